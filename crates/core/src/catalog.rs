@@ -1,0 +1,371 @@
+//! Every action a system has, as templates times choices.
+//!
+//! A harness line such as `<avl>.insert(<int>)` with two trees and four integers stands for eight actions.
+//! They are never written out: a [`Template`] keeps the text with its holes, an [`Axis`] per hole says what
+//! may stand there, and an [`ActionId`] is the number of a combination. Text is made on demand, so a harness
+//! with a hundred thousand actions costs no more memory than one with a hundred.
+
+use std::borrow::Cow;
+use std::fmt;
+
+mod find;
+
+/// One concrete action: dense, stable for a given harness, ordered from simple to complex (file order).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ActionId(pub u64);
+
+/// A pool's place in [`Catalog::pools`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PoolId(pub usize);
+
+/// A template's place in [`Catalog::templates`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TemplateId(pub usize);
+
+/// Named slots of values that actions fill and use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pool {
+    /// As declared, without brackets.
+    pub name: String,
+    /// How many slots it has.
+    pub size: u32,
+}
+
+impl Pool {
+    /// How a slot is shown to people: `avl0`, or `c1_0` where the name itself ends in a digit.
+    pub fn slot_name(&self, index: u32) -> String {
+        let joint = if self.name.ends_with(|last: char| last.is_ascii_digit()) {
+            "_"
+        } else {
+            ""
+        };
+        format!("{}{joint}{index}", self.name)
+    }
+
+    /// How the slot of the reference pool is shown: `avl_REF0`.
+    pub fn twin_name(&self, index: u32) -> String {
+        format!("{}_REF{index}", self.name)
+    }
+}
+
+/// What standing in an action means for a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The slot must hold a value, and counts as used afterwards.
+    Use,
+    /// The slot must hold a value; it does not count as used (`~<x>`).
+    SilentUse,
+    /// The slot must be empty or used, and is fresh afterwards (`<x> := …`).
+    Definition,
+    /// The slot is named, with no condition and no effect.
+    Mention,
+}
+
+/// The alternatives of a choice such as `<[1..20]>`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// `<[a..b]>`, both ends included.
+    Integers {
+        /// The first alternative.
+        first: i64,
+        /// The last alternative.
+        last: i64,
+    },
+    /// `<['a'..'z']>`, each in single quotes, both ends included.
+    Characters {
+        /// The first alternative.
+        first: char,
+        /// The last alternative.
+        last: char,
+    },
+    /// Anything else: the texts themselves.
+    Texts(Vec<String>),
+}
+
+impl Choice {
+    /// How many alternatives there are.
+    pub fn len(&self) -> u64 {
+        match self {
+            Choice::Integers { first, last } => {
+                u64::try_from(i128::from(*last) - i128::from(*first) + 1).unwrap_or(0)
+            }
+            Choice::Characters { first, last } => (*first..=*last).count() as u64,
+            Choice::Texts(texts) => texts.len() as u64,
+        }
+    }
+
+    /// True if nothing can be chosen.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The text of an alternative; empty for one that does not exist.
+    pub fn text(&self, alternative: u64) -> Cow<'_, str> {
+        match self {
+            Choice::Integers { first, .. } => {
+                first.wrapping_add_unsigned(alternative).to_string().into()
+            }
+            Choice::Characters { first, last } => (*first..=*last)
+                .nth(alternative as usize)
+                .map(|character| format!("'{character}'"))
+                .unwrap_or_default()
+                .into(),
+            Choice::Texts(texts) => texts
+                .get(alternative as usize)
+                .map(String::as_str)
+                .unwrap_or_default()
+                .into(),
+        }
+    }
+}
+
+/// One dimension in which the concrete actions of a template differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Axis {
+    /// A slot of a pool.
+    Slot {
+        /// The pool.
+        pool: PoolId,
+        /// What the placeholder means for that slot.
+        role: Role,
+    },
+    /// An alternative of a choice.
+    Choice(Choice),
+    /// `*N`: equal copies, so that the action is drawn more often.
+    Repeat(u64),
+}
+
+/// A part of a template's text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// Literal text.
+    Text(String),
+    /// The slot or alternative chosen on this axis of [`Template::axes`].
+    Hole(usize),
+    /// The reference twin of the slot chosen on this axis.
+    Twin(usize),
+}
+
+/// One line of a harness (or one structural alternative of it): text with holes, and what may fill them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Template {
+    /// The action class: the line as its author wrote it.
+    pub class: String,
+    /// The line number in its file, from 1.
+    pub line: usize,
+    /// The text of the action.
+    pub pieces: Vec<Piece>,
+    /// What varies; the first axis varies slowest.
+    pub axes: Vec<Axis>,
+}
+
+/// All actions of a system.
+#[derive(Clone, Debug, Default)]
+pub struct Catalog {
+    pools: Vec<Pool>,
+    templates: Vec<Template>,
+    /// For each template the id of its first action; one more entry, the number of all actions, at the end.
+    starts: Vec<u64>,
+    /// For each template the size of each axis.
+    sizes: Vec<Vec<u64>>,
+}
+
+/// There are more actions than can be numbered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooManyActions {
+    /// The template that passed the limit.
+    pub template: TemplateId,
+}
+
+impl fmt::Display for TooManyActions {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "the harness has more than {} actions", Catalog::LIMIT)
+    }
+}
+
+impl std::error::Error for TooManyActions {}
+
+impl Catalog {
+    /// How many actions a catalogue may hold; products of weights still fit into 64 bits far above it.
+    pub const LIMIT: u64 = 1 << 48;
+
+    /// Numbers the actions of `templates`, in order.
+    pub fn new(pools: Vec<Pool>, templates: Vec<Template>) -> Result<Catalog, TooManyActions> {
+        let mut starts = Vec::with_capacity(templates.len() + 1);
+        let mut sizes = Vec::with_capacity(templates.len());
+        let mut total: u64 = 0;
+        for (number, template) in templates.iter().enumerate() {
+            let template_sizes: Vec<u64> = template
+                .axes
+                .iter()
+                .map(|axis| axis_size(&pools, axis))
+                .collect();
+            starts.push(total);
+            let count = if template_sizes.contains(&0) {
+                Some(0)
+            } else {
+                template_sizes
+                    .iter()
+                    .try_fold(1u64, |product, size| product.checked_mul(*size))
+            };
+            total = count
+                .and_then(|count| total.checked_add(count))
+                .filter(|total| *total <= Catalog::LIMIT)
+                .ok_or(TooManyActions {
+                    template: TemplateId(number),
+                })?;
+            sizes.push(template_sizes);
+        }
+        starts.push(total);
+        Ok(Catalog {
+            pools,
+            templates,
+            starts,
+            sizes,
+        })
+    }
+
+    /// The number of concrete actions.
+    pub fn len(&self) -> u64 {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
+    /// True if there is nothing to do at all.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The pools, in order of declaration.
+    pub fn pools(&self) -> &[Pool] {
+        &self.pools
+    }
+
+    /// A pool.
+    pub fn pool(&self, pool: PoolId) -> &Pool {
+        &self.pools[pool.0]
+    }
+
+    /// The templates, in file order.
+    pub fn templates(&self) -> &[Template] {
+        &self.templates
+    }
+
+    /// How many concrete actions a template stands for.
+    pub fn count(&self, template: TemplateId) -> u64 {
+        self.starts[template.0 + 1] - self.starts[template.0]
+    }
+
+    /// The sizes of a template's axes.
+    pub fn sizes(&self, template: TemplateId) -> &[u64] {
+        &self.sizes[template.0]
+    }
+
+    /// The template an action comes from.
+    ///
+    /// # Panics
+    /// If the id is not one of this catalogue.
+    pub fn template_of(&self, action: ActionId) -> TemplateId {
+        assert!(
+            action.0 < self.len(),
+            "action {} is not in this catalogue",
+            action.0
+        );
+        TemplateId(self.starts.partition_point(|start| *start <= action.0) - 1)
+    }
+
+    /// Writes what an action has chosen on each axis of its template into `values`.
+    pub fn values_into(&self, action: ActionId, values: &mut Vec<u64>) -> TemplateId {
+        let template = self.template_of(action);
+        let sizes = &self.sizes[template.0];
+        let mut rest = action.0 - self.starts[template.0];
+        values.clear();
+        values.resize(sizes.len(), 0);
+        for (value, size) in values.iter_mut().zip(sizes).rev() {
+            *value = rest % size;
+            rest /= size;
+        }
+        template
+    }
+
+    /// What an action has chosen on each axis of its template.
+    pub fn values(&self, action: ActionId) -> (TemplateId, Vec<u64>) {
+        let mut values = Vec::new();
+        let template = self.values_into(action, &mut values);
+        (template, values)
+    }
+
+    /// The action of a template with these choices.
+    pub fn action(&self, template: TemplateId, values: &[u64]) -> ActionId {
+        let index = self.sizes[template.0]
+            .iter()
+            .zip(values)
+            .fold(0, |index, (size, value)| index * size + value);
+        ActionId(self.starts[template.0] + index)
+    }
+
+    /// The first of the equal copies (`*N`) of an action.
+    pub fn without_repeat(&self, action: ActionId) -> ActionId {
+        let (template, mut values) = self.values(action);
+        for (axis, value) in self.templates[template.0].axes.iter().zip(&mut values) {
+            if matches!(axis, Axis::Repeat(_)) {
+                *value = 0;
+            }
+        }
+        self.action(template, &values)
+    }
+
+    /// The text of an action as people read it: `avl0.insert(int1)`.
+    pub fn text(&self, action: ActionId) -> String {
+        let (template, values) = self.values(action);
+        let template = &self.templates[template.0];
+        let mut text = String::new();
+        for piece in &template.pieces {
+            match piece {
+                Piece::Text(literal) => text.push_str(literal),
+                Piece::Hole(axis) => match &template.axes[*axis] {
+                    Axis::Slot { pool, .. } => {
+                        text.push_str(&self.pools[pool.0].slot_name(values[*axis] as u32))
+                    }
+                    Axis::Choice(choice) => text.push_str(&choice.text(values[*axis])),
+                    Axis::Repeat(_) => {}
+                },
+                Piece::Twin(axis) => {
+                    if let Axis::Slot { pool, .. } = &template.axes[*axis] {
+                        text.push_str(&self.pools[pool.0].twin_name(values[*axis] as u32));
+                    }
+                }
+            }
+        }
+        text.trim().to_owned()
+    }
+
+    /// The slots an action names, in reading order of its axes, with their roles.
+    pub fn slots(&self, action: ActionId) -> Vec<(PoolId, u32, Role)> {
+        let (template, values) = self.values(action);
+        let axes = &self.templates[template.0].axes;
+        let slot = |(axis, value): (&Axis, &u64)| match axis {
+            Axis::Slot { pool, role } => Some((*pool, *value as u32, *role)),
+            _ => None,
+        };
+        axes.iter().zip(&values).filter_map(slot).collect()
+    }
+
+    /// The same action with its slots renamed.
+    pub fn rename(&self, action: ActionId, new_index: impl Fn(PoolId, u32) -> u32) -> ActionId {
+        let (template, mut values) = self.values(action);
+        for (axis, value) in self.templates[template.0].axes.iter().zip(&mut values) {
+            if let Axis::Slot { pool, .. } = axis {
+                *value = u64::from(new_index(*pool, *value as u32));
+            }
+        }
+        self.action(template, &values)
+    }
+}
+
+fn axis_size(pools: &[Pool], axis: &Axis) -> u64 {
+    match axis {
+        Axis::Slot { pool, .. } => u64::from(pools[pool.0].size),
+        Axis::Choice(choice) => choice.len(),
+        Axis::Repeat(times) => *times,
+    }
+}

@@ -1,0 +1,78 @@
+//! The one source of chance: seeded, portable, and documented, so that a seed means the same tests everywhere.
+//!
+//! The bits come from ChaCha with eight rounds, keyed by the seed. Numbers below a bound are made from them
+//! here and not by a library whose method may change between versions: a saved seed must keep its meaning.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+/// A seeded stream of random numbers.
+#[derive(Clone, Debug)]
+pub struct Random {
+    bits: ChaCha8Rng,
+}
+
+impl Random {
+    /// The stream of a seed.
+    pub fn new(seed: u64) -> Random {
+        Random {
+            bits: ChaCha8Rng::seed_from_u64(seed),
+        }
+    }
+
+    /// A stream of its own for part `number` of the work, so that one part's draws do not shift another's.
+    pub fn for_part(seed: u64, number: u64) -> Random {
+        let mut bits = ChaCha8Rng::seed_from_u64(seed);
+        bits.set_stream(number.wrapping_add(1));
+        Random { bits }
+    }
+
+    /// A uniform number in `0..bound`, by multiplication with rejection (Lemire 2019); 0 if the bound is 0.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        if bound < 2 {
+            return 0;
+        }
+        let mut product = u128::from(self.bits.next_u64()) * u128::from(bound);
+        if (product as u64) < bound {
+            // Only these low products can belong to a number that would come up once too often.
+            let surplus = bound.wrapping_neg() % bound;
+            while (product as u64) < surplus {
+                product = u128::from(self.bits.next_u64()) * u128::from(bound);
+            }
+        }
+        (product >> 64) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Random;
+
+    #[test]
+    fn a_seed_keeps_its_meaning_for_ever() {
+        let mut random = Random::new(7);
+        let drawn: Vec<u64> = (0..8).map(|_| random.below(100)).collect();
+        assert_eq!(drawn, EXPECTED);
+    }
+
+    const EXPECTED: [u64; 8] = [15, 16, 70, 72, 60, 35, 8, 84];
+
+    #[test]
+    fn every_number_below_the_bound_is_equally_likely() {
+        let mut random = Random::new(1);
+        let mut counts = [0u32; 6];
+        for _ in 0..60_000 {
+            counts[random.below(6) as usize] += 1;
+        }
+        assert!(
+            counts.iter().all(|count| (9_600..10_400).contains(count)),
+            "{counts:?}"
+        );
+    }
+
+    #[test]
+    fn a_bound_of_nothing_or_one_draws_zero() {
+        assert_eq!(Random::new(3).below(0), 0);
+        assert_eq!(Random::new(3).below(1), 0);
+    }
+}
