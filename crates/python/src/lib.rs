@@ -1,6 +1,42 @@
 //! The CPython backend: a harness plus an interpreter is a [`System`](testwright_core::System).
+//!
+//! Start with [`PythonSystem`]. [`attach`] gives the interpreter, [`PythonSystem::load`] brings a harness to
+//! life, and from there everything in `testwright_core` works on it. Inside, `load` sets the scene, `plan` and
+//! `functions` turn lines into Python functions, `pool_states` and `weights` know what is enabled, `mirror`
+//! runs the reference implementation, `failures` turns exceptions into failures.
+//!
+//! All `unsafe` code of the project is here: one call into the interpreter in `call`, and the redirection of
+//! file descriptors in `output`.
 
 #![warn(missing_docs)]
 
-mod api;
-pub use api::*;
+mod actions;
+mod call;
+mod context;
+mod draw;
+mod failures;
+mod functions;
+mod harness_object;
+mod hooks;
+mod interpreter;
+mod interrupt;
+mod layout;
+mod line_code;
+mod load;
+mod mirror;
+mod options;
+mod output;
+mod plan;
+mod pool_states;
+mod slot_set;
+mod stage;
+mod system;
+mod weights;
+
+pub use hooks::Hook;
+pub use interpreter::{Interpreter, attach};
+pub use interrupt::interrupted;
+pub use load::{LoadError, check};
+pub use options::{Options, ReferenceExceptions};
+pub use output::Output;
+pub use system::{Problem, PythonSystem, SlotValue};

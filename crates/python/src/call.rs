@@ -1,0 +1,90 @@
+//! Calling compiled functions without building tuples.
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+use testwright_core::{Axis, Choice};
+
+use crate::layout::Layout;
+use crate::plan::Plan;
+
+/// Values of literal alternatives, made when first needed: by axis, then by alternative.
+pub(crate) type Operands<'py> = Vec<Vec<Option<Bound<'py, PyAny>>>>;
+
+/// Collects the arguments of a call: the slots, then a place or value per argument axis.
+pub(crate) fn collect<'py>(
+    slots: &Bound<'py, PyList>,
+    layout: &Layout,
+    plan: &Plan,
+    values: &[u64],
+    operands: &mut Operands<'py>,
+    arguments: &mut Vec<Bound<'py, PyAny>>,
+) -> PyResult<()> {
+    let python = slots.py();
+    arguments.clear();
+    arguments.push(slots.clone().into_any());
+    for axis in plan.arguments() {
+        let value = values[*axis];
+        let argument = match &plan.axes()[*axis] {
+            Axis::Slot { pool, .. } => layout.place(*pool, value as u32).into_pyobject(python)?.into_any(),
+            Axis::Choice(Choice::Integers { first, .. }) => {
+                first.wrapping_add_unsigned(value).into_pyobject(python)?.into_any()
+            }
+            Axis::Choice(choice) => operand(python, choice, *axis, value, operands)?,
+            Axis::Repeat(_) => continue,
+        };
+        arguments.push(argument);
+    }
+    Ok(())
+}
+
+fn operand<'py>(
+    python: Python<'py>,
+    choice: &Choice,
+    axis: usize,
+    value: u64,
+    operands: &mut Operands<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    if operands.len() <= axis {
+        operands.resize(axis + 1, Vec::new());
+    }
+    let known = &mut operands[axis];
+    if known.is_empty() {
+        known.resize(choice.len() as usize, None);
+    }
+    if let Some(operand) = &known[value as usize] {
+        return Ok(operand.clone());
+    }
+    let literal = python.import("ast")?.call_method1("literal_eval", (choice.text(value).trim(),))?;
+    known[value as usize] = Some(literal.clone());
+    Ok(literal)
+}
+
+/// Calls a function with positional arguments.
+pub(crate) fn call<'py>(function: &Bound<'py, PyAny>, arguments: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
+    // SAFETY: `Bound` is a transparent wrapper around a non-null object pointer, so the slice is the array of
+    // object pointers that the protocol asks for; all of them, and the function, outlive the call. The result
+    // is a new reference or null with an exception set, which is what `from_owned_ptr_or_err` takes.
+    unsafe {
+        let result = ffi::PyObject_Vectorcall(
+            function.as_ptr(),
+            arguments.as_ptr().cast(),
+            arguments.len(),
+            std::ptr::null_mut(),
+        );
+        Bound::from_owned_ptr_or_err(function.py(), result)
+    }
+}
+
+/// Whether a slot holds a value.
+pub(crate) fn is_filled(slots: &Bound<'_, PyList>, place: usize) -> bool {
+    // SAFETY: `PyList_GetItem` checks the index and returns a borrowed reference, which is only compared here.
+    unsafe {
+        let item = ffi::PyList_GetItem(slots.as_ptr(), place as isize);
+        if item.is_null() {
+            ffi::PyErr_Clear();
+            return false;
+        }
+        item != ffi::Py_None()
+    }
+}

@@ -1,0 +1,55 @@
+//! What every part of a living harness needs: the interpreter, the text, the slots, the namespace.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyModule};
+use testwright_core::{Axis, PoolId};
+use testwright_lang::Harness;
+
+use crate::call;
+use crate::layout::Layout;
+
+/// The unchanging surroundings of a harness that runs.
+pub(crate) struct Context<'py> {
+    pub(crate) python: Python<'py>,
+    pub(crate) harness: Harness,
+    pub(crate) layout: Layout,
+    /// All slots, twins included, in one list.
+    pub(crate) slots: Bound<'py, PyList>,
+    /// The module namespace in which all harness code runs.
+    pub(crate) namespace: Bound<'py, PyDict>,
+    /// The harness file, as tracebacks name it.
+    pub(crate) path: String,
+    pub(crate) support: Bound<'py, PyModule>,
+}
+
+impl<'py> Context<'py> {
+    /// Compiles the text of one function and returns the function.
+    pub(crate) fn function(&self, text: &str) -> PyResult<Bound<'py, PyAny>> {
+        let code = self.support.call_method1("compile_code", (text, &self.path))?;
+        let made = PyDict::new(self.python);
+        self.python.import("builtins")?.call_method1("exec", (code, &self.namespace, &made))?;
+        Ok(made.values().get_item(0)?)
+    }
+
+    pub(crate) fn is_filled(&self, pool: PoolId, slot: u32) -> bool {
+        call::is_filled(&self.slots, self.layout.place(pool, slot))
+    }
+
+    /// The text of a keyword line for one combination, as people read it: `heightOk(avl0)`.
+    pub(crate) fn shown(&self, code: &testwright_lang::harness::Fragment, axes: &[Axis], values: &[u64]) -> String {
+        use testwright_lang::harness::Part;
+        code.render(|part| match part {
+            Part::Slot { axis, twin, .. } => match (&axes[*axis], *twin) {
+                (Axis::Slot { pool, .. }, false) => self.harness.catalog.pool(*pool).slot_name(values[*axis] as u32),
+                (Axis::Slot { pool, .. }, true) => self.harness.catalog.pool(*pool).twin_name(values[*axis] as u32),
+                _ => String::new(),
+            },
+            Part::Choice { axis, .. } => match &axes[*axis] {
+                Axis::Choice(choice) => choice.text(values[*axis]).into_owned(),
+                _ => String::new(),
+            },
+            Part::Pre(number) => format!("pre{number}"),
+            Part::Text(text) => text.clone(),
+        })
+    }
+}

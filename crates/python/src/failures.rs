@@ -1,0 +1,131 @@
+//! Python exceptions become failures, here and nowhere else.
+
+use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyRecursionError};
+use pyo3::prelude::*;
+use pyo3::types::PyTraceback;
+use testwright_core::{Failure, FailureKind};
+
+/// Longer messages are cut: a system may put a whole data structure into one.
+const LONGEST_MESSAGE: usize = 1_000;
+
+/// An exception, taken apart for people and for comparison.
+pub(crate) struct Raised {
+    pub(crate) type_name: String,
+    pub(crate) message: String,
+    /// File name and line where it was raised; `None` for exceptions that come up anywhere.
+    place: Option<String>,
+    pub(crate) traceback: String,
+}
+
+impl Raised {
+    pub(crate) fn new(python: Python<'_>, error: &PyErr) -> Raised {
+        let value = error.value(python);
+        let type_name =
+            error.get_type(python).qualname().map_or_else(|_| String::from("exception"), |name| name.to_string());
+        let message = value.str().map_or_else(|_| String::from("(its message cannot be shown)"), |text| text.to_string());
+        let anywhere = error.is_instance_of::<PyRecursionError>(python) || error.is_instance_of::<PyMemoryError>(python);
+        let place = if anywhere { None } else { error.traceback(python).and_then(innermost) };
+        Raised { type_name, message: shorten(&message), place, traceback: formatted(python, error) }
+    }
+
+    /// `KeyError: 3`, or the type alone where there is no message.
+    pub(crate) fn summary(&self) -> String {
+        let first_line = self.message.lines().next().unwrap_or_default();
+        match first_line {
+            "" => self.type_name.clone(),
+            text => format!("{}: {text}", self.type_name),
+        }
+    }
+
+    /// What stays the same when the same bug is met with other values.
+    pub(crate) fn signature(&self) -> String {
+        match &self.place {
+            Some(place) => format!("{} at {place}: {}", self.type_name, without_values(&self.message)),
+            None => self.type_name.clone(),
+        }
+    }
+}
+
+/// An exception that an action raised and the harness does not expect.
+pub(crate) fn uncaught(python: Python<'_>, error: &PyErr) -> Failure {
+    let raised = Raised::new(python, error);
+    Failure {
+        kind: FailureKind::UncaughtException,
+        message: raised.summary(),
+        signature: raised.signature(),
+        details: raised.traceback,
+    }
+}
+
+/// Whether this is how Ctrl-C arrives, as opposed to a system that raises `KeyboardInterrupt` by itself.
+pub(crate) fn is_interrupt(python: Python<'_>, error: &PyErr) -> bool {
+    crate::interrupt::interrupted() && error.is_instance_of::<PyKeyboardInterrupt>(python)
+}
+
+/// `repr`, cut to a readable length; never fails.
+pub(crate) fn shown(value: &Bound<'_, PyAny>) -> String {
+    value.repr().map_or_else(
+        |error| format!("(repr raised {})", Raised::new(value.py(), &error).summary()),
+        |text| shorten(&text.to_string_lossy()),
+    )
+}
+
+fn shorten(text: &str) -> String {
+    match text.char_indices().nth(LONGEST_MESSAGE) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+fn innermost(traceback: Bound<'_, PyTraceback>) -> Option<String> {
+    let mut entry = traceback.into_any();
+    while let Ok(next) = entry.getattr("tb_next") {
+        if next.is_none() {
+            break;
+        }
+        entry = next;
+    }
+    let code = entry.getattr("tb_frame").and_then(|frame| frame.getattr("f_code")).ok()?;
+    let file: String = code.getattr("co_filename").and_then(|name| name.extract()).ok()?;
+    let line: usize = entry.getattr("tb_lineno").and_then(|line| line.extract()).ok()?;
+    let name = file.rsplit(['/', '\\']).next().unwrap_or(&file).to_owned();
+    Some(format!("{name}:{line}"))
+}
+
+fn formatted(python: Python<'_>, error: &PyErr) -> String {
+    let lines = python.import("traceback").and_then(|module| {
+        let format = module.getattr("format_exception")?;
+        format.call1((error.get_type(python), error.value(python), error.traceback(python)))?.extract::<Vec<String>>()
+    });
+    lines.map(|lines| lines.concat()).unwrap_or_default()
+}
+
+/// The text with every number (and so every address) written as `#`.
+fn without_values(text: &str) -> String {
+    let mut plain = String::new();
+    let mut in_number = false;
+    for character in text.chars() {
+        let continues = in_number && (character.is_ascii_hexdigit() || matches!(character, 'x' | '.'));
+        if character.is_ascii_digit() || continues {
+            if !in_number {
+                plain.push('#');
+            }
+            in_number = true;
+        } else {
+            in_number = false;
+            plain.push(character);
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_values;
+
+    #[test]
+    fn numbers_and_addresses_are_values() {
+        assert_eq!(without_values("<A object at 0x7f3a> has 12 items, 1.5 too many"), "<A object at #> has # items, # too many");
+        assert_eq!(without_values("no numbers"), "no numbers");
+    }
+}

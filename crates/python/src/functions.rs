@@ -1,0 +1,244 @@
+//! The Python functions a harness is turned into: one per line, or per textual alternative of a line.
+
+use testwright_lang::harness::Action;
+
+use crate::options::ReferenceExceptions;
+use crate::plan::Writer;
+
+/// What the reference implementation does in place of an action.
+pub(crate) struct ReferenceCode {
+    /// The code that runs.
+    pub(crate) code: String,
+    /// Whether results are compared.
+    pub(crate) compared: bool,
+}
+
+/// The function of an action. Called, it returns `None` or an expected exception, and raises what counts as a failure.
+pub(crate) fn action(
+    writer: &Writer<'_>,
+    action: &Action,
+    global_exceptions: &[String],
+    reference: Option<&ReferenceCode>,
+    exceptions: ReferenceExceptions,
+    has_after_hook: bool,
+) -> String {
+    let mut expected: Vec<&str> = global_exceptions.iter().map(String::as_str).collect();
+    expected.extend(action.expected.iter().map(String::as_str));
+    let post = PostCondition::new(writer, action, reference);
+    let statement = writer.code(&action.statement);
+    let wants_result = reference.is_some_and(|reference| reference.compared) || action.post_mentions_reference;
+    let plain = expected.is_empty()
+        && action.warnings.is_empty()
+        && reference.is_none()
+        && matches!(post.time, Time::Never | Time::Inside)
+        && !wants_result;
+
+    let mut body = Body::new(action.line);
+    if plain {
+        write_attempt(&mut body, 1, writer, action, &statement, &post, false);
+    } else {
+        body.push(1, "raised = refRaised = None");
+        if wants_result {
+            body.push(1, "result = result_REF = _tw_Unset");
+        }
+        body.push(1, "try:");
+        write_attempt(&mut body, 2, writer, action, &statement, &post, wants_result);
+        if !expected.is_empty() {
+            body.push(1, &format!("except ({},) as _tw_error:", expected.join(", ")));
+            body.push(2, "raised = _tw_error");
+        }
+        if !action.warnings.is_empty() {
+            body.push(1, &format!("except ({},) as _tw_error:", action.warnings.join(", ")));
+            body.push(2, "raised = _tw_error");
+            body.push(2, "_tw_warn(_tw_error)");
+        }
+        if post.time == Time::AlsoIfRaised {
+            body.push(1, "except Exception as _tw_error:");
+            body.push(2, "raised = _tw_error");
+            body.push(2, &post.code);
+            body.push(2, "raise");
+            body.push(1, &post.code);
+        }
+        match reference {
+            Some(reference) => {
+                if has_after_hook {
+                    body.push(1, "_tw_after_each()");
+                }
+                write_reference(&mut body, reference, &post, exceptions);
+            }
+            None if post.time == Time::AfterReference => body.push(1, &post.code),
+            None => {}
+        }
+        body.push(1, "return raised");
+    }
+    body.text(&format!("def line_{}({}):", action.line, writer.plan.parameters()))
+}
+
+/// The statement with what belongs to the same attempt: pre-values, the plain post-condition, the expect check.
+fn write_attempt(
+    body: &mut Body,
+    depth: usize,
+    writer: &Writer<'_>,
+    action: &Action,
+    statement: &str,
+    post: &PostCondition,
+    wants_result: bool,
+) {
+    for (number, value) in action.pre_values.iter().enumerate().rev() {
+        body.push(depth, &format!("_tw_pre{number} = ({})", writer.code(value)));
+    }
+    let expect = action.expect.as_ref().map(|expect| (&expect.name, writer.code(&expect.arguments)));
+    if let Some((name, arguments)) = &expect {
+        body.push(depth, &format!("_tw_before = {name}_before({arguments})"));
+    }
+    let (statement, result) = if wants_result { with_result(statement, "result") } else { (statement.to_owned(), None) };
+    body.push_statement(depth, &statement);
+    if let Some(result) = result {
+        body.push(depth, &result);
+    }
+    if post.time == Time::Inside {
+        body.push(depth, &post.code);
+    }
+    if let Some((name, arguments)) = &expect {
+        let comma = if arguments.trim().is_empty() { "" } else { ", " };
+        body.push(depth, &format!("_tw_after = {name}_after({arguments})"));
+        body.push(depth, &format!("if {name}_check(_tw_before, _tw_after{comma}{arguments}) != True:"));
+        body.push(depth + 1, &format!("raise _tw_PostConditionFailed('{name}_check does not hold')"));
+    }
+}
+
+fn write_reference(body: &mut Body, reference: &ReferenceCode, post: &PostCondition, exceptions: ReferenceExceptions) {
+    let (statement, result) = match reference.compared {
+        true => with_result(&reference.code, "result_REF"),
+        false => (reference.code.clone(), None),
+    };
+    body.push(1, "try:");
+    body.push(2, &statement);
+    if let Some(result) = result {
+        body.push(2, &result);
+    }
+    body.push(1, "except Exception as _tw_error:");
+    body.push(2, "refRaised = _tw_error");
+    if post.time == Time::AfterReference {
+        body.push(1, &post.code);
+    }
+    let differs = match exceptions {
+        ReferenceExceptions::BothRaise if !reference.compared => None,
+        ReferenceExceptions::BothRaise => Some("(raised is None) != (refRaised is None)"),
+        ReferenceExceptions::SameType => Some("type(raised) != type(refRaised)"),
+        ReferenceExceptions::SameTypeAndMessage => {
+            Some("type(raised) != type(refRaised) or str(raised) != str(refRaised)")
+        }
+    };
+    if let Some(differs) = differs {
+        body.push(1, &format!("if {differs}:"));
+        body.push(2, "raise _tw_ExceptionMismatch(raised, refRaised)");
+    }
+    if reference.compared {
+        body.push(1, "if result is not _tw_Unset and result_REF is not _tw_Unset and not (result == result_REF):");
+        body.push(2, "raise _tw_ReferenceMismatch(result, result_REF)");
+    }
+}
+
+/// A statement that leaves its value in `name`: the value of its first assignment, else of its first statement
+/// if that is an expression. The second part is a line to add behind it. Other statements have no value.
+pub(crate) fn with_result(statement: &str, name: &str) -> (String, Option<String>) {
+    use testwright_source::Shape;
+    let Ok(parts) = testwright_source::statements(statement) else { return (statement.to_owned(), None) };
+    let target = parts.iter().find_map(|part| match &part.shape {
+        Shape::Assignment { target } => Some(target.clone()),
+        _ => None,
+    });
+    if let Some(target) = target.and_then(|target| statement.get(target)) {
+        return (statement.to_owned(), Some(format!("{name} = {target}")));
+    }
+    match parts.first() {
+        Some(first) if matches!(first.shape, Shape::Expression) => {
+            let (before, rest) = statement.split_at(first.range.start);
+            (format!("{before}{name} = {rest}"), None)
+        }
+        _ => (statement.to_owned(), None),
+    }
+}
+
+/// When a post-condition is checked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Time {
+    Never,
+    /// Right after the statement, in the same attempt.
+    Inside,
+    /// After the attempt, also if it raised.
+    AlsoIfRaised,
+    /// After the reference ran.
+    AfterReference,
+}
+
+struct PostCondition {
+    time: Time,
+    code: String,
+}
+
+impl PostCondition {
+    fn new(writer: &Writer<'_>, action: &Action, reference: Option<&ReferenceCode>) -> PostCondition {
+        let Some(condition) = &action.post else { return PostCondition { time: Time::Never, code: String::new() } };
+        let time = if action.post_mentions_reference || reference.is_some_and(|reference| reference.compared) {
+            Time::AfterReference
+        } else if action.post_mentions_raised {
+            Time::AlsoIfRaised
+        } else {
+            Time::Inside
+        };
+        let message = action.post_message.as_ref().map(|message| writer.code(message)).unwrap_or_default();
+        let code = format!("if not ({}): raise _tw_PostConditionFailed({message})", writer.code(condition));
+        PostCondition { time, code }
+    }
+}
+
+/// A function that returns the value of an expression; `excuses` are exceptions that count as true.
+pub(crate) fn expression(name: &str, line: usize, parameters: &str, code: &str, excuses: &[String]) -> String {
+    let mut body = Body::new(line);
+    if excuses.is_empty() {
+        body.push_statement(1, &format!("return ({code})"));
+    } else {
+        body.push(1, "try:");
+        body.push_statement(2, &format!("return ({code})"));
+        body.push(1, &format!("except ({},):", excuses.join(", ")));
+        body.push(2, "return True");
+    }
+    body.text(&format!("def {name}({parameters}):"))
+}
+
+/// A function that runs a statement.
+pub(crate) fn statement(name: &str, line: usize, parameters: &str, code: &str) -> String {
+    let mut body = Body::new(line);
+    body.push_statement(1, code);
+    body.text(&format!("def {name}({parameters}):"))
+}
+
+/// The lines of a function, placed so that its statement has the line number it has in the harness.
+struct Body {
+    lines: Vec<String>,
+    line: usize,
+    statement_at: usize,
+}
+
+impl Body {
+    fn new(line: usize) -> Body {
+        Body { lines: Vec::new(), line, statement_at: 0 }
+    }
+
+    fn push(&mut self, depth: usize, text: &str) {
+        self.lines.push(format!("{}{text}", " ".repeat(depth)));
+    }
+
+    fn push_statement(&mut self, depth: usize, text: &str) {
+        self.statement_at = self.lines.len();
+        self.push(depth, text);
+    }
+
+    fn text(&self, head: &str) -> String {
+        // The head itself takes a line, and so do the lines before the statement.
+        let blank = self.line.saturating_sub(2 + self.statement_at);
+        format!("{}{head}\n{}\n", "\n".repeat(blank), self.lines.join("\n"))
+    }
+}

@@ -1,0 +1,142 @@
+//! Keyword lines with host code (`property:`, `init:`, `log:` …) as functions.
+
+use pyo3::prelude::*;
+use rustc_hash::FxHashMap;
+use testwright_core::{Axis, Role};
+use testwright_lang::harness::{Fragment, Line};
+
+use crate::call::{self, Operands};
+use crate::context::Context;
+use crate::functions;
+use crate::mirror::Mirror;
+use crate::plan::{Plan, Writer};
+use crate::pool_states::PoolStates;
+
+/// Whether the code of a line has a value.
+#[derive(Clone, Debug)]
+pub(crate) enum Kind {
+    /// It has; these exceptions count as true.
+    Expression(Vec<String>),
+    /// It has none.
+    Statement,
+}
+
+/// A line, its functions so far, and the values of its literal alternatives.
+pub(crate) struct LineCode<'py> {
+    pub(crate) line: Line,
+    kind: Kind,
+    plan: Plan,
+    functions: FxHashMap<u64, Bound<'py, PyAny>>,
+    operands: Operands<'py>,
+    values: Vec<u64>,
+    arguments: Vec<Bound<'py, PyAny>>,
+}
+
+impl<'py> LineCode<'py> {
+    pub(crate) fn new(context: &Context<'py>, line: &Line, kind: Kind) -> LineCode<'py> {
+        let plan = Plan::new(&context.harness, &line.axes, [&line.code], false);
+        LineCode {
+            line: line.clone(),
+            kind,
+            plan,
+            functions: FxHashMap::default(),
+            operands: Operands::new(),
+            values: Vec::new(),
+            arguments: Vec::new(),
+        }
+    }
+
+    /// The text of the function for these values, for checking that it compiles.
+    pub(crate) fn source(&self, context: &Context<'py>, values: &[u64]) -> String {
+        let writer = Writer { harness: &context.harness, layout: &context.layout, plan: &self.plan, values };
+        let code = writer.code(&self.line.code);
+        match &self.kind {
+            Kind::Expression(excuses) => {
+                functions::expression("line", self.line.line, &self.plan.parameters(), &code, excuses)
+            }
+            Kind::Statement => functions::statement("line", self.line.line, &self.plan.parameters(), &code),
+        }
+    }
+
+    /// Runs the line once per combination of slots and alternatives, until `visit` says that it is enough.
+    ///
+    /// With `states`, slots that the line uses must be filled; without, every slot counts.
+    pub(crate) fn for_each(
+        &mut self,
+        context: &Context<'py>,
+        states: Option<&PoolStates>,
+        mut visit: impl FnMut(&Line, &[u64], PyResult<Bound<'py, PyAny>>) -> bool,
+    ) {
+        if self.plan.sizes().contains(&0) {
+            return;
+        }
+        let mut values = std::mem::take(&mut self.values);
+        values.clear();
+        values.resize(self.line.axes.len(), 0);
+        loop {
+            if allowed(states, &self.line.axes, &values) {
+                let result = self.call(context, &values);
+                if !visit(&self.line, &values, result) {
+                    break;
+                }
+            }
+            if !advance(&mut values, self.plan.sizes()) {
+                break;
+            }
+        }
+        self.values = values;
+    }
+
+    fn call(&mut self, context: &Context<'py>, values: &[u64]) -> PyResult<Bound<'py, PyAny>> {
+        let key = self.plan.key(values);
+        if !self.functions.contains_key(&key) {
+            let function = context.function(&self.source(context, values))?;
+            self.functions.insert(key, function);
+        }
+        call::collect(&context.slots, &context.layout, &self.plan, values, &mut self.operands, &mut self.arguments)?;
+        call::call(&self.functions[&key], &self.arguments)
+    }
+
+    /// The line with the reference in place of the system, where that differs.
+    pub(crate) fn mirrored(context: &Context<'py>, mirror: &Mirror<'py>, line: &Line) -> PyResult<Vec<Line>> {
+        let plan = Plan::new(&context.harness, &line.axes, [&line.code], true);
+        let mut lines = Vec::new();
+        if plan.sizes().contains(&0) {
+            return Ok(lines);
+        }
+        let mut values = vec![0; line.axes.len()];
+        loop {
+            let writer = Writer { harness: &context.harness, layout: &context.layout, plan: &plan, values: &values };
+            let own = writer.pattern_text(&line.code, false);
+            let translated = mirror.translate(&writer.pattern_text(&line.code, true))?;
+            if own != translated {
+                let part = testwright_lang::harness::Part::Text(translated.clone());
+                lines.push(Line { line: line.line, text: translated, axes: Vec::new(), code: Fragment { parts: vec![part] } });
+            }
+            if !advance(&mut values, plan.sizes()) {
+                return Ok(lines);
+            }
+        }
+    }
+}
+
+/// Counts up, the last axis fastest; false after the last combination.
+fn advance(values: &mut [u64], sizes: &[u64]) -> bool {
+    for (value, size) in values.iter_mut().zip(sizes).rev() {
+        *value += 1;
+        if *value < *size {
+            return true;
+        }
+        *value = 0;
+    }
+    false
+}
+
+fn allowed(states: Option<&PoolStates>, axes: &[Axis], values: &[u64]) -> bool {
+    let Some(states) = states else { return true };
+    axes.iter().zip(values).all(|(axis, value)| match axis {
+        Axis::Slot { role: Role::Mention, .. } => true,
+        Axis::Slot { pool, .. } => states.is_filled(*pool, *value as u32),
+        _ => true,
+    })
+}

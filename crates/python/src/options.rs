@@ -1,0 +1,39 @@
+//! What can be chosen when a harness is loaded.
+
+use crate::output::Output;
+
+/// When an exception of the system and one of its reference agree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReferenceExceptions {
+    /// For compared actions: both raise or neither does.
+    #[default]
+    BothRaise,
+    /// For every action that the reference mirrors: the same type.
+    SameType,
+    /// For every action that the reference mirrors: the same type and the same message.
+    SameTypeAndMessage,
+}
+
+/// How a harness is brought to life.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// What becomes of what the system prints.
+    pub output: Output,
+    /// When exceptions of system and reference agree.
+    pub reference_exceptions: ReferenceExceptions,
+    /// Whether a reset re-executes the modules that the harness imports.
+    pub reset_modules: bool,
+    /// Log lines up to this level are evaluated; `None` for no logging.
+    pub log_level: Option<i64>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            output: Output::default(),
+            reference_exceptions: ReferenceExceptions::default(),
+            reset_modules: true,
+            log_level: None,
+        }
+    }
+}

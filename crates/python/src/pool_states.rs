@@ -1,0 +1,109 @@
+//! Which slots are empty, fresh or used: the half of a harness's state that lives in Rust.
+//!
+//! A slot is *filled* if its value is not `None`. A filled slot is *used* or fresh. It may be *defined*
+//! (stand left of `:=`) if it is used or not filled. These sets decide which actions are enabled, so nobody
+//! has to ask the interpreter.
+
+use testwright_core::{Axis, PoolId, Role};
+
+use crate::slot_set::SlotSet;
+
+/// One of the sets an axis may draw its slot from; weights depend on their sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// All filled slots of a pool.
+    Filled(PoolId),
+    /// All slots of a pool that may be defined.
+    Definable(PoolId),
+}
+
+/// The states of all slots of all pools.
+#[derive(Clone, Debug)]
+pub(crate) struct PoolStates {
+    filled: Vec<SlotSet>,
+    used: Vec<SlotSet>,
+    definable: Vec<SlotSet>,
+}
+
+impl PoolStates {
+    /// For pools of these sizes, as after a reset.
+    pub(crate) fn new(sizes: &[u32]) -> PoolStates {
+        let empty: Vec<SlotSet> = sizes.iter().map(|size| SlotSet::empty(*size)).collect();
+        let mut states = PoolStates { filled: empty.clone(), used: empty.clone(), definable: empty };
+        states.reset();
+        states
+    }
+
+    /// Every slot empty and used.
+    pub(crate) fn reset(&mut self) {
+        self.filled.iter_mut().for_each(|set| set.set_all(false));
+        self.used.iter_mut().for_each(|set| set.set_all(true));
+        self.definable.iter_mut().for_each(|set| set.set_all(true));
+    }
+
+    /// The slots an axis in this role may draw from; `None` if every slot will do.
+    pub(crate) fn source(pool: PoolId, role: Role) -> Option<Source> {
+        match role {
+            Role::Use | Role::SilentUse => Some(Source::Filled(pool)),
+            Role::Definition => Some(Source::Definable(pool)),
+            Role::Mention => None,
+        }
+    }
+
+    /// The set behind a source.
+    pub(crate) fn set(&self, source: Source) -> &SlotSet {
+        match source {
+            Source::Filled(pool) => &self.filled[pool.0],
+            Source::Definable(pool) => &self.definable[pool.0],
+        }
+    }
+
+    pub(crate) fn is_filled(&self, pool: PoolId, slot: u32) -> bool {
+        self.filled[pool.0].contains(slot)
+    }
+
+    /// Whether the slots chosen on these axes allow the action.
+    pub(crate) fn allow(&self, axes: &[Axis], values: &[u64]) -> bool {
+        axes.iter().zip(values).all(|(axis, value)| match axis {
+            Axis::Slot { pool, role } => PoolStates::source(*pool, *role)
+                .is_none_or(|source| self.set(source).contains(*value as u32)),
+            _ => true,
+        })
+    }
+
+    /// Records that a slot's value is, or is not, `None`.
+    pub(crate) fn set_filled(&mut self, pool: PoolId, slot: u32, filled: bool) {
+        self.filled[pool.0].set(slot, filled);
+        self.update_definable(pool, slot);
+    }
+
+    /// The effects of an action on the used flags: uses first, then definitions.
+    pub(crate) fn mark(&mut self, axes: &[Axis], values: &[u64]) {
+        let slots = axes.iter().zip(values).filter_map(|(axis, value)| match axis {
+            Axis::Slot { pool, role } => Some((*pool, *value as u32, *role)),
+            _ => None,
+        });
+        for (place, (pool, slot, role)) in slots.clone().enumerate() {
+            let is_use = |role| matches!(role, Role::Use | Role::SilentUse);
+            // Only the slot's first use in the line decides, so that `f(~<x>, <x>)` stays silent.
+            let seen_before = || {
+                slots.clone().take(place).any(|earlier| (earlier.0, earlier.1) == (pool, slot) && is_use(earlier.2))
+            };
+            if role == Role::Use && !seen_before() {
+                self.used[pool.0].set(slot, true);
+                self.update_definable(pool, slot);
+            }
+        }
+        for (pool, slot, role) in slots {
+            if role == Role::Definition {
+                self.used[pool.0].set(slot, false);
+                self.update_definable(pool, slot);
+            }
+        }
+    }
+
+    fn update_definable(&mut self, pool: PoolId, slot: u32) {
+        let definable = self.used[pool.0].contains(slot) || !self.filled[pool.0].contains(slot);
+        self.definable[pool.0].set(slot, definable);
+    }
+}

@@ -1,0 +1,104 @@
+//! A set of slots of one pool, made for counting and for drawing the k-th member.
+
+/// Bits in a word.
+const BITS: u32 = u64::BITS;
+
+/// Which slots of a pool are in some state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SlotSet {
+    words: Vec<u64>,
+    size: u32,
+    count: u32,
+}
+
+impl SlotSet {
+    /// No slot of a pool with `size` slots.
+    pub(crate) fn empty(size: u32) -> SlotSet {
+        SlotSet { words: vec![0; size.div_ceil(BITS) as usize], size, count: 0 }
+    }
+
+    /// How many slots are in.
+    pub(crate) fn count(&self) -> u32 {
+        self.count
+    }
+
+    pub(crate) fn contains(&self, slot: u32) -> bool {
+        self.words[(slot / BITS) as usize] & (1 << (slot % BITS)) != 0
+    }
+
+    /// Puts a slot in or takes it out.
+    pub(crate) fn set(&mut self, slot: u32, member: bool) {
+        let word = &mut self.words[(slot / BITS) as usize];
+        let bit = 1 << (slot % BITS);
+        match (*word & bit != 0, member) {
+            (false, true) => {
+                *word |= bit;
+                self.count += 1;
+            }
+            (true, false) => {
+                *word &= !bit;
+                self.count -= 1;
+            }
+            _ => {}
+        }
+    }
+
+    /// Puts every slot in, or takes every slot out.
+    pub(crate) fn set_all(&mut self, member: bool) {
+        self.words.fill(if member { u64::MAX } else { 0 });
+        self.count = if member { self.size } else { 0 };
+        if member && !self.size.is_multiple_of(BITS) {
+            // Bits past the last slot stay out, or drawing would find them.
+            if let Some(last) = self.words.last_mut() {
+                *last = (1 << (self.size % BITS)) - 1;
+            }
+        }
+    }
+
+    /// The member with this rank, counted from the lowest; `rank` must be below `count`.
+    pub(crate) fn member(&self, rank: u32) -> u32 {
+        let mut rank = rank;
+        for (number, word) in self.words.iter().enumerate() {
+            let here = word.count_ones();
+            if rank < here {
+                let mut word = *word;
+                for _ in 0..rank {
+                    word &= word - 1;
+                }
+                return number as u32 * BITS + word.trailing_zeros();
+            }
+            rank -= here;
+        }
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SlotSet;
+
+    #[test]
+    fn members_are_drawn_in_order_of_slots() {
+        let mut set = SlotSet::empty(130);
+        for slot in [3, 64, 129] {
+            set.set(slot, true);
+            set.set(slot, true);
+        }
+        assert_eq!((0..set.count()).map(|rank| set.member(rank)).collect::<Vec<_>>(), [3, 64, 129]);
+        set.set(64, false);
+        assert!(!set.contains(64));
+        assert_eq!(set.count(), 2);
+    }
+
+    #[test]
+    fn all_means_the_slots_there_are() {
+        let mut set = SlotSet::empty(70);
+        set.set_all(true);
+        assert_eq!((set.count(), set.member(69)), (70, 69));
+        set.set_all(false);
+        assert_eq!(set.count(), 0);
+        let mut nothing = SlotSet::empty(0);
+        nothing.set_all(true);
+        assert_eq!(nothing.count(), 0);
+    }
+}

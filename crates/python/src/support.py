@@ -1,0 +1,168 @@
+"""What the backend asks the interpreter to do in its own language. Loaded once per harness; nothing here runs per step."""
+
+import ast
+import importlib.machinery
+import os
+import random
+import signal
+import sys
+import sysconfig
+import types
+import warnings
+
+
+class PostConditionFailed(AssertionError):
+    """What a line promises after ``=>`` does not hold."""
+
+
+class ReferenceMismatch(AssertionError):
+    """The reference implementation returned something else."""
+
+    def __init__(self, result, reference):
+        self.result, self.reference = result, reference
+        super().__init__("the result differs from the reference's")
+
+
+class ExceptionMismatch(AssertionError):
+    """System and reference do not agree in what they raise."""
+
+    def __init__(self, raised, reference_raised):
+        self.raised, self.reference_raised = raised, reference_raised
+        super().__init__("the exception differs from the reference's")
+
+
+class Unset:
+    """Stands for a result that an exception prevented."""
+
+
+PRELUDE = """\
+import copy, glob, inspect, os, os.path, random, re, struct, subprocess, sys, time, traceback
+from importlib import reload
+from itertools import chain, combinations
+"""
+
+
+def new_namespace(name, path):
+    """The module in which raw code and actions run, with the names every harness may rely on."""
+    module = types.ModuleType(name)
+    module.__file__ = path
+    # Classes defined in raw code look their module up, for example to be pickled.
+    sys.modules[name] = module
+    exec(PRELUDE, module.__dict__)
+    return module
+
+
+def compile_code(text, path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return compile(text, path, "exec", dont_inherit=True)
+
+
+def run_raw_code(text, path, entry_values, namespace):
+    """Runs raw code; `entry_values` are (name, expression, line) of values wanted on entry to the function around that line."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(text, path)
+        for name, expression, line in entry_values:
+            function = function_around(tree, line)
+            assignment = ast.parse(f"{name} = ({expression}\n)", path).body[0]
+            body = function.body
+            for node in ast.walk(assignment):
+                ast.copy_location(node, body[0])
+            body.insert(1 if ast.get_docstring(function) is not None else 0, assignment)
+        code = compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
+    exec(code, namespace)
+
+
+def function_around(tree, line):
+    """The innermost function that spans a line."""
+    found = None
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.lineno <= line <= node.end_lineno:
+            found = node
+    if found is None:
+        raise SyntaxError(f"pre<(...)> in line {line} stands outside of any function")
+    return found
+
+
+def is_under(path, folder):
+    return os.path.normcase(path).startswith(os.path.normcase(folder) + os.sep)
+
+
+def is_installed(path):
+    """Whether a file belongs to the standard library or to an installed package, not to the project under test."""
+    parts = path.replace("\\", "/").split("/")
+    return "site-packages" in parts or "dist-packages" in parts or is_under(path, sysconfig.get_path("stdlib"))
+
+
+def modules_to_reset(names, sources, namespace):
+    """(module namespace, code) of the modules that a reset re-executes, in order, without touching a file again."""
+    found = []
+    for name in names:
+        try:
+            module = namespace[name.split(".")[0]]
+            for part in name.split(".")[1:]:
+                module = getattr(module, part)
+        except (KeyError, AttributeError):
+            continue
+        specification = getattr(module, "__spec__", None)
+        loader = getattr(specification, "loader", None)
+        if not isinstance(loader, importlib.machinery.SourceFileLoader):
+            continue
+        if is_installed(specification.origin) and specification.name not in sources:
+            continue
+        found.append((module.__dict__, loader.get_code(specification.name)))
+    return found
+
+
+class Surroundings:
+    """What a system under test may change in its process, and how it is put back on every reset."""
+
+    def __init__(self, on_interrupt):
+        self.directory = os.getcwd()
+        self.recursion_limit = sys.getrecursionlimit()
+        self.own_streams = (sys.stdin, sys.stdout, sys.stderr)
+        self.streams = [None, None, None]
+        self.on_interrupt = on_interrupt
+        self.handlers = {}
+        for number in (signal.SIGINT, signal.SIGTERM):
+            try:
+                self.handlers[number] = signal.signal(number, on_interrupt)
+            except ValueError:
+                pass  # not the main thread: whoever owns it deals with signals
+
+    def restore(self):
+        try:
+            os.chdir(self.directory)
+        except OSError:
+            pass  # the system removed it; nothing better can be done
+        random.seed(0)
+        if sys.getrecursionlimit() != self.recursion_limit:
+            sys.setrecursionlimit(self.recursion_limit)
+        for number in self.handlers:
+            signal.signal(number, self.on_interrupt)
+        sys.stdin = self.stream(0, "r")
+        sys.stdout = self.stream(1, "w")
+        sys.stderr = self.stream(2, "w")
+
+    def stream(self, descriptor, mode):
+        stream = self.streams[descriptor]
+        if stream is None or stream.closed:
+            # Whatever the locale is, no text that a system prints may be the cause of an exception.
+            stream = open(descriptor, mode, encoding="utf-8", errors="backslashreplace" if mode == "w" else "replace", closefd=False)
+            self.streams[descriptor] = stream
+        return stream
+
+    def flush(self):
+        for stream in (sys.stdout, sys.stderr, *self.streams[1:]):
+            try:
+                stream.flush()
+            except Exception:
+                pass  # a stream that the system broke has nothing to say
+
+    def end(self):
+        self.restore()
+        self.flush()
+        sys.stdin, sys.stdout, sys.stderr = self.own_streams
+        for number, handler in self.handlers.items():
+            signal.signal(number, handler)
