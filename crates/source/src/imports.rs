@@ -1,0 +1,151 @@
+//! Which modules a program imports.
+
+use ruff_python_ast::statement_visitor::{StatementVisitor, walk_stmt};
+use ruff_python_ast::{Alias, Stmt};
+
+use crate::Range;
+use crate::check::Problem;
+use crate::parse::{self, Tree};
+
+/// One module that is imported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Import {
+    /// The module's dotted name; empty for `from . import x`.
+    pub module: String,
+    /// The name it is given by `import module as name`.
+    pub alias: Option<String>,
+    /// Whether it is `from module import ...`.
+    pub from: bool,
+    /// What is imported from the module, under the names it has there; `*` for everything. Empty unless `from`.
+    pub names: Vec<String>,
+    /// The whole statement, which may import other modules too.
+    pub range: Range,
+    /// How many dots stand before the module's name.
+    pub level: u32,
+    /// Whether the statement is outside of any function, class or block.
+    pub top_level: bool,
+}
+
+/// The modules that a program imports, wherever it does so, in source order.
+///
+/// ```
+/// use testwright_source::imports;
+///
+/// let found = imports("import os.path\ndef f():\n    from .shapes import Circle\n").unwrap_or_default();
+/// assert_eq!(found[0].module, "os.path");
+/// assert_eq!((found[1].level, found[1].top_level), (1, false));
+/// ```
+pub fn imports(text: &str) -> Result<Vec<Import>, Vec<Problem>> {
+    let tree = parse::module(text)?;
+    let mut walk = Walk {
+        tree: &tree,
+        top_level: true,
+        found: Vec::new(),
+    };
+    walk.visit_body(tree.body());
+    Ok(walk.found)
+}
+
+struct Walk<'a> {
+    tree: &'a Tree,
+    top_level: bool,
+    found: Vec<Import>,
+}
+
+impl StatementVisitor<'_> for Walk<'_> {
+    fn visit_stmt(&mut self, statement: &Stmt) {
+        match statement {
+            Stmt::Import(import) => {
+                for alias in &import.names {
+                    self.found.push(Import {
+                        module: alias.name.to_string(),
+                        alias: alias.asname.as_ref().map(ToString::to_string),
+                        from: false,
+                        names: Vec::new(),
+                        range: self.tree.range(statement),
+                        level: 0,
+                        top_level: self.top_level,
+                    });
+                }
+            }
+            Stmt::ImportFrom(import) => {
+                let name = |alias: &Alias| alias.name.to_string();
+                self.found.push(Import {
+                    module: import
+                        .module
+                        .as_ref()
+                        .map(ToString::to_string)
+                        .unwrap_or_default(),
+                    alias: None,
+                    from: true,
+                    names: import.names.iter().map(name).collect(),
+                    range: self.tree.range(statement),
+                    level: import.level,
+                    top_level: self.top_level,
+                });
+            }
+            _ => {
+                let outside = std::mem::replace(&mut self.top_level, false);
+                walk_stmt(self, statement);
+                self.top_level = outside;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        let shown: Vec<String> = imports(text)
+            .unwrap_or_default()
+            .into_iter()
+            .map(|import| {
+                let place = if import.top_level { "" } else { "inner " };
+                let dots = ".".repeat(usize::try_from(import.level).unwrap_or(0));
+                let mut shown = format!("{place}{dots}{}", import.module);
+                if let Some(alias) = import.alias {
+                    shown += &format!(" as {alias}");
+                }
+                if import.from {
+                    shown += &format!(" [{}]", import.names.join(" "));
+                }
+                format!("{shown} in {:?}", &text[import.range])
+            })
+            .collect();
+        assert_eq!(shown, expected, "{text:?}");
+    }
+
+    #[test]
+    fn all_forms_at_all_depths() {
+        check("", &[]);
+        check(
+            "import a.b, c as d",
+            &[
+                "a.b in \"import a.b, c as d\"",
+                "c as d in \"import a.b, c as d\"",
+            ],
+        );
+        check(
+            "from a.b import c as d, e; x = 1",
+            &["a.b [c e] in \"from a.b import c as d, e\""],
+        );
+        check("from .. import x", &[".. [x] in \"from .. import x\""]);
+        check("from m import *", &["m [*] in \"from m import *\""]);
+        check(
+            "try:\n  import a\nexcept E:\n  import b\n",
+            &["inner a in \"import a\"", "inner b in \"import b\""],
+        );
+        check(
+            "def f():\n  class A:\n    import ä\r\nimport c",
+            &["inner ä in \"import ä\"", "c in \"import c\""],
+        );
+    }
+
+    #[test]
+    fn problems_are_reported() {
+        assert!(imports("import").is_err());
+    }
+}

@@ -1,0 +1,146 @@
+//! The fence around the parser: only here and in the walks over its tree is it named.
+//!
+//! Its interface changes with every release, so no type of it leaves this crate.
+
+use ruff_python_ast::token::Tokens;
+use ruff_python_ast::{Mod, ModModule, Stmt};
+use ruff_python_parser::{
+    LexicalErrorType, Mode, ParseError, ParseErrorType, ParseOptions, Parsed, parse_unchecked,
+};
+use ruff_text_size::{Ranged, TextRange};
+
+use crate::Range;
+use crate::check::Problem;
+use crate::depth::too_deep;
+use crate::tokens::{TokenKind, tokens};
+use crate::wording::message;
+
+/// The statements of a text, and where in it they start.
+pub(crate) struct Tree {
+    parsed: Parsed<ModModule>,
+    offset: usize,
+}
+
+impl Tree {
+    pub(crate) fn body(&self) -> &[Stmt] {
+        self.parsed.suite()
+    }
+
+    pub(crate) fn tokens(&self) -> &Tokens {
+        self.parsed.tokens()
+    }
+
+    /// Where `node` is in the caller's text.
+    pub(crate) fn range(&self, node: &impl Ranged) -> Range {
+        shifted(node.range(), self.offset)
+    }
+}
+
+/// Parses a whole file.
+pub(crate) fn module(text: &str) -> Result<Tree, Vec<Problem>> {
+    module_at(text, 0)
+}
+
+/// Parses statements that may be indented, as they are inside another notation.
+pub(crate) fn fragment(text: &str) -> Result<Tree, Vec<Problem>> {
+    module_at(text, blanks_before(text))
+}
+
+fn module_at(text: &str, offset: usize) -> Result<Tree, Vec<Problem>> {
+    let parsed = parsed(text, offset, Mode::Module)?;
+    match parsed.try_into_module() {
+        Some(parsed) => Ok(Tree { parsed, offset }),
+        // Never so: that is what the mode asked for.
+        None => Err(Vec::new()),
+    }
+}
+
+/// Everything that keeps `text` from being a single expression.
+pub(crate) fn expression_problems(text: &str) -> Vec<Problem> {
+    parsed(text, blanks_before(text), Mode::Expression)
+        .err()
+        .unwrap_or_default()
+}
+
+fn parsed(text: &str, offset: usize, mode: Mode) -> Result<Parsed<Mod>, Vec<Problem>> {
+    let part = text.get(offset..).unwrap_or("");
+    if let Some(mut problem) = too_deep(part) {
+        problem.range = problem.range.start + offset..problem.range.end + offset;
+        return Err(vec![problem]);
+    }
+    let parsed = parse_unchecked(part, ParseOptions::from(mode));
+    if parsed.errors().is_empty() {
+        return Ok(parsed);
+    }
+    Err(problems(text, offset, parsed.errors()))
+}
+
+/// The parser's errors as problems, without those that only follow from others.
+fn problems(text: &str, offset: usize, errors: &[ParseError]) -> Vec<Problem> {
+    let part = text.get(offset..).unwrap_or("");
+    let is_end = |error: &ParseError| error.error == ParseErrorType::Lexical(LexicalErrorType::Eof);
+    let unclosed = errors
+        .iter()
+        .any(is_end)
+        .then(|| unclosed_bracket(text))
+        .flatten();
+    // Behind a bracket that is never closed nothing is what it seems.
+    let trusted = unclosed
+        .as_ref()
+        .map_or(text.len() + 1, |bracket| bracket.start);
+    let mut problems: Vec<Problem> = Vec::new();
+    let mut line_end = None;
+    let mut errors: Vec<&ParseError> = errors.iter().collect();
+    errors.sort_by_key(|error| error.location.start());
+    for error in errors {
+        let range = inside(shifted(error.location, offset), text);
+        // Recovering, the parser may stumble several times over one line; the first time says most.
+        let same_line = line_end.is_some_and(|line_end| range.start <= line_end);
+        if range.start < trusted && !same_line {
+            let length = text.get(range.start..).unwrap_or("").find(['\n', '\r']);
+            line_end = Some(length.map_or(text.len(), |length| range.start + length));
+            problems.push(Problem::new(range, message(error, part)));
+        }
+    }
+    if let Some(bracket) = unclosed {
+        let words = format!(
+            "this `{}` is never closed",
+            text.get(bracket.clone()).unwrap_or("(")
+        );
+        problems.push(Problem::new(bracket, words));
+    }
+    problems
+}
+
+/// The innermost bracket that is still open at the end of the text.
+fn unclosed_bracket(text: &str) -> Option<Range> {
+    let mut open = Vec::new();
+    for token in tokens(text) {
+        match token.kind {
+            TokenKind::Open => open.push(token.range),
+            TokenKind::Close => drop(open.pop()),
+            _ => {}
+        }
+    }
+    open.pop()
+}
+
+fn blanks_before(text: &str) -> usize {
+    text.len()
+        - text
+            .trim_start_matches([' ', '\t', '\x0c', '\r', '\n'])
+            .len()
+}
+
+fn shifted(range: TextRange, offset: usize) -> Range {
+    range.start().to_usize() + offset..range.end().to_usize() + offset
+}
+
+/// `range`, moved to the nearest character boundaries inside `text`.
+///
+/// The parser should see to that itself, but a slip there would be a panic in whoever shows the problem.
+fn inside(range: Range, text: &str) -> Range {
+    let start = text.floor_char_boundary(range.start);
+    let end = text.ceil_char_boundary(range.end.max(start));
+    start..end.min(text.len())
+}

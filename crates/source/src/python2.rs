@@ -1,0 +1,465 @@
+//! Recognising Python 2, to say so instead of just "syntax error".
+//!
+//! Much teaching material and many old test harnesses are written in Python 2. Its constructs are looked for among the
+//! [`tokens`], so nothing inside a string or a comment counts, and one broken line does not hide the next.
+
+use crate::Range;
+use crate::tokens::{Token, TokenKind, tokens};
+
+/// A construct that only Python 2 understands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Python2Hint {
+    /// The construct.
+    pub range: Range,
+    /// What it is: a lower-case phrase without a full stop.
+    pub message: String,
+    /// What to write instead.
+    pub help: String,
+}
+
+/// The Python 2 construct behind the syntax error at `range`, if there is one: one that touches the range, else one on the
+/// line where it starts.
+///
+/// ```
+/// use testwright_source::{check_module, python2_hint};
+///
+/// let text = "print 'hello'";
+/// let problem = &check_module(text)[0];
+/// let help = python2_hint(text, &problem.range).map(|hint| hint.help);
+/// assert_eq!(help.as_deref(), Some("write `print('hello')`"));
+/// ```
+pub fn python2_hint(text: &str, range: &Range) -> Option<Python2Hint> {
+    let constructs = python2_constructs(text);
+    let line = line_around(text, range.start);
+    let touching = |hint: &&Python2Hint, range: &Range| {
+        hint.range.start <= range.end && range.start <= hint.range.end
+    };
+    constructs
+        .iter()
+        .find(|hint| touching(hint, range))
+        .or_else(|| constructs.iter().find(|hint| touching(hint, &line)))
+        .cloned()
+        .or_else(|| mixed_indentation(text, range, line))
+}
+
+/// Every Python 2 construct in `text`, in order.
+///
+/// `except A, b:` counts although Python 3.14 accepts it as two classes: a second one in small letters is a variable.
+pub fn python2_constructs(text: &str) -> Vec<Python2Hint> {
+    let tokens = tokens(text);
+    let scan = Scan {
+        text,
+        tokens: &tokens,
+    };
+    (0..tokens.len())
+        .filter_map(|position| scan.construct_at(position))
+        .collect()
+}
+
+struct Scan<'a> {
+    text: &'a str,
+    tokens: &'a [Token],
+}
+
+impl<'a> Scan<'a> {
+    fn construct_at(&self, position: usize) -> Option<Python2Hint> {
+        let token = self.tokens.get(position)?;
+        let word = self.text(position);
+        match (token.kind, word) {
+            (TokenKind::Name, "print") if self.starts_statement(position) => self.print(position),
+            (TokenKind::Name, "exec") if self.starts_statement(position) => self.exec(position),
+            (TokenKind::Keyword, "except") => self.except(position),
+            (TokenKind::Keyword, "raise") => self.raise(position),
+            (TokenKind::Operator, "<>") => Some(hint(
+                &token.range,
+                "`<>` is an operator only in Python 2",
+                "write `!=`".to_owned(),
+            )),
+            (TokenKind::Unknown, "`") => self.backticks(position),
+            (TokenKind::Number, _) => number(&token.range, word),
+            (TokenKind::String, _) => string(&token.range, word),
+            _ => None,
+        }
+    }
+
+    fn kind(&self, position: usize) -> Option<TokenKind> {
+        self.tokens.get(position).map(|token| token.kind)
+    }
+
+    /// The token's text; empty behind the last one.
+    fn text(&self, position: usize) -> &'a str {
+        let range = self.tokens.get(position).map(|token| token.range.clone());
+        range.and_then(|range| self.text.get(range)).unwrap_or("")
+    }
+
+    /// The text from one token to another, which is not part of it.
+    fn between(&self, from: usize, to: usize) -> &'a str {
+        self.range(from, to)
+            .and_then(|range| self.text.get(range))
+            .unwrap_or("")
+    }
+
+    fn range(&self, from: usize, to: usize) -> Option<Range> {
+        let last = to.checked_sub(1).filter(|last| *last >= from)?;
+        Some(self.tokens.get(from)?.range.start..self.tokens.get(last)?.range.end)
+    }
+
+    fn starts_statement(&self, position: usize) -> bool {
+        match position.checked_sub(1) {
+            None => true,
+            Some(before) => {
+                self.kind(before) == Some(TokenKind::Newline)
+                    || matches!(self.text(before), ";" | ":")
+            }
+        }
+    }
+
+    /// Walks over the rest of a statement: calls `at` for every token outside brackets, and returns where the statement ends.
+    fn statement_end(&self, from: usize, mut at: impl FnMut(usize)) -> usize {
+        let mut depth = 0_usize;
+        for position in from..self.tokens.len() {
+            match self.kind(position) {
+                Some(TokenKind::Open) => depth += 1,
+                Some(TokenKind::Close) => depth = depth.saturating_sub(1),
+                Some(TokenKind::Comment) if depth == 0 => return position,
+                Some(TokenKind::Newline) if depth == 0 => return position,
+                _ if depth == 0 && self.text(position) == ";" => return position,
+                _ if depth == 0 => at(position),
+                _ => {}
+            }
+        }
+        self.tokens.len()
+    }
+
+    /// The positions of all `word`s outside brackets, and the end of the statement.
+    fn find(&self, from: usize, word: &str) -> (Vec<usize>, usize) {
+        let mut found = Vec::new();
+        let end = self.statement_end(from, |position| {
+            if self.text(position) == word {
+                found.push(position);
+            }
+        });
+        (found, end)
+    }
+
+    /// Whether what follows a word shows that it was meant as a statement. Brackets and signs do not: `print (x)` and
+    /// `print -x` are Python 3 as well.
+    fn has_operand(&self, position: usize) -> bool {
+        let word = self.text(position);
+        match self.kind(position) {
+            Some(TokenKind::Name | TokenKind::Number | TokenKind::String) => true,
+            Some(TokenKind::Keyword) => {
+                matches!(word, "not" | "lambda" | "None" | "True" | "False")
+            }
+            _ => matches!(word, "{" | "`"),
+        }
+    }
+
+    fn print(&self, position: usize) -> Option<Python2Hint> {
+        let message = "`print` is a statement only in Python 2";
+        let (commas, end) = self.find(position + 1, ",");
+        let range = self.range(position, end)?;
+        if self.text(position + 1) == ">>" {
+            let file_end = commas.first().copied().unwrap_or(end);
+            let file = self.between(position + 2, file_end);
+            let values = self.between(file_end + 1, end);
+            let separator = if values.is_empty() { "" } else { ", " };
+            let help = instead(&format!("print({values}{separator}file={file})"));
+            return Some(hint(&range, message, help));
+        }
+        if self.has_operand(position + 1) {
+            let help = match commas.last() {
+                Some(last) if *last + 1 == end => {
+                    format!("print({}, end=' ')", self.between(position + 1, *last))
+                }
+                _ => format!("print({})", self.between(position + 1, end)),
+            };
+            return Some(hint(&range, message, instead(&help)));
+        }
+        // Alone it is Python 3 too, but there it does nothing.
+        let alone = end == position + 1 && (position == 0 || self.text(position - 1) != ":");
+        alone.then(|| hint(&range, message, "write `print()`".to_owned()))
+    }
+
+    fn exec(&self, position: usize) -> Option<Python2Hint> {
+        if !self.has_operand(position + 1) {
+            return None;
+        }
+        let (places, end) = self.find(position + 1, "in");
+        let help = match places.first() {
+            Some(place) => {
+                let code = self.between(position + 1, *place);
+                format!("exec({code}, {})", self.between(place + 1, end))
+            }
+            None => format!("exec({})", self.between(position + 1, end)),
+        };
+        let message = "`exec` is a statement only in Python 2";
+        Some(hint(&self.range(position, end)?, message, instead(&help)))
+    }
+
+    /// `except E, e:`
+    fn except(&self, position: usize) -> Option<Python2Hint> {
+        let (colons, _) = self.find(position + 1, ":");
+        let colon = *colons.first()?;
+        let (comma, name) = (colon.checked_sub(2)?, colon.checked_sub(1)?);
+        let is_variable = self.kind(name) == Some(TokenKind::Name)
+            && !self.text(name).starts_with(char::is_uppercase);
+        if comma <= position || self.text(comma) != "," || !is_variable {
+            return None;
+        }
+        let help = format!("{} as {}", self.between(position, comma), self.text(name));
+        Some(hint(
+            &self.range(position, colon)?,
+            "only Python 2 names an exception with a comma",
+            instead(&help),
+        ))
+    }
+
+    /// `raise E, "x"`
+    fn raise(&self, position: usize) -> Option<Python2Hint> {
+        let (commas, end) = self.find(position + 1, ",");
+        let first = *commas.first()?;
+        let value = self.between(first + 1, commas.get(1).copied().unwrap_or(end));
+        let help = format!("{}({value})", self.between(position, first));
+        Some(hint(
+            &self.range(position, end)?,
+            "only Python 2 gives an exception its value with a comma",
+            instead(&help),
+        ))
+    }
+
+    /// A backtick that closes another is part of that one's hint.
+    fn backticks(&self, position: usize) -> Option<Python2Hint> {
+        let is_backtick = |position: &usize| self.text(*position) == "`";
+        let on_line = |position: &usize| self.kind(*position) != Some(TokenKind::Newline);
+        let before = (0..position).rev().take_while(on_line).filter(is_backtick);
+        if before.count() % 2 == 1 {
+            return None;
+        }
+        let mut behind = (position + 1..self.tokens.len()).take_while(on_line);
+        let closing = behind.find(is_backtick);
+        let end = closing.map_or(position + 1, |closing| closing + 1);
+        let help = match closing {
+            Some(closing) => instead(&format!("repr({})", self.between(position + 1, closing))),
+            None => "write `repr(...)`".to_owned(),
+        };
+        let message = "backticks make a text of a value only in Python 2";
+        Some(hint(&self.range(position, end)?, message, help))
+    }
+}
+
+/// `0777` and `1L`.
+fn number(range: &Range, word: &str) -> Option<Python2Hint> {
+    let digits = word.trim_end_matches(['l', 'L']);
+    let octal = digits
+        .strip_prefix('0')
+        .filter(|rest| rest.bytes().all(|byte| matches!(byte, b'0'..=b'7' | b'_')))
+        .filter(|rest| rest.bytes().any(|byte| byte != b'0' && byte != b'_'));
+    match octal {
+        Some(rest) => Some(hint(
+            range,
+            "a number that starts with `0` is octal only in Python 2",
+            instead(&format!("0o{rest}")),
+        )),
+        None if digits.len() < word.len() => Some(hint(
+            range,
+            "only Python 2 marks long numbers with `L`",
+            instead(digits),
+        )),
+        None => None,
+    }
+}
+
+/// `ur"..."`
+fn string(range: &Range, word: &str) -> Option<Python2Hint> {
+    let is_python2 = word
+        .get(..2)
+        .is_some_and(|prefix| prefix.eq_ignore_ascii_case("ur"));
+    is_python2.then(|| {
+        let help = instead(word.get(1..).unwrap_or(""));
+        hint(range, "the prefix `ur` exists only in Python 2", help)
+    })
+}
+
+/// An error in the indentation of a text that indents some lines with tabs and others with blanks.
+fn mixed_indentation(text: &str, range: &Range, line: Range) -> Option<Python2Hint> {
+    let content = text.get(line.clone())?;
+    let indentation = content.len() - content.trim_start_matches([' ', '\t']).len();
+    let tabs = text.lines().any(|line| line.starts_with('\t'));
+    let blanks = text.lines().any(|line| line.starts_with(' '));
+    let in_indentation = indentation > 0 && range.start <= line.start + indentation;
+    (in_indentation && tabs && blanks).then(|| {
+        hint(
+            &(line.start..line.start + indentation),
+            "only Python 2 lets tabs and blanks mix in the indentation",
+            "indent every line with blanks".to_owned(),
+        )
+    })
+}
+
+fn hint(range: &Range, message: &str, help: String) -> Python2Hint {
+    Python2Hint {
+        range: range.clone(),
+        message: message.to_owned(),
+        help,
+    }
+}
+
+fn instead(code: &str) -> String {
+    format!("write `{code}`")
+}
+
+/// The line in which `at` is, without its end.
+fn line_around(text: &str, at: usize) -> Range {
+    let at = text.floor_char_boundary(at);
+    let (before, behind) = text.split_at(at);
+    let start = before.rfind(['\n', '\r']).map_or(0, |end| end + 1);
+    let end = behind.find(['\n', '\r']).map_or(text.len(), |end| at + end);
+    start..end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check_module;
+
+    /// Every construct as its text and what to write instead.
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        let shown: Vec<String> = python2_constructs(text)
+            .into_iter()
+            .map(|hint| format!("{} => {}", &text[hint.range], hint.help))
+            .collect();
+        assert_eq!(shown, expected, "{text:?}");
+    }
+
+    #[test]
+    fn print_and_exec() {
+        check(
+            "print 'a', b  # c",
+            &["print 'a', b => write `print('a', b)`"],
+        );
+        check(
+            "if x: print x,; y",
+            &["print x, => write `print(x, end=' ')`"],
+        );
+        check(
+            "print >>f, x",
+            &["print >>f, x => write `print(x, file=f)`"],
+        );
+        check("print >>f", &["print >>f => write `print(file=f)`"]);
+        check(
+            "print\r\nprint not x",
+            &[
+                "print => write `print()`",
+                "print not x => write `print(not x)`",
+            ],
+        );
+        check(
+            "print 'ä %s' % (\n1)",
+            &["print 'ä %s' % (\n1) => write `print('ä %s' % (\n1))`"],
+        );
+        check(
+            "exec code in d",
+            &["exec code in d => write `exec(code, d)`"],
+        );
+        check("exec 'x'", &["exec 'x' => write `exec('x')`"]);
+    }
+
+    #[test]
+    fn exceptions() {
+        check(
+            "except E, e: pass",
+            &["except E, e => write `except E as e`"],
+        );
+        check(
+            "except (A, B), e:",
+            &["except (A, B), e => write `except (A, B) as e`"],
+        );
+        check("raise E, 'x'", &["raise E, 'x' => write `raise E('x')`"]);
+        check(
+            "raise E, 'x', t",
+            &["raise E, 'x', t => write `raise E('x')`"],
+        );
+    }
+
+    #[test]
+    fn operators_and_literals() {
+        check(
+            "a <> `b + c`",
+            &["<> => write `!=`", "`b + c` => write `repr(b + c)`"],
+        );
+        check("`a", &["` => write `repr(...)`"]);
+        check(
+            "0777 + 10L + 0x1fL",
+            &[
+                "0777 => write `0o777`",
+                "10L => write `10`",
+                "0x1fL => write `0x1f`",
+            ],
+        );
+        check("x = Ur'é'", &["Ur'é' => write `r'é'`"]);
+    }
+
+    #[test]
+    fn python_3_is_left_alone() {
+        for text in [
+            "",
+            "print(x); print (x), y; print -x; f = print",
+            "'''\nprint x\n''' # print x",
+            "except (A, b): pass",
+            "except A as b: pass",
+            "except A, B: pass",
+            "except: x, y",
+            "raise E('a', b)",
+            "00 + 0.5 + 0e1 + 0o7 + 07.5 + 1j",
+            "exec(code)",
+            "x = {1: print, 2: exec}",
+            "rb'x' u'x'",
+        ] {
+            check(text, &[]);
+        }
+    }
+
+    #[track_caller]
+    fn check_hint(text: &str, expected: Option<&str>) {
+        let problems = check_module(text);
+        let hint = problems
+            .iter()
+            .find_map(|problem| python2_hint(text, &problem.range));
+        assert_eq!(
+            hint.map(|hint| hint.message).as_deref(),
+            expected,
+            "{text:?} {problems:?}"
+        );
+    }
+
+    #[test]
+    fn hints_for_errors() {
+        let print = Some("`print` is a statement only in Python 2");
+        check_hint("x = 1\nprint x\n", print);
+        check_hint("if x:\n  print 'é', x\n", print);
+        check_hint("a <> b", Some("`<>` is an operator only in Python 2"));
+        check_hint(
+            "raise E, 'x'",
+            Some("only Python 2 gives an exception its value with a comma"),
+        );
+        check_hint(
+            "x = 0777",
+            Some("a number that starts with `0` is octal only in Python 2"),
+        );
+        check_hint("x = 1L", Some("only Python 2 marks long numbers with `L`"));
+        check_hint("x = ur'x'", Some("the prefix `ur` exists only in Python 2"));
+        check_hint(
+            "x = `y`",
+            Some("backticks make a text of a value only in Python 2"),
+        );
+        check_hint("exec 'x'", Some("`exec` is a statement only in Python 2"));
+        check_hint(
+            "if x:\n\ty\n        z\n",
+            Some("only Python 2 lets tabs and blanks mix in the indentation"),
+        );
+        check_hint("x = = 1", None);
+        check_hint("if x:\n  y\n z\n", None);
+    }
+}

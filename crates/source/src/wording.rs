@@ -1,0 +1,230 @@
+//! The parser's errors in words for a person who is learning Python.
+//!
+//! Its own messages are written for people who know its insides. A message here is a lower-case phrase without a full stop, puts
+//! code in backticks, and says what to write where the mistake is a common one.
+
+use ruff_python_ast::token::TokenKind;
+use ruff_python_parser::{
+    InterpolatedStringErrorType, LexicalErrorType, ParseError, ParseErrorType,
+};
+
+/// What is wrong; `text` is what the parser was given.
+pub(crate) fn message(error: &ParseError, text: &str) -> String {
+    use ParseErrorType as Type;
+    let found = text.get(error.location.to_std_range()).unwrap_or("");
+    let words = match &error.error {
+        Type::ExpectedExpression => return format!("expected an expression{}", instead(found)),
+        Type::ExpectedToken {
+            expected,
+            found: kind,
+        } => {
+            let comparison = if *kind == TokenKind::Equal {
+                "; to compare, write `==`"
+            } else {
+                ""
+            };
+            return format!(
+                "expected {}, found {}{comparison}",
+                name(*expected, ""),
+                name(*kind, found)
+            );
+        }
+        Type::UnexpectedExpressionToken if found == "=" => {
+            "an assignment has no value; to compare, write `==`"
+        }
+        Type::UnexpectedExpressionToken => {
+            return format!("expected the end of the expression{}", instead(found));
+        }
+        Type::UnexpectedTokenAfterAsync(kind) => {
+            return format!(
+                "expected `def`, `with` or `for` after `async`, found {}",
+                name(*kind, found)
+            );
+        }
+        Type::SimpleStatementsOnSameLine => {
+            "expected the end of the statement; statements on one line are separated by `;`"
+        }
+        Type::SimpleAndCompoundStatementOnSameLine => {
+            "a statement with a block, such as `if` or `for`, must start on a new line"
+        }
+        Type::UnparenthesizedNamedExpression => {
+            "an assignment with `:=` must be in parentheses here"
+        }
+        Type::UnparenthesizedTupleExpression => {
+            "several values separated by commas must be in parentheses here"
+        }
+        Type::UnparenthesizedGeneratorExpression => {
+            "a generator expression must be in parentheses here"
+        }
+        Type::InvalidLambdaExpressionUsage => "a `lambda` must be in parentheses here",
+        Type::InvalidYieldExpressionUsage => "`yield` cannot be used here",
+        Type::InvalidStarredExpressionUsage => "a `*` before a value cannot be used here",
+        Type::InvalidStarPatternUsage => {
+            "a `*` in a pattern is only allowed inside `[...]` or `(...)`"
+        }
+        Type::InvalidMatchPatternTarget => "`_` matches anything and cannot be given a value",
+        Type::EmptySlice => "expected an index between `[` and `]`",
+        Type::EmptyGlobalNames => "expected a name after `global`",
+        Type::EmptyNonlocalNames => "expected a name after `nonlocal`",
+        Type::EmptyDeleteTargets => "expected what to delete after `del`",
+        Type::EmptyImportNames => "expected a name after `import`",
+        Type::EmptyTypeParams => "expected a type parameter between `[` and `]`",
+        Type::ParamAfterVarKeywordParam => "no parameter can follow the one with `**`",
+        Type::NonDefaultParamAfterDefaultParam => {
+            "a parameter without a default cannot follow one with a default"
+        }
+        Type::VarParameterWithDefault => "a parameter with `*` or `**` cannot have a default",
+        Type::ExpectedKeywordParam => "expected a parameter after `*`",
+        Type::PositionalAfterKeywordArgument => {
+            "an argument without a name cannot follow one with a name"
+        }
+        Type::PositionalAfterKeywordUnpacking => "an argument without a name cannot follow `**`",
+        Type::InvalidArgumentUnpackingOrder => "an argument with `*` cannot follow one with `**`",
+        Type::IterableUnpackingInComprehension => "`*` cannot be used in a comprehension",
+        Type::InvalidAssignmentTarget
+        | Type::InvalidAnnotatedAssignmentTarget
+        | Type::InvalidAugmentedAssignmentTarget => {
+            let behind = text.get(error.location.end().to_usize()..).unwrap_or("");
+            let comparison = if behind.trim_start().starts_with('=') {
+                "; to compare, write `==`"
+            } else {
+                ""
+            };
+            return format!("cannot assign to {}{comparison}", quoted(found));
+        }
+        Type::InvalidNamedAssignmentTarget => "only a name can be on the left of `:=`",
+        Type::InvalidDeleteTarget => return format!("cannot delete {}", quoted(found)),
+        Type::UnexpectedIndentation => "this line is indented, but no block starts before it",
+        Type::UnexpectedIpythonEscapeCommand => "this is a command of IPython, not of Python",
+        Type::FStringError(error) | Type::TStringError(error) => interpolation(error),
+        Type::Lexical(error) => return lexical(error),
+        Type::OtherError(words) if words == "Expected a statement" => return statement(found),
+        Type::OtherError(words) if words == "Expected a simple statement" => {
+            "a statement with a block cannot follow a colon on the same line"
+        }
+        Type::OtherError(words)
+            if words.starts_with("Expected an identifier, but found a keyword") =>
+        {
+            return format!(
+                "{} is a keyword of Python and cannot stand here",
+                quoted(found)
+            );
+        }
+        // What is left speaks plainly already.
+        other => return plainly(&other.to_string()),
+    };
+    words.to_owned()
+}
+
+/// What to say about text that cannot start a statement.
+fn statement(found: &str) -> String {
+    match found {
+        "elif" => "`elif` without an `if` before it, equally indented".to_owned(),
+        "else" => {
+            "`else` without an `if`, `for`, `while` or `try` before it, equally indented".to_owned()
+        }
+        "except" | "finally" => format!("`{found}` without a `try` before it, equally indented"),
+        _ => format!("expected a statement{}", instead(found)),
+    }
+}
+
+fn lexical(error: &LexicalErrorType) -> String {
+    use LexicalErrorType as Type;
+    let words = match error {
+        Type::UnclosedStringError | Type::StringError => "this string has no closing quote",
+        Type::UnicodeError => "this escape sequence names no character",
+        Type::MissingUnicodeLbrace => "expected `{` after `\\N`",
+        Type::MissingUnicodeRbrace => "expected `}` after the name of the character",
+        Type::IndentationError => {
+            "this line is indented differently from every line it could belong to"
+        }
+        Type::UnrecognizedToken { tok: '`' } => "a backtick means nothing in Python 3",
+        Type::UnrecognizedToken {
+            tok: '“' | '”' | '„' | '‘' | '’',
+        } => "a typographic quote starts no string; write `'` or `\"`",
+        Type::UnrecognizedToken { tok } => {
+            return format!("the character `{tok}` means nothing here");
+        }
+        Type::FStringError(error) | Type::TStringError(error) => interpolation(error),
+        Type::InvalidByteLiteral => "a bytes literal can only contain ASCII characters",
+        Type::LineContinuationError => "a backslash must be the last character of its line",
+        Type::Eof => "the text ends too early; is a bracket or a quote not closed?",
+        other => return plainly(&other.to_string()),
+    };
+    words.to_owned()
+}
+
+fn interpolation(error: &InterpolatedStringErrorType) -> &'static str {
+    use InterpolatedStringErrorType as Type;
+    match error {
+        Type::UnclosedLbrace => {
+            "expected `}` in this formatted string; for a brace itself write `{{`"
+        }
+        Type::InvalidConversionFlag => {
+            "after `!` only `r`, `s` or `a` is allowed in a formatted string"
+        }
+        Type::SingleRbrace => {
+            "`}` without `{` in this formatted string; for a brace itself write `}}`"
+        }
+        Type::UnterminatedString => "this formatted string has no closing quote",
+        Type::UnterminatedTripleQuotedString => "this formatted string has no closing triple quote",
+        Type::LambdaWithoutParentheses => "a `lambda` in a formatted string must be in parentheses",
+        Type::ConversionFlagNotImmediatelyAfterExclamation => {
+            "no blank is allowed after `!` in a formatted string"
+        }
+        Type::NewlineInFormatSpec => {
+            "a format after `:` must be on one line, or the string in triple quotes"
+        }
+    }
+}
+
+/// A token as a person would call it; `text` is the token, where known.
+fn name(kind: TokenKind, text: &str) -> String {
+    use TokenKind as Kind;
+    let words = match kind {
+        Kind::Newline | Kind::NonLogicalNewline => "the end of the line",
+        Kind::EndOfFile => "the end of the text",
+        Kind::Indent => "an indented block",
+        Kind::Dedent => "the end of the block",
+        Kind::Name if text.is_empty() => "a name",
+        Kind::FStringStart | Kind::FStringMiddle | Kind::FStringEnd => "a formatted string",
+        Kind::TStringStart | Kind::TStringMiddle | Kind::TStringEnd => "a template string",
+        Kind::Unknown | Kind::Name | Kind::Int | Kind::Float | Kind::Complex | Kind::String => {
+            return quoted(text);
+        }
+        other => return other.to_string(),
+    };
+    words.to_owned()
+}
+
+fn instead(found: &str) -> String {
+    if found.trim().is_empty() {
+        String::new()
+    } else {
+        format!(", found {}", quoted(found))
+    }
+}
+
+/// The text in backticks, if it is short enough to be worth repeating.
+fn quoted(text: &str) -> String {
+    const LONGEST: usize = 30;
+    let text = text.trim();
+    if text.is_empty() || text.contains(['\n', '\r', '`']) || text.chars().count() > LONGEST {
+        "this".to_owned()
+    } else {
+        format!("`{text}`")
+    }
+}
+
+/// Our form of a message: starts small, ends without a full stop, quotes with backticks.
+fn plainly(message: &str) -> String {
+    let message = message
+        .trim_end_matches('.')
+        .replace('\'', "`")
+        .replace("an identifier", "a name");
+    let mut characters = message.chars();
+    match characters.next() {
+        Some(first) => first.to_lowercase().chain(characters).collect(),
+        None => "this is not Python".to_owned(),
+    }
+}
