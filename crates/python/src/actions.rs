@@ -39,11 +39,13 @@ pub(crate) struct Variant<'py> {
     pub(crate) mirrored: bool,
 }
 
-/// A reference statement in both forms.
-pub(crate) struct Mirrored {
-    /// As patterns see it, without marks only if all axes are textual.
-    pub(crate) text: String,
-    pub(crate) code: ReferenceCode,
+/// What the texts of one concrete action are, with slots written `self.p_avl[0]`.
+pub(crate) struct ConcreteTexts {
+    pub(crate) statement: String,
+    /// The reference's statement, where it differs.
+    pub(crate) reference: Option<String>,
+    /// Results are compared.
+    pub(crate) compared: bool,
 }
 
 impl<'py> Actions<'py> {
@@ -53,7 +55,14 @@ impl<'py> Actions<'py> {
         reference_exceptions: ReferenceExceptions,
         has_after_hook: bool,
     ) -> Actions<'py> {
-        let plan = |action: &Action, all_textual| Plan::new(&context.harness, &action.axes, fragments(action), all_textual);
+        let plan = |action: &Action, all_textual| {
+            Plan::new(
+                &context.harness,
+                &action.axes,
+                fragments(action),
+                all_textual,
+            )
+        };
         let template = |action: &Action| TemplateCode {
             plan: plan(action, mirror.depends_on_indices()),
             variants: FxHashMap::default(),
@@ -61,14 +70,23 @@ impl<'py> Actions<'py> {
         };
         let mut actions = Actions {
             templates: context.harness.actions.iter().map(template).collect(),
-            global_exceptions: context.harness.exceptions.iter().map(|exception| exception.text.clone()).collect(),
+            global_exceptions: context
+                .harness
+                .exceptions
+                .iter()
+                .map(|exception| exception.text.clone())
+                .collect(),
             reference_exceptions,
             has_after_hook,
             arguments: Vec::new(),
         };
         for (number, action) in context.harness.actions.iter().enumerate() {
             let first = vec![0; action.axes.len()];
-            if mirror.is_active() && actions.mirrored(context, mirror, TemplateId(number), &first).is_err() {
+            if mirror.is_active()
+                && actions
+                    .mirrored(context, mirror, TemplateId(number), &first)
+                    .is_err()
+            {
                 // A pattern takes slots apart: translate each concrete action by itself.
                 actions.templates[number].plan = plan(action, true);
             }
@@ -77,65 +95,126 @@ impl<'py> Actions<'py> {
     }
 
     /// The functions for an action, and its arguments ready to be passed.
-    fn variant(&mut self, context: &Context<'py>, mirror: &Mirror<'py>, template: TemplateId, values: &[u64]) -> PyResult<Rc<Variant<'py>>> {
+    fn variant(
+        &mut self,
+        context: &Context<'py>,
+        mirror: &Mirror<'py>,
+        template: TemplateId,
+        values: &[u64],
+    ) -> PyResult<Rc<Variant<'py>>> {
         let key = self.templates[template.0].plan.key(values);
         if let Some(variant) = self.templates[template.0].variants.get(&key) {
             return Ok(Rc::clone(variant));
         }
         let variant = Rc::new(self.compile(context, mirror, template, values)?);
-        self.templates[template.0].variants.insert(key, Rc::clone(&variant));
+        self.templates[template.0]
+            .variants
+            .insert(key, Rc::clone(&variant));
         Ok(variant)
     }
 
-    fn compile(&self, context: &Context<'py>, mirror: &Mirror<'py>, template: TemplateId, values: &[u64]) -> PyResult<Variant<'py>> {
+    fn compile(
+        &self,
+        context: &Context<'py>,
+        mirror: &Mirror<'py>,
+        template: TemplateId,
+        values: &[u64],
+    ) -> PyResult<Variant<'py>> {
         let action = &context.harness.actions[template.0];
         let mirrored = self.mirrored(context, mirror, template, values)?;
-        let run = context.function(&self.action_source(context, template, values, mirrored.as_ref()))?;
+        let run =
+            context.function(&self.action_source(context, template, values, mirrored.as_ref()))?;
         let conditions = self
             .condition_sources(context, template, values)
             .iter()
             .map(|text| context.function(text))
             .collect::<PyResult<Vec<_>>>()?;
-        debug_assert_eq!(conditions.len(), usize::from(action.guard.is_some()) + usize::from(action.speculative.is_some()));
-        Ok(Variant { run, conditions, mirrored: mirrored.is_some() })
+        debug_assert_eq!(
+            conditions.len(),
+            usize::from(action.guard.is_some()) + usize::from(action.speculative.is_some())
+        );
+        Ok(Variant {
+            run,
+            conditions,
+            mirrored: mirrored.is_some(),
+        })
     }
 
-    fn writer<'a>(&'a self, context: &'a Context<'py>, template: TemplateId, values: &'a [u64]) -> Writer<'a> {
-        Writer { harness: &context.harness, layout: &context.layout, plan: &self.templates[template.0].plan, values }
+    fn writer<'a>(
+        &'a self,
+        context: &'a Context<'py>,
+        template: TemplateId,
+        values: &'a [u64],
+    ) -> Writer<'a> {
+        Writer {
+            harness: &context.harness,
+            layout: &context.layout,
+            plan: &self.templates[template.0].plan,
+            values,
+        }
     }
 
     /// The texts of all functions of an action, for checking that they compile.
-    pub(crate) fn sources(&self, context: &Context<'py>, mirror: &Mirror<'py>, template: TemplateId, values: &[u64]) -> PyResult<Vec<String>> {
+    pub(crate) fn sources(
+        &self,
+        context: &Context<'py>,
+        mirror: &Mirror<'py>,
+        template: TemplateId,
+        values: &[u64],
+    ) -> PyResult<Vec<String>> {
         let mirrored = self.mirrored(context, mirror, template, values)?;
         let mut sources = self.condition_sources(context, template, values);
         sources.push(self.action_source(context, template, values, mirrored.as_ref()));
         Ok(sources)
     }
 
-    fn action_source(&self, context: &Context<'py>, template: TemplateId, values: &[u64], mirrored: Option<&Mirrored>) -> String {
+    fn action_source(
+        &self,
+        context: &Context<'py>,
+        template: TemplateId,
+        values: &[u64],
+        mirrored: Option<&ReferenceCode>,
+    ) -> String {
         functions::action(
             &self.writer(context, template, values),
             &context.harness.actions[template.0],
             &self.global_exceptions,
-            mirrored.map(|mirrored| &mirrored.code),
+            mirrored,
             self.reference_exceptions,
             self.has_after_hook,
         )
     }
 
-    fn condition_sources(&self, context: &Context<'py>, template: TemplateId, values: &[u64]) -> Vec<String> {
+    fn condition_sources(
+        &self,
+        context: &Context<'py>,
+        template: TemplateId,
+        values: &[u64],
+    ) -> Vec<String> {
         let action = &context.harness.actions[template.0];
         let writer = self.writer(context, template, values);
         let conditions = action.guard.iter().chain(&action.speculative);
         conditions
             .map(|condition| {
-                functions::expression("guard", action.line, &writer.plan.parameters(), &writer.code(condition), &[])
+                functions::expression(
+                    "guard",
+                    action.line,
+                    &writer.plan.parameters(),
+                    &writer.code(condition),
+                    &[],
+                )
             })
             .collect()
     }
 
     /// What the reference does in place of an action; `None` if it does nothing different.
-    pub(crate) fn mirrored(&self, context: &Context<'py>, mirror: &Mirror<'py>, template: TemplateId, values: &[u64]) -> PyResult<Option<Mirrored>> {
+    pub(crate) fn mirrored(
+        &self,
+        context: &Context<'py>,
+        mirror: &Mirror<'py>,
+        template: TemplateId,
+        values: &[u64],
+    ) -> PyResult<Option<ReferenceCode>> {
         if !mirror.is_active() {
             return Ok(None);
         }
@@ -152,11 +231,17 @@ impl<'py> Actions<'py> {
                 "a `reference:` pattern takes a slot of this line apart, so that its meaning is lost",
             ));
         };
-        Ok(Some(Mirrored { text, code: ReferenceCode { code, compared } }))
+        Ok(Some(ReferenceCode { code, compared }))
     }
 
     /// Whether the conditions of an action hold, or what was raised instead of an answer.
-    pub(crate) fn conditions_hold(&mut self, context: &Context<'py>, mirror: &Mirror<'py>, template: TemplateId, values: &[u64]) -> PyResult<bool> {
+    pub(crate) fn conditions_hold(
+        &mut self,
+        context: &Context<'py>,
+        mirror: &Mirror<'py>,
+        template: TemplateId,
+        values: &[u64],
+    ) -> PyResult<bool> {
         let variant = self.variant(context, mirror, template, values)?;
         if variant.conditions.is_empty() {
             return Ok(true);
@@ -171,7 +256,13 @@ impl<'py> Actions<'py> {
     }
 
     /// Runs an action. The second value tells whether the reference took part.
-    pub(crate) fn run(&mut self, context: &Context<'py>, mirror: &Mirror<'py>, template: TemplateId, values: &[u64]) -> (PyResult<Bound<'py, PyAny>>, bool) {
+    pub(crate) fn run(
+        &mut self,
+        context: &Context<'py>,
+        mirror: &Mirror<'py>,
+        template: TemplateId,
+        values: &[u64],
+    ) -> (PyResult<Bound<'py, PyAny>>, bool) {
         let variant = match self.variant(context, mirror, template, values) {
             Ok(variant) => variant,
             Err(error) => return (Err(error), false),
@@ -182,35 +273,75 @@ impl<'py> Actions<'py> {
         (call::call(&variant.run, &self.arguments), variant.mirrored)
     }
 
-    fn collect_arguments(&mut self, context: &Context<'py>, template: TemplateId, values: &[u64]) -> PyResult<()> {
+    fn collect_arguments(
+        &mut self,
+        context: &Context<'py>,
+        template: TemplateId,
+        values: &[u64],
+    ) -> PyResult<()> {
         let code = &mut self.templates[template.0];
-        call::collect(&context.slots, &context.layout, &code.plan, values, &mut code.operands, &mut self.arguments)
+        call::collect(
+            &context.slots,
+            &context.layout,
+            &code.plan,
+            values,
+            &mut code.operands,
+            &mut self.arguments,
+        )
     }
 
-    /// The statement of an action as the ancestor names it, and the reference's: `result = self.p_c[0].find(…)`.
-    pub(crate) fn ancestor_texts(&self, context: &Context<'py>, mirror: &Mirror<'py>, action: ActionId) -> PyResult<(String, Option<String>)> {
+    /// The texts of an action, every hole filled.
+    pub(crate) fn concrete_texts(
+        &self,
+        context: &Context<'py>,
+        mirror: &Mirror<'py>,
+        action: ActionId,
+    ) -> PyResult<ConcreteTexts> {
         let (template, values) = context.harness.catalog.values(action);
         let line = &context.harness.actions[template.0];
         let plan = Plan::new(&context.harness, &line.axes, fragments(line), true);
-        let writer = Writer { harness: &context.harness, layout: &context.layout, plan: &plan, values: &values };
-        let own = writer.pattern_text(&line.statement, false);
+        let writer = Writer {
+            harness: &context.harness,
+            layout: &context.layout,
+            plan: &plan,
+            values: &values,
+        };
+        let statement = writer.pattern_text(&line.statement, false);
         let reference = mirror.translate(&writer.pattern_text(&line.statement, true))?;
-        if reference == own {
-            return Ok((own, None));
-        }
-        if !mirror.is_compared(&own)? {
-            return Ok((own, Some(reference)));
-        }
+        let reference = Some(reference).filter(|reference| *reference != statement);
+        let compared = reference.is_some() && mirror.is_compared(&statement)?;
+        Ok(ConcreteTexts {
+            statement,
+            reference,
+            compared,
+        })
+    }
+}
+
+impl ConcreteTexts {
+    /// The statement and the reference's as TSTL writes them: `result = self.p_c[0].find(…)`.
+    pub(crate) fn as_in_saved_tests(&self) -> (String, Option<String>) {
         let named = |text: &str, name: &str| match functions::with_result(text, name) {
             (text, Some(result)) => format!("{text} ; {result}"),
             (text, None) => text,
         };
-        Ok((named(&own, "result"), Some(named(&reference, "result_REF"))))
+        match (&self.reference, self.compared) {
+            (Some(reference), true) => (
+                named(&self.statement, "result"),
+                Some(named(reference, "result_REF")),
+            ),
+            (reference, _) => (self.statement.clone(), reference.clone()),
+        }
     }
 }
 
 fn fragments(action: &Action) -> Vec<&Fragment> {
-    let optional = [&action.guard, &action.post, &action.post_message, &action.speculative];
+    let optional = [
+        &action.guard,
+        &action.post,
+        &action.post_message,
+        &action.speculative,
+    ];
     let mut all = vec![&action.statement];
     all.extend(optional.into_iter().flatten());
     all.extend(&action.pre_values);

@@ -26,10 +26,14 @@ pub(crate) fn collect<'py>(
     for axis in plan.arguments() {
         let value = values[*axis];
         let argument = match &plan.axes()[*axis] {
-            Axis::Slot { pool, .. } => layout.place(*pool, value as u32).into_pyobject(python)?.into_any(),
-            Axis::Choice(Choice::Integers { first, .. }) => {
-                first.wrapping_add_unsigned(value).into_pyobject(python)?.into_any()
-            }
+            Axis::Slot { pool, .. } => layout
+                .place(*pool, value as u32)
+                .into_pyobject(python)?
+                .into_any(),
+            Axis::Choice(Choice::Integers { first, .. }) => first
+                .wrapping_add_unsigned(value)
+                .into_pyobject(python)?
+                .into_any(),
             Axis::Choice(choice) => operand(python, choice, *axis, value, operands)?,
             Axis::Repeat(_) => continue,
         };
@@ -55,13 +59,18 @@ fn operand<'py>(
     if let Some(operand) = &known[value as usize] {
         return Ok(operand.clone());
     }
-    let literal = python.import("ast")?.call_method1("literal_eval", (choice.text(value).trim(),))?;
+    let literal = python
+        .import("ast")?
+        .call_method1("literal_eval", (choice.text(value).trim(),))?;
     known[value as usize] = Some(literal.clone());
     Ok(literal)
 }
 
 /// Calls a function with positional arguments.
-pub(crate) fn call<'py>(function: &Bound<'py, PyAny>, arguments: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn call<'py>(
+    function: &Bound<'py, PyAny>,
+    arguments: &[Bound<'py, PyAny>],
+) -> PyResult<Bound<'py, PyAny>> {
     // SAFETY: `Bound` is a transparent wrapper around a non-null object pointer, so the slice is the array of
     // object pointers that the protocol asks for; all of them, and the function, outlive the call. The result
     // is a new reference or null with an exception set, which is what `from_owned_ptr_or_err` takes.

@@ -25,9 +25,13 @@ pub(crate) struct Context<'py> {
 impl<'py> Context<'py> {
     /// Compiles the text of one function and returns the function.
     pub(crate) fn function(&self, text: &str) -> PyResult<Bound<'py, PyAny>> {
-        let code = self.support.call_method1("compile_code", (text, &self.path))?;
+        let code = self
+            .support
+            .call_method1("compile_code", (text, &self.path))?;
         let made = PyDict::new(self.python);
-        self.python.import("builtins")?.call_method1("exec", (code, &self.namespace, &made))?;
+        self.python
+            .import("builtins")?
+            .call_method1("exec", (code, &self.namespace, &made))?;
         Ok(made.values().get_item(0)?)
     }
 
@@ -36,12 +40,25 @@ impl<'py> Context<'py> {
     }
 
     /// The text of a keyword line for one combination, as people read it: `heightOk(avl0)`.
-    pub(crate) fn shown(&self, code: &testwright_lang::harness::Fragment, axes: &[Axis], values: &[u64]) -> String {
+    pub(crate) fn shown(
+        &self,
+        code: &testwright_lang::harness::Fragment,
+        axes: &[Axis],
+        values: &[u64],
+    ) -> String {
         use testwright_lang::harness::Part;
         code.render(|part| match part {
             Part::Slot { axis, twin, .. } => match (&axes[*axis], *twin) {
-                (Axis::Slot { pool, .. }, false) => self.harness.catalog.pool(*pool).slot_name(values[*axis] as u32),
-                (Axis::Slot { pool, .. }, true) => self.harness.catalog.pool(*pool).twin_name(values[*axis] as u32),
+                (Axis::Slot { pool, .. }, false) => self
+                    .harness
+                    .catalog
+                    .pool(*pool)
+                    .slot_name(values[*axis] as u32),
+                (Axis::Slot { pool, .. }, true) => self
+                    .harness
+                    .catalog
+                    .pool(*pool)
+                    .twin_name(values[*axis] as u32),
                 _ => String::new(),
             },
             Part::Choice { axis, .. } => match &axes[*axis] {

@@ -60,9 +60,15 @@ mod tests {
         let mut counts = [0u32; 12];
         for _ in 0..40_000 {
             draw.start(12);
-            let accepted = std::iter::from_fn(|| draw.next(&mut random)).find(|rank| [1, 4, 5, 11].contains(rank));
+            let accepted = std::iter::from_fn(|| draw.next(&mut random))
+                .find(|rank| [1, 4, 5, 11].contains(rank));
             counts[accepted.unwrap_or(0) as usize] += 1;
         }
-        assert!([1, 4, 5, 11].iter().all(|rank| (9_600..10_400).contains(&counts[*rank])), "{counts:?}");
+        assert!(
+            [1, 4, 5, 11]
+                .iter()
+                .all(|rank| (9_600..10_400).contains(&counts[*rank])),
+            "{counts:?}"
+        );
     }
 }

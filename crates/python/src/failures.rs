@@ -20,12 +20,27 @@ pub(crate) struct Raised {
 impl Raised {
     pub(crate) fn new(python: Python<'_>, error: &PyErr) -> Raised {
         let value = error.value(python);
-        let type_name =
-            error.get_type(python).qualname().map_or_else(|_| String::from("exception"), |name| name.to_string());
-        let message = value.str().map_or_else(|_| String::from("(its message cannot be shown)"), |text| text.to_string());
-        let anywhere = error.is_instance_of::<PyRecursionError>(python) || error.is_instance_of::<PyMemoryError>(python);
-        let place = if anywhere { None } else { error.traceback(python).and_then(innermost) };
-        Raised { type_name, message: shorten(&message), place, traceback: formatted(python, error) }
+        let type_name = error
+            .get_type(python)
+            .qualname()
+            .map_or_else(|_| String::from("exception"), |name| name.to_string());
+        let message = value.str().map_or_else(
+            |_| String::from("(its message cannot be shown)"),
+            |text| text.to_string(),
+        );
+        let anywhere = error.is_instance_of::<PyRecursionError>(python)
+            || error.is_instance_of::<PyMemoryError>(python);
+        let place = if anywhere {
+            None
+        } else {
+            error.traceback(python).and_then(innermost)
+        };
+        Raised {
+            type_name,
+            message: shorten(&message),
+            place,
+            traceback: formatted(python, error),
+        }
     }
 
     /// `KeyError: 3`, or the type alone where there is no message.
@@ -40,7 +55,11 @@ impl Raised {
     /// What stays the same when the same bug is met with other values.
     pub(crate) fn signature(&self) -> String {
         match &self.place {
-            Some(place) => format!("{} at {place}: {}", self.type_name, without_values(&self.message)),
+            Some(place) => format!(
+                "{} at {place}: {}",
+                self.type_name,
+                without_values(&self.message)
+            ),
             None => self.type_name.clone(),
         }
     }
@@ -65,7 +84,12 @@ pub(crate) fn is_interrupt(python: Python<'_>, error: &PyErr) -> bool {
 /// `repr`, cut to a readable length; never fails.
 pub(crate) fn shown(value: &Bound<'_, PyAny>) -> String {
     value.repr().map_or_else(
-        |error| format!("(repr raised {})", Raised::new(value.py(), &error).summary()),
+        |error| {
+            format!(
+                "(repr raised {})",
+                Raised::new(value.py(), &error).summary()
+            )
+        },
         |text| shorten(&text.to_string_lossy()),
     )
 }
@@ -85,9 +109,18 @@ fn innermost(traceback: Bound<'_, PyTraceback>) -> Option<String> {
         }
         entry = next;
     }
-    let code = entry.getattr("tb_frame").and_then(|frame| frame.getattr("f_code")).ok()?;
-    let file: String = code.getattr("co_filename").and_then(|name| name.extract()).ok()?;
-    let line: usize = entry.getattr("tb_lineno").and_then(|line| line.extract()).ok()?;
+    let code = entry
+        .getattr("tb_frame")
+        .and_then(|frame| frame.getattr("f_code"))
+        .ok()?;
+    let file: String = code
+        .getattr("co_filename")
+        .and_then(|name| name.extract())
+        .ok()?;
+    let line: usize = entry
+        .getattr("tb_lineno")
+        .and_then(|line| line.extract())
+        .ok()?;
     let name = file.rsplit(['/', '\\']).next().unwrap_or(&file).to_owned();
     Some(format!("{name}:{line}"))
 }
@@ -95,7 +128,13 @@ fn innermost(traceback: Bound<'_, PyTraceback>) -> Option<String> {
 fn formatted(python: Python<'_>, error: &PyErr) -> String {
     let lines = python.import("traceback").and_then(|module| {
         let format = module.getattr("format_exception")?;
-        format.call1((error.get_type(python), error.value(python), error.traceback(python)))?.extract::<Vec<String>>()
+        format
+            .call1((
+                error.get_type(python),
+                error.value(python),
+                error.traceback(python),
+            ))?
+            .extract::<Vec<String>>()
     });
     lines.map(|lines| lines.concat()).unwrap_or_default()
 }
@@ -105,7 +144,8 @@ fn without_values(text: &str) -> String {
     let mut plain = String::new();
     let mut in_number = false;
     for character in text.chars() {
-        let continues = in_number && (character.is_ascii_hexdigit() || matches!(character, 'x' | '.'));
+        let continues =
+            in_number && (character.is_ascii_hexdigit() || matches!(character, 'x' | '.'));
         if character.is_ascii_digit() || continues {
             if !in_number {
                 plain.push('#');
@@ -125,7 +165,10 @@ mod tests {
 
     #[test]
     fn numbers_and_addresses_are_values() {
-        assert_eq!(without_values("<A object at 0x7f3a> has 12 items, 1.5 too many"), "<A object at #> has # items, # too many");
+        assert_eq!(
+            without_values("<A object at 0x7f3a> has 12 items, 1.5 too many"),
+            "<A object at #> has # items, # too many"
+        );
         assert_eq!(without_values("no numbers"), "no numbers");
     }
 }

@@ -26,7 +26,8 @@ pub(crate) fn action(
     expected.extend(action.expected.iter().map(String::as_str));
     let post = PostCondition::new(writer, action, reference);
     let statement = writer.code(&action.statement);
-    let wants_result = reference.is_some_and(|reference| reference.compared) || action.post_mentions_reference;
+    let wants_result =
+        reference.is_some_and(|reference| reference.compared) || action.post_mentions_reference;
     let plain = expected.is_empty()
         && action.warnings.is_empty()
         && reference.is_none()
@@ -42,13 +43,27 @@ pub(crate) fn action(
             body.push(1, "result = result_REF = _tw_Unset");
         }
         body.push(1, "try:");
-        write_attempt(&mut body, 2, writer, action, &statement, &post, wants_result);
+        write_attempt(
+            &mut body,
+            2,
+            writer,
+            action,
+            &statement,
+            &post,
+            wants_result,
+        );
         if !expected.is_empty() {
-            body.push(1, &format!("except ({},) as _tw_error:", expected.join(", ")));
+            body.push(
+                1,
+                &format!("except ({},) as _tw_error:", expected.join(", ")),
+            );
             body.push(2, "raised = _tw_error");
         }
         if !action.warnings.is_empty() {
-            body.push(1, &format!("except ({},) as _tw_error:", action.warnings.join(", ")));
+            body.push(
+                1,
+                &format!("except ({},) as _tw_error:", action.warnings.join(", ")),
+            );
             body.push(2, "raised = _tw_error");
             body.push(2, "_tw_warn(_tw_error)");
         }
@@ -71,7 +86,11 @@ pub(crate) fn action(
         }
         body.push(1, "return raised");
     }
-    body.text(&format!("def line_{}({}):", action.line, writer.plan.parameters()))
+    body.text(&format!(
+        "def line_{}({}):",
+        action.line,
+        writer.plan.parameters()
+    ))
 }
 
 /// The statement with what belongs to the same attempt: pre-values, the plain post-condition, the expect check.
@@ -85,13 +104,23 @@ fn write_attempt(
     wants_result: bool,
 ) {
     for (number, value) in action.pre_values.iter().enumerate().rev() {
-        body.push(depth, &format!("_tw_pre{number} = ({})", writer.code(value)));
+        body.push(
+            depth,
+            &format!("_tw_pre{number} = ({})", writer.code(value)),
+        );
     }
-    let expect = action.expect.as_ref().map(|expect| (&expect.name, writer.code(&expect.arguments)));
+    let expect = action
+        .expect
+        .as_ref()
+        .map(|expect| (&expect.name, writer.code(&expect.arguments)));
     if let Some((name, arguments)) = &expect {
         body.push(depth, &format!("_tw_before = {name}_before({arguments})"));
     }
-    let (statement, result) = if wants_result { with_result(statement, "result") } else { (statement.to_owned(), None) };
+    let (statement, result) = if wants_result {
+        with_result(statement, "result")
+    } else {
+        (statement.to_owned(), None)
+    };
     body.push_statement(depth, &statement);
     if let Some(result) = result {
         body.push(depth, &result);
@@ -100,14 +129,29 @@ fn write_attempt(
         body.push(depth, &post.code);
     }
     if let Some((name, arguments)) = &expect {
-        let comma = if arguments.trim().is_empty() { "" } else { ", " };
+        let comma = if arguments.trim().is_empty() {
+            ""
+        } else {
+            ", "
+        };
         body.push(depth, &format!("_tw_after = {name}_after({arguments})"));
-        body.push(depth, &format!("if {name}_check(_tw_before, _tw_after{comma}{arguments}) != True:"));
-        body.push(depth + 1, &format!("raise _tw_PostConditionFailed('{name}_check does not hold')"));
+        body.push(
+            depth,
+            &format!("if {name}_check(_tw_before, _tw_after{comma}{arguments}) != True:"),
+        );
+        body.push(
+            depth + 1,
+            &format!("raise _tw_PostConditionFailed('{name}_check does not hold')"),
+        );
     }
 }
 
-fn write_reference(body: &mut Body, reference: &ReferenceCode, post: &PostCondition, exceptions: ReferenceExceptions) {
+fn write_reference(
+    body: &mut Body,
+    reference: &ReferenceCode,
+    post: &PostCondition,
+    exceptions: ReferenceExceptions,
+) {
     let (statement, result) = match reference.compared {
         true => with_result(&reference.code, "result_REF"),
         false => (reference.code.clone(), None),
@@ -119,6 +163,7 @@ fn write_reference(body: &mut Body, reference: &ReferenceCode, post: &PostCondit
     }
     body.push(1, "except Exception as _tw_error:");
     body.push(2, "refRaised = _tw_error");
+    body.push(2, "_tw_reference_raised(_tw_error)");
     if post.time == Time::AfterReference {
         body.push(1, &post.code);
     }
@@ -144,7 +189,9 @@ fn write_reference(body: &mut Body, reference: &ReferenceCode, post: &PostCondit
 /// if that is an expression. The second part is a line to add behind it. Other statements have no value.
 pub(crate) fn with_result(statement: &str, name: &str) -> (String, Option<String>) {
     use testwright_source::Shape;
-    let Ok(parts) = testwright_source::statements(statement) else { return (statement.to_owned(), None) };
+    let Ok(parts) = testwright_source::statements(statement) else {
+        return (statement.to_owned(), None);
+    };
     let target = parts.iter().find_map(|part| match &part.shape {
         Shape::Assignment { target } => Some(target.clone()),
         _ => None,
@@ -179,23 +226,47 @@ struct PostCondition {
 }
 
 impl PostCondition {
-    fn new(writer: &Writer<'_>, action: &Action, reference: Option<&ReferenceCode>) -> PostCondition {
-        let Some(condition) = &action.post else { return PostCondition { time: Time::Never, code: String::new() } };
-        let time = if action.post_mentions_reference || reference.is_some_and(|reference| reference.compared) {
+    fn new(
+        writer: &Writer<'_>,
+        action: &Action,
+        reference: Option<&ReferenceCode>,
+    ) -> PostCondition {
+        let Some(condition) = &action.post else {
+            return PostCondition {
+                time: Time::Never,
+                code: String::new(),
+            };
+        };
+        let time = if action.post_mentions_reference
+            || reference.is_some_and(|reference| reference.compared)
+        {
             Time::AfterReference
         } else if action.post_mentions_raised {
             Time::AlsoIfRaised
         } else {
             Time::Inside
         };
-        let message = action.post_message.as_ref().map(|message| writer.code(message)).unwrap_or_default();
-        let code = format!("if not ({}): raise _tw_PostConditionFailed({message})", writer.code(condition));
+        let message = action
+            .post_message
+            .as_ref()
+            .map(|message| writer.code(message))
+            .unwrap_or_default();
+        let code = format!(
+            "if not ({}): raise _tw_PostConditionFailed({message})",
+            writer.code(condition)
+        );
         PostCondition { time, code }
     }
 }
 
 /// A function that returns the value of an expression; `excuses` are exceptions that count as true.
-pub(crate) fn expression(name: &str, line: usize, parameters: &str, code: &str, excuses: &[String]) -> String {
+pub(crate) fn expression(
+    name: &str,
+    line: usize,
+    parameters: &str,
+    code: &str,
+    excuses: &[String],
+) -> String {
     let mut body = Body::new(line);
     if excuses.is_empty() {
         body.push_statement(1, &format!("return ({code})"));
@@ -224,7 +295,11 @@ struct Body {
 
 impl Body {
     fn new(line: usize) -> Body {
-        Body { lines: Vec::new(), line, statement_at: 0 }
+        Body {
+            lines: Vec::new(),
+            line,
+            statement_at: 0,
+        }
     }
 
     fn push(&mut self, depth: usize, text: &str) {

@@ -71,11 +71,18 @@ impl HarnessObject {
         let object = Bound::new(python, HarnessObject { log_level })?;
         for (number, pool) in harness.pools.iter().enumerate() {
             let start = layout.place(PoolId(number), 0);
-            let view = |start| PoolView { slots: slots.clone().unbind(), start, size: pool.size as usize };
+            let view = |start| PoolView {
+                slots: slots.clone().unbind(),
+                start,
+                size: pool.size as usize,
+            };
             object.setattr(format!("p_{}", pool.name), Bound::new(python, view(start))?)?;
             if pool.reference {
                 let twin = start + layout.twin_distance(PoolId(number));
-                object.setattr(format!("p_{}_REF", pool.name), Bound::new(python, view(twin))?)?;
+                object.setattr(
+                    format!("p_{}_REF", pool.name),
+                    Bound::new(python, view(twin))?,
+                )?;
             }
         }
         Ok(object)
@@ -106,7 +113,12 @@ impl PoolView {
         self.slots.bind(python).get_item(self.place(index)?)
     }
 
-    fn __setitem__(&self, python: Python<'_>, index: isize, value: Bound<'_, PyAny>) -> PyResult<()> {
+    fn __setitem__(
+        &self,
+        python: Python<'_>,
+        index: isize,
+        value: Bound<'_, PyAny>,
+    ) -> PyResult<()> {
         self.slots.bind(python).set_item(self.place(index)?, value)
     }
 
@@ -136,7 +148,9 @@ impl PoolView {
     }
 
     fn values<'py>(&self, python: Python<'py>) -> Bound<'py, PyList> {
-        self.slots.bind(python).get_slice(self.start, self.start + self.size)
+        self.slots
+            .bind(python)
+            .get_slice(self.start, self.start + self.size)
     }
 
     fn items<'py>(&self, python: Python<'py>) -> PyResult<Vec<(usize, Bound<'py, PyAny>)>> {
@@ -144,7 +158,12 @@ impl PoolView {
     }
 
     #[pyo3(signature = (index, default = None))]
-    fn get<'py>(&self, python: Python<'py>, index: isize, default: Option<Bound<'py, PyAny>>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    fn get<'py>(
+        &self,
+        python: Python<'py>,
+        index: isize,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
         match self.place(index) {
             Ok(place) => self.slots.bind(python).get_item(place).map(Some),
             Err(_) => Ok(default),

@@ -40,7 +40,13 @@ pub(crate) struct Hooks<'py> {
 
 impl<'py> Hooks<'py> {
     pub(crate) fn new(namespace: &Bound<'py, PyDict>, object: Bound<'py, PyAny>) -> Hooks<'py> {
-        let functions = NAMES.map(|(_, name)| namespace.get_item(name).ok().flatten().filter(|found| found.is_callable()));
+        let functions = NAMES.map(|(_, name)| {
+            namespace
+                .get_item(name)
+                .ok()
+                .flatten()
+                .filter(|found| found.is_callable())
+        });
         Hooks { functions, object }
     }
 

@@ -19,7 +19,11 @@ impl Layout {
             starts.push(total);
             total += pool.size as usize * if pool.reference { 2 } else { 1 };
         }
-        Layout { starts, sizes: harness.pools.iter().map(|pool| pool.size).collect(), total }
+        Layout {
+            starts,
+            sizes: harness.pools.iter().map(|pool| pool.size).collect(),
+            total,
+        }
     }
 
     /// The number of slots, twins included.

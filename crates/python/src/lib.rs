@@ -30,6 +30,7 @@ mod plan;
 mod pool_states;
 mod slot_set;
 mod stage;
+mod standalone;
 mod system;
 mod weights;
 
@@ -39,4 +40,5 @@ pub use interrupt::interrupted;
 pub use load::{LoadError, check};
 pub use options::{Options, ReferenceExceptions};
 pub use output::Output;
+pub use standalone::Style;
 pub use system::{Problem, PythonSystem, SlotValue};

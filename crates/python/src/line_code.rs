@@ -48,13 +48,24 @@ impl<'py> LineCode<'py> {
 
     /// The text of the function for these values, for checking that it compiles.
     pub(crate) fn source(&self, context: &Context<'py>, values: &[u64]) -> String {
-        let writer = Writer { harness: &context.harness, layout: &context.layout, plan: &self.plan, values };
+        let writer = Writer {
+            harness: &context.harness,
+            layout: &context.layout,
+            plan: &self.plan,
+            values,
+        };
         let code = writer.code(&self.line.code);
         match &self.kind {
-            Kind::Expression(excuses) => {
-                functions::expression("line", self.line.line, &self.plan.parameters(), &code, excuses)
+            Kind::Expression(excuses) => functions::expression(
+                "line",
+                self.line.line,
+                &self.plan.parameters(),
+                &code,
+                excuses,
+            ),
+            Kind::Statement => {
+                functions::statement("line", self.line.line, &self.plan.parameters(), &code)
             }
-            Kind::Statement => functions::statement("line", self.line.line, &self.plan.parameters(), &code),
         }
     }
 
@@ -93,12 +104,23 @@ impl<'py> LineCode<'py> {
             let function = context.function(&self.source(context, values))?;
             self.functions.insert(key, function);
         }
-        call::collect(&context.slots, &context.layout, &self.plan, values, &mut self.operands, &mut self.arguments)?;
+        call::collect(
+            &context.slots,
+            &context.layout,
+            &self.plan,
+            values,
+            &mut self.operands,
+            &mut self.arguments,
+        )?;
         call::call(&self.functions[&key], &self.arguments)
     }
 
     /// The line with the reference in place of the system, where that differs.
-    pub(crate) fn mirrored(context: &Context<'py>, mirror: &Mirror<'py>, line: &Line) -> PyResult<Vec<Line>> {
+    pub(crate) fn mirrored(
+        context: &Context<'py>,
+        mirror: &Mirror<'py>,
+        line: &Line,
+    ) -> PyResult<Vec<Line>> {
         let plan = Plan::new(&context.harness, &line.axes, [&line.code], true);
         let mut lines = Vec::new();
         if plan.sizes().contains(&0) {
@@ -106,12 +128,22 @@ impl<'py> LineCode<'py> {
         }
         let mut values = vec![0; line.axes.len()];
         loop {
-            let writer = Writer { harness: &context.harness, layout: &context.layout, plan: &plan, values: &values };
+            let writer = Writer {
+                harness: &context.harness,
+                layout: &context.layout,
+                plan: &plan,
+                values: &values,
+            };
             let own = writer.pattern_text(&line.code, false);
             let translated = mirror.translate(&writer.pattern_text(&line.code, true))?;
             if own != translated {
                 let part = testwright_lang::harness::Part::Text(translated.clone());
-                lines.push(Line { line: line.line, text: translated, axes: Vec::new(), code: Fragment { parts: vec![part] } });
+                lines.push(Line {
+                    line: line.line,
+                    text: translated,
+                    axes: Vec::new(),
+                    code: Fragment { parts: vec![part] },
+                });
             }
             if !advance(&mut values, plan.sizes()) {
                 return Ok(lines);
@@ -135,7 +167,10 @@ fn advance(values: &mut [u64], sizes: &[u64]) -> bool {
 fn allowed(states: Option<&PoolStates>, axes: &[Axis], values: &[u64]) -> bool {
     let Some(states) = states else { return true };
     axes.iter().zip(values).all(|(axis, value)| match axis {
-        Axis::Slot { role: Role::Mention, .. } => true,
+        Axis::Slot {
+            role: Role::Mention,
+            ..
+        } => true,
         Axis::Slot { pool, .. } => states.is_filled(*pool, *value as u32),
         _ => true,
     })

@@ -44,6 +44,7 @@ pub(crate) struct Loaded<'py> {
     pub(crate) lines: Lines<'py>,
     pub(crate) modules: Vec<(Bound<'py, PyDict>, Bound<'py, PyAny>)>,
     pub(crate) warned: Bound<'py, PyList>,
+    pub(crate) reference_raised: Bound<'py, PyList>,
     pub(crate) stage: Stage<'py>,
     pub(crate) log_level: LogLevel,
 }
@@ -60,7 +61,12 @@ pub(crate) struct Lines<'py> {
 
 /// What only the interpreter can say about a harness without running it: code that it does not compile,
 /// patterns that it rejects.
-pub fn check(interpreter: Interpreter<'_>, path: &Path, text: &str, harness: &Harness) -> Vec<Diagnostic> {
+pub fn check(
+    interpreter: Interpreter<'_>,
+    path: &Path,
+    text: &str,
+    harness: &Harness,
+) -> Vec<Diagnostic> {
     let python = interpreter.0;
     let namespace = PyDict::new(python);
     let checked = support(python)
@@ -80,46 +86,89 @@ pub(crate) fn load<'py>(
     interrupt::forget();
     let failed = |error: PyErr| {
         let raised = Raised::new(python, &error);
-        LoadError::Failed(Error::new(format!("the harness could not be set up: {}", raised.summary())))
+        LoadError::Failed(Error::new(format!(
+            "the harness could not be set up: {}",
+            raised.summary()
+        )))
     };
     let support = support(python).map_err(failed)?;
     let stage = Stage::start(&support, options.output).map_err(failed)?;
     search_beside(python, path).map_err(failed)?;
-    let module = support.call_method1("new_namespace", (module_name(path), path)).map_err(failed)?;
-    let namespace = module.getattr("__dict__").and_then(|dict| Ok(dict.cast_into::<PyDict>()?)).map_err(failed)?;
+    let module = support
+        .call_method1("new_namespace", (module_name(path), path))
+        .map_err(failed)?;
+    let namespace = module
+        .getattr("__dict__")
+        .and_then(|dict| Ok(dict.cast_into::<PyDict>()?))
+        .map_err(failed)?;
     let context = context(python, path, harness, namespace, support).map_err(failed)?;
     let problems = problems(&context, text).map_err(failed)?;
     if !problems.is_empty() {
         return Err(LoadError::Diagnostics(problems));
     }
-    let warned = PyList::empty(python);
+    let (warned, reference_raised) = (PyList::empty(python), PyList::empty(python));
     let log_level = LogLevel::new(options.log_level);
-    let object = furnish(&context, &warned, log_level.clone()).map_err(failed)?;
+    let object =
+        furnish(&context, &warned, &reference_raised, log_level.clone()).map_err(failed)?;
     run_raw_code(&context, text)?;
     let hooks = Hooks::new(&context.namespace, object);
     prepare_after_hook(&context, &hooks).map_err(failed)?;
     let (mirror, _) = Mirror::new(python, &context.harness).map_err(failed)?;
-    let actions = Actions::new(&context, &mirror, options.reference_exceptions, hooks.has(Hook::AfterEach));
+    let actions = Actions::new(
+        &context,
+        &mirror,
+        options.reference_exceptions,
+        hooks.has(Hook::AfterEach),
+    );
     let lines = Lines::new(&context, &mirror).map_err(failed)?;
-    let modules = if options.reset_modules { modules_to_reset(&context).map_err(failed)? } else { Vec::new() };
+    let modules = if options.reset_modules {
+        modules_to_reset(&context).map_err(failed)?
+    } else {
+        Vec::new()
+    };
     let _hooks_may_raise = hooks.call(Hook::BeforeAll);
-    Ok(Loaded { context, mirror, actions, hooks, lines, modules, warned, stage, log_level })
+    Ok(Loaded {
+        context,
+        mirror,
+        actions,
+        hooks,
+        lines,
+        modules,
+        warned,
+        reference_raised,
+        stage,
+        log_level,
+    })
 }
 
 fn support(python: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     let code = CString::new(include_str!("support.py"))?;
-    PyModule::from_code(python, &code, c"testwright/support.py", c"testwright_support")
+    PyModule::from_code(
+        python,
+        &code,
+        c"testwright/support.py",
+        c"testwright_support",
+    )
 }
 
 /// A name that no module under test has.
 fn module_name(path: &Path) -> String {
-    let stem = path.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
-    format!("harness_{}", stem.replace(|character: char| !character.is_alphanumeric(), "_"))
+    let stem = path
+        .file_stem()
+        .map(|stem| stem.to_string_lossy())
+        .unwrap_or_default();
+    format!(
+        "harness_{}",
+        stem.replace(|character: char| !character.is_alphanumeric(), "_")
+    )
 }
 
 /// Modules beside the harness come first, then those in the current directory.
 fn search_beside(python: Python<'_>, path: &Path) -> PyResult<()> {
-    let folder = std::path::absolute(path)?.parent().map(Path::to_path_buf).unwrap_or_default();
+    let folder = std::path::absolute(path)?
+        .parent()
+        .map(Path::to_path_buf)
+        .unwrap_or_default();
     let search = python.import("sys")?.getattr("path")?;
     let mut folders = vec![folder];
     folders.extend(std::env::current_dir());
@@ -144,16 +193,47 @@ fn context<'py>(
     let layout = Layout::new(&harness);
     let slots = PyList::new(python, (0..layout.total()).map(|_| python.None()))?;
     let path = std::path::absolute(path)?.to_string_lossy().into_owned();
-    Ok(Context { python, harness, layout, slots, namespace, path, support })
+    Ok(Context {
+        python,
+        harness,
+        layout,
+        slots,
+        namespace,
+        path,
+        support,
+    })
 }
 
 /// Puts into the namespace what generated functions and harness code refer to.
-fn furnish<'py>(context: &Context<'py>, warned: &Bound<'py, PyList>, log_level: LogLevel) -> PyResult<Bound<'py, PyAny>> {
-    let object = HarnessObject::new(context.python, &context.harness, &context.layout, &context.slots, log_level)?;
+fn furnish<'py>(
+    context: &Context<'py>,
+    warned: &Bound<'py, PyList>,
+    reference_raised: &Bound<'py, PyList>,
+    log_level: LogLevel,
+) -> PyResult<Bound<'py, PyAny>> {
+    let object = HarnessObject::new(
+        context.python,
+        &context.harness,
+        &context.layout,
+        &context.slots,
+        log_level,
+    )?;
     context.namespace.set_item("self", &object)?;
-    context.namespace.set_item("_tw_warn", warned.getattr("append")?)?;
-    for name in ["PostConditionFailed", "ReferenceMismatch", "ExceptionMismatch", "Unset"] {
-        context.namespace.set_item(format!("_tw_{name}"), context.support.getattr(name)?)?;
+    context
+        .namespace
+        .set_item("_tw_warn", warned.getattr("append")?)?;
+    context
+        .namespace
+        .set_item("_tw_reference_raised", reference_raised.getattr("append")?)?;
+    for name in [
+        "PostConditionFailed",
+        "ReferenceMismatch",
+        "ExceptionMismatch",
+        "Unset",
+    ] {
+        context
+            .namespace
+            .set_item(format!("_tw_{name}"), context.support.getattr(name)?)?;
     }
     Ok(object.into_any())
 }
@@ -178,7 +258,9 @@ fn run_raw_code(context: &Context<'_>, text: &str) -> Result<(), LoadError> {
         .collect();
     let arguments = (&raw.text, &context.path, entry_values, &context.namespace);
     let result = context.support.call_method1("run_raw_code", arguments);
-    result.map(|_| ()).map_err(|error| LoadError::Diagnostics(vec![raw_code_failed(context, text, &error)]))
+    result
+        .map(|_| ())
+        .map_err(|error| LoadError::Diagnostics(vec![raw_code_failed(context, text, &error)]))
 }
 
 /// Raw code raised: where in the harness, why, and what to do.
@@ -190,23 +272,55 @@ fn raw_code_failed(context: &Context<'_>, text: &str, error: &PyErr) -> Diagnost
     let mut message = format!("the harness's own code raised {}", raised.summary());
     let mut help = None;
     if error.is_instance_of::<PyModuleNotFoundError>(python) {
-        let name: String = value.getattr("name").and_then(|name| name.extract()).unwrap_or_default();
+        let name: String = value
+            .getattr("name")
+            .and_then(|name| name.extract())
+            .unwrap_or_default();
         message = format!("there is no module named `{name}`");
-        let folder = Path::new(&context.path).parent().unwrap_or(Path::new(".")).display().to_string();
-        help = Some(format!("install it, or put `{}.py` into `{folder}`", name.split('.').next().unwrap_or(&name)));
+        let folder = Path::new(&context.path)
+            .parent()
+            .unwrap_or(Path::new("."))
+            .display()
+            .to_string();
+        help = Some(format!(
+            "install it, or put `{}.py` into `{folder}`",
+            name.split('.').next().unwrap_or(&name)
+        ));
     } else if error.is_instance_of::<PySyntaxError>(python) {
-        let file: String = value.getattr("filename").and_then(|file| file.extract()).unwrap_or_default();
-        let number: usize = value.getattr("lineno").and_then(|number| number.extract()).unwrap_or(0);
-        let reason: String = value.getattr("msg").and_then(|reason| reason.extract()).unwrap_or_default();
+        let file: String = value
+            .getattr("filename")
+            .and_then(|file| file.extract())
+            .unwrap_or_default();
+        let number: usize = value
+            .getattr("lineno")
+            .and_then(|number| number.extract())
+            .unwrap_or(0);
+        let reason: String = value
+            .getattr("msg")
+            .and_then(|reason| reason.extract())
+            .unwrap_or_default();
         if file != context.path {
             message = format!("a module that the harness imports is not valid Python: {reason}");
-            help = Some(format!("see `{file}`, line {number}; was it written for Python 2?"));
+            help = Some(format!(
+                "see `{file}`, line {number}; was it written for Python 2?"
+            ));
         }
     } else if raised.traceback.matches("\n  File ").count() > 2 {
-        help = Some(format!("the call that failed:\n{}", last_frames(&raised.traceback)));
+        help = Some(format!(
+            "the call that failed:\n{}",
+            last_frames(&raised.traceback)
+        ));
     }
     let label = String::from("while running this");
-    Diagnostic { severity: Severity::Error, name: "raw-code-failed", message, range: line_range(text, line), label, related: None, help }
+    Diagnostic {
+        severity: Severity::Error,
+        name: "raw-code-failed",
+        message,
+        range: line_range(text, line),
+        label,
+        related: None,
+        help,
+    }
 }
 
 /// The part of a traceback that is about the system under test.
@@ -220,9 +334,15 @@ fn line_in_harness(context: &Context<'_>, error: &PyErr) -> Option<usize> {
     let mut entry = error.traceback(context.python)?.into_any();
     let mut line = None;
     loop {
-        let file: String = entry.getattr("tb_frame").and_then(|frame| frame.getattr("f_code")?.getattr("co_filename")?.extract()).ok()?;
+        let file: String = entry
+            .getattr("tb_frame")
+            .and_then(|frame| frame.getattr("f_code")?.getattr("co_filename")?.extract())
+            .ok()?;
         if file == context.path {
-            line = entry.getattr("tb_lineno").and_then(|number| number.extract()).ok();
+            line = entry
+                .getattr("tb_lineno")
+                .and_then(|number| number.extract())
+                .ok();
         }
         let next = entry.getattr("tb_next").ok()?;
         if next.is_none() {
@@ -245,11 +365,27 @@ fn line_range(text: &str, line: usize) -> Range<usize> {
     0..0
 }
 
-fn modules_to_reset<'py>(context: &Context<'py>) -> PyResult<Vec<(Bound<'py, PyDict>, Bound<'py, PyAny>)>> {
-    let names: Vec<&str> = context.harness.raw.reset_modules.iter().map(|module| module.text.as_str()).collect();
-    let sources: BTreeSet<&str> = context.harness.sources.iter().map(|source| source.text.as_str()).collect();
+fn modules_to_reset<'py>(
+    context: &Context<'py>,
+) -> PyResult<Vec<(Bound<'py, PyDict>, Bound<'py, PyAny>)>> {
+    let names: Vec<&str> = context
+        .harness
+        .raw
+        .reset_modules
+        .iter()
+        .map(|module| module.text.as_str())
+        .collect();
+    let sources: BTreeSet<&str> = context
+        .harness
+        .sources
+        .iter()
+        .map(|source| source.text.as_str())
+        .collect();
     let sources: Vec<&str> = sources.into_iter().collect();
-    context.support.call_method1("modules_to_reset", (names, sources, &context.namespace))?.extract()
+    context
+        .support
+        .call_method1("modules_to_reset", (names, sources, &context.namespace))?
+        .extract()
 }
 
 /// Everything the interpreter rejects.
@@ -266,9 +402,18 @@ fn problems(context: &Context<'_>, text: &str) -> PyResult<Vec<Diagnostic>> {
     let (mirror, bad) = Mirror::new(context.python, &context.harness)?;
     if !bad.is_empty() {
         let report = |pattern: &crate::mirror::BadPattern| {
-            let message = format!("this is not a valid regular expression: {}", pattern.message);
+            let message = format!(
+                "this is not a valid regular expression: {}",
+                pattern.message
+            );
             let help = "a character such as `(`, `[`, `*` or `+` that is meant literally needs a backslash";
-            error("bad-pattern", pattern.line, message, "in this line", Some(help))
+            error(
+                "bad-pattern",
+                pattern.line,
+                message,
+                "in this line",
+                Some(help),
+            )
         };
         return Ok(bad.iter().map(report).collect());
     }
@@ -283,25 +428,51 @@ fn problems(context: &Context<'_>, text: &str) -> PyResult<Vec<Diagnostic>> {
             Ok(texts) => sources.extend(texts.into_iter().map(|text| (action.line, text))),
             Err(problem) => {
                 let message = Raised::new(context.python, &problem).message;
-                return Ok(vec![error("bad-reference", action.line, message, "this action cannot be mirrored", None)]);
+                return Ok(vec![error(
+                    "bad-reference",
+                    action.line,
+                    message,
+                    "this action cannot be mirrored",
+                    None,
+                )]);
             }
         }
     }
     let lines = Lines::new(context, &mirror)?;
     for code in lines.all() {
-        sources.push((code.line.line, code.source(context, &vec![0; code.line.axes.len()])));
+        sources.push((
+            code.line.line,
+            code.source(context, &vec![0; code.line.axes.len()]),
+        ));
     }
-    let compile = |text: &str| context.support.call_method1("compile_code", (text, &context.path)).map(|_| ());
+    let compile = |text: &str| {
+        context
+            .support
+            .call_method1("compile_code", (text, &context.path))
+            .map(|_| ())
+    };
     // One attempt for all is much faster than one for each, and mostly it succeeds.
-    let together: String = sources.iter().map(|(_, text)| text.trim_start_matches('\n')).collect();
+    let together: String = sources
+        .iter()
+        .map(|(_, text)| text.trim_start_matches('\n'))
+        .collect();
     if compile(&together).is_ok() {
         return Ok(Vec::new());
     }
     let mut found: Vec<Diagnostic> = Vec::new();
     for (line, text) in &sources {
         if let Err(problem) = compile(text) {
-            let reason = problem.value(context.python).getattr("msg").map_or_else(|_| problem.to_string(), |reason| reason.to_string());
-            found.push(error("host-syntax", *line, format!("Python does not accept this line: {reason}"), "here", None));
+            let reason = problem
+                .value(context.python)
+                .getattr("msg")
+                .map_or_else(|_| problem.to_string(), |reason| reason.to_string());
+            found.push(error(
+                "host-syntax",
+                *line,
+                format!("Python does not accept this line: {reason}"),
+                "here",
+                None,
+            ));
         }
     }
     found.dedup();
@@ -317,27 +488,55 @@ impl<'py> Lines<'py> {
         for line in &harness.finallys {
             finallys.push(statement(line));
             if mirror.is_active() {
-                finallys.extend(LineCode::mirrored(context, mirror, line)?.iter().map(statement));
+                finallys.extend(
+                    LineCode::mirrored(context, mirror, line)?
+                        .iter()
+                        .map(statement),
+                );
             }
         }
         let mut logs = Vec::new();
         for log in &harness.logs {
-            let mut add = |line| logs.push(LogCode { code: expression(line), after: log.after, level: log.level });
+            let mut add = |line| {
+                logs.push(LogCode {
+                    code: expression(line),
+                    after: log.after,
+                    level: log.level,
+                })
+            };
             add(&log.line);
             if mirror.is_active() {
-                LineCode::mirrored(context, mirror, &log.line)?.iter().for_each(add);
+                LineCode::mirrored(context, mirror, &log.line)?
+                    .iter()
+                    .for_each(add);
             }
         }
-        let globally = || harness.exceptions.iter().map(|exception| exception.text.clone());
+        let globally = || {
+            harness
+                .exceptions
+                .iter()
+                .map(|exception| exception.text.clone())
+        };
         let properties = harness.properties.iter().map(|property| {
-            let excuses = globally().chain(property.expected.iter().cloned()).collect();
+            let excuses = globally()
+                .chain(property.expected.iter().cloned())
+                .collect();
             LineCode::new(context, &property.line, Kind::Expression(excuses))
         });
         let mut types = Vec::new();
         for (number, pool) in harness.pools.iter().enumerate() {
             if let Some(type_name) = &pool.type_name {
-                let text = functions::expression("has_type", pool.line, "value", &format!("type(value) == ({type_name})"), &[]);
-                types.push(PoolType { pool: PoolId(number), function: context.function(&text)? });
+                let text = functions::expression(
+                    "has_type",
+                    pool.line,
+                    "value",
+                    &format!("type(value) == ({type_name})"),
+                    &[],
+                );
+                types.push(PoolType {
+                    pool: PoolId(number),
+                    function: context.function(&text)?,
+                });
             }
         }
         Ok(Lines {
@@ -351,15 +550,30 @@ impl<'py> Lines<'py> {
     }
 
     fn all(&self) -> impl Iterator<Item = &LineCode<'py>> {
-        let lists = [&self.inits, &self.finallys, &self.assumptions, &self.properties];
-        lists.into_iter().flatten().chain(self.logs.iter().map(|log| &log.code))
+        let lists = [
+            &self.inits,
+            &self.finallys,
+            &self.assumptions,
+            &self.properties,
+        ];
+        lists
+            .into_iter()
+            .flatten()
+            .chain(self.logs.iter().map(|log| &log.code))
     }
 }
 
 /// Whether harness code may change a slot that an action does not name, by writing `self.p_name[…]` itself.
 pub(crate) fn mentions_slots_by_name(harness: &Harness) -> bool {
     let in_fragment = |fragment: &Fragment| {
-        fragment.parts.iter().any(|part| matches!(part, Part::Text(text) if text.contains("self")))
+        fragment
+            .parts
+            .iter()
+            .any(|part| matches!(part, Part::Text(text) if text.contains("self")))
     };
-    harness.raw.text.contains(".p_") || harness.actions.iter().any(|action| in_fragment(&action.statement))
+    harness.raw.text.contains(".p_")
+        || harness
+            .actions
+            .iter()
+            .any(|action| in_fragment(&action.statement))
 }

@@ -21,7 +21,10 @@ pub(crate) struct BadPattern {
 }
 
 impl<'py> Mirror<'py> {
-    pub(crate) fn new(python: Python<'py>, harness: &Harness) -> PyResult<(Mirror<'py>, Vec<BadPattern>)> {
+    pub(crate) fn new(
+        python: Python<'py>,
+        harness: &Harness,
+    ) -> PyResult<(Mirror<'py>, Vec<BadPattern>)> {
         let module = python.import("re")?;
         let mut bad = Vec::new();
         let mut compile = |pattern: &str, replacement: &str, line: usize| {
@@ -32,12 +35,19 @@ impl<'py> Mirror<'py> {
                 Ok(compiled)
             });
             trial
-                .map_err(|error| bad.push(BadPattern { line, message: error.value(python).to_string() }))
+                .map_err(|error| {
+                    bad.push(BadPattern {
+                        line,
+                        message: error.value(python).to_string(),
+                    })
+                })
                 .ok()
         };
         let mut references = Vec::new();
         for reference in &harness.references {
-            if let Some(pattern) = compile(&reference.pattern, &reference.replacement, reference.line) {
+            if let Some(pattern) =
+                compile(&reference.pattern, &reference.replacement, reference.line)
+            {
                 references.push((pattern, reference.replacement.clone()));
             }
         }
@@ -45,11 +55,23 @@ impl<'py> Mirror<'py> {
         for compare in &harness.compares {
             compares.extend(compile(&compare.text, "", compare.line));
         }
-        let patterns = harness.references.iter().map(|reference| &reference.pattern);
-        let depends_on_indices =
-            patterns.chain(harness.compares.iter().map(|compare| &compare.text)).any(|text| tells_indices_apart(text));
+        let patterns = harness
+            .references
+            .iter()
+            .map(|reference| &reference.pattern);
+        let depends_on_indices = patterns
+            .chain(harness.compares.iter().map(|compare| &compare.text))
+            .any(|text| tells_indices_apart(text));
         let active = !references.is_empty() || harness.pools.iter().any(|pool| pool.reference);
-        Ok((Mirror { references, compares, depends_on_indices, active }, bad))
+        Ok((
+            Mirror {
+                references,
+                compares,
+                depends_on_indices,
+                active,
+            },
+            bad,
+        ))
     }
 
     /// Whether patterns may treat slot 0 and slot 1, or the literals `1` and `"a"`, differently. Then every
@@ -67,7 +89,9 @@ impl<'py> Mirror<'py> {
     pub(crate) fn translate(&self, text: &str) -> PyResult<String> {
         let mut text = text.to_owned();
         for (pattern, replacement) in &self.references {
-            text = pattern.call_method1("sub", (replacement, text))?.extract()?;
+            text = pattern
+                .call_method1("sub", (replacement, text))?
+                .extract()?;
         }
         Ok(text)
     }

@@ -35,7 +35,12 @@ impl Redirection {
     pub(crate) fn start(output: Output) -> io::Result<Redirection> {
         let nothing = File::options().read(true).write(true).open("/dev/null")?;
         let originals = STANDARD.map(duplicate);
-        let mut redirection = Redirection { originals, nothing, captured: None, output };
+        let mut redirection = Redirection {
+            originals,
+            nothing,
+            captured: None,
+            output,
+        };
         redirection.set(output)?;
         Ok(redirection)
     }
@@ -56,7 +61,9 @@ impl Redirection {
         replace(nothing, libc::STDIN_FILENO);
         for standard in [libc::STDOUT_FILENO, libc::STDERR_FILENO] {
             let target = match self.output {
-                Output::Show => self.originals[standard as usize].as_ref().map_or(nothing, AsRawFd::as_raw_fd),
+                Output::Show => self.originals[standard as usize]
+                    .as_ref()
+                    .map_or(nothing, AsRawFd::as_raw_fd),
                 Output::Capture => self.captured.as_ref().map_or(nothing, AsRawFd::as_raw_fd),
                 Output::Drop => nothing,
             };
@@ -68,7 +75,9 @@ impl Redirection {
     pub(crate) fn take(&mut self) -> String {
         let mut bytes = Vec::new();
         if let Some(file) = &mut self.captured {
-            let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_end(&mut bytes));
+            let read = file
+                .seek(SeekFrom::Start(0))
+                .and_then(|_| file.read_to_end(&mut bytes));
             let emptied = file.set_len(0).and_then(|()| file.seek(SeekFrom::Start(0)));
             if read.is_err() || emptied.is_err() {
                 bytes.extend_from_slice(b"(the captured output could not be read)\n");
@@ -105,7 +114,11 @@ fn replace(source: RawFd, target: RawFd) {
 /// A file without a name that grows with what is written to it, whoever writes.
 fn temporary_file() -> io::Result<File> {
     let path = std::env::temp_dir().join(format!("testwright-output-{}", std::process::id()));
-    let file = File::options().read(true).append(true).create(true).open(&path)?;
+    let file = File::options()
+        .read(true)
+        .append(true)
+        .create(true)
+        .open(&path)?;
     std::fs::remove_file(&path)?;
     Ok(file)
 }

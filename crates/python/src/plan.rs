@@ -39,7 +39,9 @@ impl Plan {
         let mut textual = BTreeSet::new();
         for part in fragments.into_iter().flat_map(|fragment| &fragment.parts) {
             let (axis, needs_text) = match part {
-                Part::Slot { axis, in_string, .. } => (*axis, *in_string),
+                Part::Slot {
+                    axis, in_string, ..
+                } => (*axis, *in_string),
                 Part::Choice { axis, is_operand } => (*axis, !*is_operand),
                 Part::Text(_) | Part::Pre(_) => continue,
             };
@@ -52,7 +54,12 @@ impl Plan {
         // What cannot vary is written out, so that one-slot pools cost nothing per call.
         textual.extend(mentioned.iter().filter(|axis| sizes[**axis] == 1));
         let arguments = mentioned.difference(&textual).copied().collect();
-        Plan { axes: axes.to_vec(), sizes, textual: textual.into_iter().collect(), arguments }
+        Plan {
+            axes: axes.to_vec(),
+            sizes,
+            textual: textual.into_iter().collect(),
+            arguments,
+        }
     }
 
     pub(crate) fn axes(&self) -> &[Axis] {
@@ -70,7 +77,9 @@ impl Plan {
 
     /// Which function serves these values.
     pub(crate) fn key(&self, values: &[u64]) -> u64 {
-        self.textual.iter().fold(0, |key, axis| key * self.sizes[*axis] + values[*axis])
+        self.textual
+            .iter()
+            .fold(0, |key, axis| key * self.sizes[*axis] + values[*axis])
     }
 
     /// The parameter list of the functions.
@@ -112,7 +121,11 @@ impl Writer<'_> {
     /// The code that runs.
     pub(crate) fn code(&self, fragment: &Fragment) -> String {
         fragment.render(|part| match part {
-            Part::Slot { axis, twin, in_string } => self.slot(*axis, *twin, *in_string),
+            Part::Slot {
+                axis,
+                twin,
+                in_string,
+            } => self.slot(*axis, *twin, *in_string),
             Part::Choice { axis, .. } => self.choice(*axis, parameter),
             Part::Pre(number) => format!("_tw_pre{number}"),
             Part::Text(text) => text.clone(),
@@ -120,14 +133,23 @@ impl Writer<'_> {
     }
 
     fn slot(&self, axis: usize, twin: bool, in_string: bool) -> String {
-        let Axis::Slot { pool, .. } = &self.plan.axes[axis] else { return String::new() };
-        let distance = if twin { self.layout.twin_distance(*pool) } else { 0 };
+        let Axis::Slot { pool, .. } = &self.plan.axes[axis] else {
+            return String::new();
+        };
+        let distance = if twin {
+            self.layout.twin_distance(*pool)
+        } else {
+            0
+        };
         if in_string {
             // Also right inside the braces of an f-string, where the text is code again.
             return self.named_slot(*pool, twin, &self.values[axis].to_string());
         }
         if !self.plan.is_argument(axis) {
-            return format!("_tw_p[{}]", self.layout.place(*pool, self.values[axis] as u32) + distance);
+            return format!(
+                "_tw_p[{}]",
+                self.layout.place(*pool, self.values[axis] as u32) + distance
+            );
         }
         match distance {
             0 => format!("_tw_p[{}]", parameter(axis)),
@@ -154,7 +176,9 @@ impl Writer<'_> {
     pub(crate) fn pattern_text(&self, fragment: &Fragment, mirrored: bool) -> String {
         fragment.render(|part| match part {
             Part::Slot { axis, twin, .. } => {
-                let Axis::Slot { pool, .. } = &self.plan.axes[*axis] else { return String::new() };
+                let Axis::Slot { pool, .. } = &self.plan.axes[*axis] else {
+                    return String::new();
+                };
                 let index = match self.plan.is_argument(*axis) {
                     true => mark(*axis).to_string(),
                     false => self.values[*axis].to_string(),
@@ -202,5 +226,8 @@ fn mark(axis: usize) -> char {
 }
 
 fn axis_of_mark(character: char) -> Option<usize> {
-    (character as u32).checked_sub(FIRST_MARK).map(|axis| axis as usize).filter(|axis| *axis < MARKS)
+    (character as u32)
+        .checked_sub(FIRST_MARK)
+        .map(|axis| axis as usize)
+        .filter(|axis| *axis < MARKS)
 }

@@ -29,7 +29,11 @@ impl PoolStates {
     /// For pools of these sizes, as after a reset.
     pub(crate) fn new(sizes: &[u32]) -> PoolStates {
         let empty: Vec<SlotSet> = sizes.iter().map(|size| SlotSet::empty(*size)).collect();
-        let mut states = PoolStates { filled: empty.clone(), used: empty.clone(), definable: empty };
+        let mut states = PoolStates {
+            filled: empty.clone(),
+            used: empty.clone(),
+            definable: empty,
+        };
         states.reset();
         states
     }
@@ -79,15 +83,21 @@ impl PoolStates {
 
     /// The effects of an action on the used flags: uses first, then definitions.
     pub(crate) fn mark(&mut self, axes: &[Axis], values: &[u64]) {
-        let slots = axes.iter().zip(values).filter_map(|(axis, value)| match axis {
-            Axis::Slot { pool, role } => Some((*pool, *value as u32, *role)),
-            _ => None,
-        });
+        let slots = axes
+            .iter()
+            .zip(values)
+            .filter_map(|(axis, value)| match axis {
+                Axis::Slot { pool, role } => Some((*pool, *value as u32, *role)),
+                _ => None,
+            });
         for (place, (pool, slot, role)) in slots.clone().enumerate() {
             let is_use = |role| matches!(role, Role::Use | Role::SilentUse);
             // Only the slot's first use in the line decides, so that `f(~<x>, <x>)` stays silent.
             let seen_before = || {
-                slots.clone().take(place).any(|earlier| (earlier.0, earlier.1) == (pool, slot) && is_use(earlier.2))
+                slots
+                    .clone()
+                    .take(place)
+                    .any(|earlier| (earlier.0, earlier.1) == (pool, slot) && is_use(earlier.2))
             };
             if role == Role::Use && !seen_before() {
                 self.used[pool.0].set(slot, true);

@@ -14,7 +14,11 @@ pub(crate) struct SlotSet {
 impl SlotSet {
     /// No slot of a pool with `size` slots.
     pub(crate) fn empty(size: u32) -> SlotSet {
-        SlotSet { words: vec![0; size.div_ceil(BITS) as usize], size, count: 0 }
+        SlotSet {
+            words: vec![0; size.div_ceil(BITS) as usize],
+            size,
+            count: 0,
+        }
     }
 
     /// How many slots are in.
@@ -84,7 +88,12 @@ mod tests {
             set.set(slot, true);
             set.set(slot, true);
         }
-        assert_eq!((0..set.count()).map(|rank| set.member(rank)).collect::<Vec<_>>(), [3, 64, 129]);
+        assert_eq!(
+            (0..set.count())
+                .map(|rank| set.member(rank))
+                .collect::<Vec<_>>(),
+            [3, 64, 129]
+        );
         set.set(64, false);
         assert!(!set.contains(64));
         assert_eq!(set.count(), 2);

@@ -19,7 +19,10 @@ impl<'py> Stage<'py> {
         let redirection = Redirection::start(output)?;
         let handler = interrupt::handler(support.py())?;
         let surroundings = support.getattr("Surroundings")?.call1((handler,))?;
-        let stage = Stage { surroundings, redirection };
+        let stage = Stage {
+            surroundings,
+            redirection,
+        };
         stage.restore()?;
         Ok(stage)
     }

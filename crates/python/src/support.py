@@ -85,6 +85,36 @@ def function_around(tree, line):
     return found
 
 
+def with_entry_values(text, entry_values):
+    """Raw code with the values wanted on entry to a function written out as assignments at the top of it."""
+    lines = text.split("\n")
+    additions = []
+    tree = ast.parse(text)
+    for name, expression, line in entry_values:
+        body = function_around(tree, line).body
+        documented = isinstance(body[0], ast.Expr) and isinstance(getattr(body[0], "value", None), ast.Constant) and len(body) > 1
+        first = body[1] if documented else body[0]
+        additions.append((first.lineno - 1, " " * first.col_offset + f"{name} = {expression}"))
+    for number, addition in sorted(additions, reverse=True):
+        lines.insert(number, addition)
+    return "\n".join(lines)
+
+
+def home_of(name):
+    """The folder to search for a module of the project under test; None for installed and built-in ones."""
+    module = sys.modules.get(name.split(".")[0])
+    path = getattr(module, "__file__", None)
+    if path is None or is_installed(os.path.abspath(path)):
+        return None
+    folder = os.path.dirname(os.path.abspath(path))
+    return os.path.dirname(folder) if hasattr(module, "__path__") else folder
+
+
+def uses_chance(name):
+    """Whether a module of the project under test draws from the shared generator of the `random` module."""
+    return home_of(name) is not None and random in vars(sys.modules[name.split(".")[0]]).values()
+
+
 def is_under(path, folder):
     return os.path.normcase(path).startswith(os.path.normcase(folder) + os.sep)
 

@@ -5,10 +5,13 @@ use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use testwright_core::{ActionId, Axis, Catalog, Error, Failure, FailureKind, Outcome, PoolId, Random, System, TemplateId};
+use testwright_core::{
+    ActionId, Axis, Catalog, Error, Failure, FailureKind, Outcome, PoolId, Random, System,
+    TemplateId,
+};
 use testwright_lang::Harness;
 
-use crate::actions::{Actions, complaint};
+use crate::actions::{Actions, ConcreteTexts, complaint};
 use crate::context::Context;
 use crate::draw::Draw;
 use crate::failures::{self, Raised, shown};
@@ -71,12 +74,26 @@ pub struct PythonSystem<'py> {
     hooks: Hooks<'py>,
     modules: Vec<(Bound<'py, PyDict>, Bound<'py, PyAny>)>,
     warned: Bound<'py, PyList>,
+    /// Exceptions that the reference raised in the last step.
+    pub(crate) reference_raised: Bound<'py, PyList>,
     stage: Stage<'py>,
     problems: BTreeMap<(usize, String), u64>,
     /// Harness code may change slots that the action does not name.
     slots_may_change_unseen: bool,
     assumption_violated: bool,
+    /// What the last failure was, in detail, for writing a test that fails in the same way.
+    pub(crate) last_failure: Option<LastFailure>,
     values: Vec<u64>,
+}
+
+/// A failure as the backend knows it.
+pub(crate) enum LastFailure {
+    /// The step raised.
+    Step(PyErr),
+    /// The property with this number does not hold for these values.
+    Property(usize, Vec<u64>),
+    /// This slot holds a value of another type than declared.
+    Type(PoolId, u32),
 }
 
 /// A pool that declares the type of its values.
@@ -104,8 +121,18 @@ impl<'py> PythonSystem<'py> {
         harness: Harness,
         options: &Options,
     ) -> Result<PythonSystem<'py>, LoadError> {
-        let Loaded { context, mirror, actions, hooks, lines, modules, warned, stage, log_level } =
-            load::load(interpreter, path, text, harness, options)?;
+        let Loaded {
+            context,
+            mirror,
+            actions,
+            hooks,
+            lines,
+            modules,
+            warned,
+            reference_raised,
+            stage,
+            log_level,
+        } = load::load(interpreter, path, text, harness, options)?;
         let sizes: Vec<u32> = context.harness.pools.iter().map(|pool| pool.size).collect();
         let states = PoolStates::new(&sizes);
         let weights = Weights::new(&context.harness.catalog, &states);
@@ -129,10 +156,12 @@ impl<'py> PythonSystem<'py> {
             hooks,
             modules,
             warned,
+            reference_raised,
             stage,
             problems: BTreeMap::new(),
             slots_may_change_unseen,
             assumption_violated: false,
+            last_failure: None,
             values: Vec::new(),
         };
         Ok(system)
@@ -165,7 +194,9 @@ impl<'py> PythonSystem<'py> {
 
     /// Changes what becomes of the system's output from now on.
     pub fn set_output(&mut self, output: Output) -> Result<(), Error> {
-        self.stage.set_output(output).map_err(|error| Error::new(format!("cannot redirect the output: {error}")))
+        self.stage
+            .set_output(output)
+            .map_err(|error| Error::new(format!("cannot redirect the output: {error}")))
     }
 
     /// Writes out what the system has printed so far, so that it comes before what the tool prints next.
@@ -190,7 +221,11 @@ impl<'py> PythonSystem<'py> {
             values.extend(self.slot_value(names.slot_name(slot), place, declared.opaque));
             if declared.reference {
                 let twin = place + self.context.layout.twin_distance(pool);
-                values.extend(self.slot_value(names.twin_name(slot), twin, declared.opaque || declared.opaque_twin));
+                values.extend(self.slot_value(
+                    names.twin_name(slot),
+                    twin,
+                    declared.opaque || declared.opaque_twin,
+                ));
             }
         }
         let mut seen = Vec::new();
@@ -204,34 +239,73 @@ impl<'py> PythonSystem<'py> {
 
     fn slot_value(&self, name: String, place: usize, opaque: bool) -> Option<SlotValue> {
         let value = self.context.slots.get_item(place).ok()?;
-        let type_name = value.get_type().name().map_or_else(|_| String::new(), |name| name.to_string());
-        Some(SlotValue { name, text: shown(&value), type_name, opaque })
+        let type_name = value
+            .get_type()
+            .name()
+            .map_or_else(|_| String::new(), |name| name.to_string());
+        Some(SlotValue {
+            name,
+            text: shown(&value),
+            type_name,
+            opaque,
+        })
     }
 
     /// The reference's version of an action in display form, if there is one.
     pub fn reference_text(&self, action: ActionId) -> Option<String> {
-        let (_, reference) = self.ancestor_texts(action).ok()?;
-        reference.map(|text| self.displayed(&text))
+        let reference = self.concrete_texts(action).ok()?.reference;
+        reference.map(|text| {
+            self.with_slot_names(&text, |pool, slot, twin| match twin {
+                true => self.context.harness.catalog.pool(pool).twin_name(slot),
+                false => self.context.harness.catalog.pool(pool).slot_name(slot),
+            })
+        })
     }
 
     /// The statement of an action and that of its reference as TSTL names them in saved tests.
     pub fn ancestor_texts(&self, action: ActionId) -> Result<(String, Option<String>), Error> {
-        self.actions
-            .ancestor_texts(&self.context, &self.mirror, action)
-            .map_err(|error| Error::new(complaint(self.context.python, "translating the action", &error)))
+        self.concrete_texts(action)
+            .map(|texts| texts.as_in_saved_tests())
     }
 
-    /// Slot accesses such as `self.p_avl[0]` written as `avl0`.
-    pub(crate) fn displayed(&self, text: &str) -> String {
-        let mut displayed = text.to_owned();
-        for pool in self.context.harness.catalog.pools() {
-            for slot in 0..pool.size {
-                displayed = displayed
-                    .replace(&format!("self.p_{}[{slot}]", pool.name), &pool.slot_name(slot))
-                    .replace(&format!("self.p_{}_REF[{slot}]", pool.name), &pool.twin_name(slot));
+    pub(crate) fn concrete_texts(&self, action: ActionId) -> Result<ConcreteTexts, Error> {
+        self.actions
+            .concrete_texts(&self.context, &self.mirror, action)
+            .map_err(|error| {
+                Error::new(complaint(
+                    self.context.python,
+                    "translating the action",
+                    &error,
+                ))
+            })
+    }
+
+    /// A text with slot accesses such as `self.p_avl[0]` replaced by names.
+    pub(crate) fn with_slot_names(
+        &self,
+        text: &str,
+        name: impl Fn(PoolId, u32, bool) -> String,
+    ) -> String {
+        let mut named = text.to_owned();
+        for (number, pool) in self.context.harness.pools.iter().enumerate() {
+            for (suffix, twin) in [("", false), ("_REF", true)] {
+                let access = format!("self.p_{}{suffix}[", pool.name);
+                while let Some(start) = named.find(&access) {
+                    let index_start = start + access.len();
+                    let Some(length) = named[index_start..].find(']') else {
+                        break;
+                    };
+                    let Ok(slot) = named[index_start..index_start + length].parse() else {
+                        break;
+                    };
+                    named.replace_range(
+                        start..=index_start + length,
+                        &name(PoolId(number), slot, twin),
+                    );
+                }
             }
         }
-        displayed
+        named
     }
 
     fn complain(&mut self, line: usize, message: String) {
@@ -240,7 +314,10 @@ impl<'py> PythonSystem<'py> {
 
     /// Whether harness code lets an action happen; one that raises instead of answering does not.
     fn conditions_hold(&mut self, template: TemplateId, values: &[u64]) -> bool {
-        match self.actions.conditions_hold(&self.context, &self.mirror, template, values) {
+        match self
+            .actions
+            .conditions_hold(&self.context, &self.mirror, template, values)
+        {
             Ok(hold) => hold,
             Err(error) => {
                 if !failures::is_interrupt(self.context.python, &error) {
@@ -255,7 +332,11 @@ impl<'py> PythonSystem<'py> {
     /// Looks at the values of slots after harness code ran.
     fn notice_values(&mut self, axes_of: Option<(TemplateId, &[u64])>) {
         if let (Some((template, values)), false) = (axes_of, self.slots_may_change_unseen) {
-            for (axis, value) in self.context.harness.catalog.templates()[template.0].axes.iter().zip(values) {
+            for (axis, value) in self.context.harness.catalog.templates()[template.0]
+                .axes
+                .iter()
+                .zip(values)
+            {
                 if let Axis::Slot { pool, .. } = axis {
                     let filled = self.context.is_filled(*pool, *value as u32);
                     self.states.set_filled(*pool, *value as u32, filled);
@@ -265,7 +346,11 @@ impl<'py> PythonSystem<'py> {
         }
         for (number, pool) in self.context.harness.pools.iter().enumerate() {
             for slot in 0..pool.size {
-                self.states.set_filled(PoolId(number), slot, self.context.is_filled(PoolId(number), slot));
+                self.states.set_filled(
+                    PoolId(number),
+                    slot,
+                    self.context.is_filled(PoolId(number), slot),
+                );
             }
         }
     }
@@ -275,7 +360,9 @@ impl<'py> PythonSystem<'py> {
         for assumption in &mut self.assumptions {
             assumption.for_each(&self.context, None, |_, _, result| {
                 // One that cannot be evaluated, for example because a slot is empty, counts as holding.
-                violated |= result.and_then(|value| value.is_truthy()).is_ok_and(|holds| !holds);
+                violated |= result
+                    .and_then(|value| value.is_truthy())
+                    .is_ok_and(|holds| !holds);
                 !violated
             });
         }
@@ -283,7 +370,11 @@ impl<'py> PythonSystem<'py> {
     }
 
     fn log(&mut self, action: ActionId, after: bool) {
-        if !self.logs.iter().any(|log| log.after == after && self.log_level.shows(log.level)) {
+        if !self
+            .logs
+            .iter()
+            .any(|log| log.after == after && self.log_level.shows(log.level))
+        {
             return;
         }
         let name = self.context.harness.catalog.text(action);
@@ -292,14 +383,18 @@ impl<'py> PythonSystem<'py> {
             if log.after != after || !self.log_level.shows(log.level) {
                 continue;
             }
-            log.code.for_each(&self.context, None, |line, values, result| {
-                if let Ok(value) = result {
-                    let text = value.str().map_or_else(|_| shown(&value), |text| text.to_string());
-                    let code = self.context.shown(&line.code, &line.axes, values);
-                    self.log_lines.push(format!("[ {word} {name}  :  {code}] {text}"));
-                }
-                true
-            });
+            log.code
+                .for_each(&self.context, None, |line, values, result| {
+                    if let Ok(value) = result {
+                        let text = value
+                            .str()
+                            .map_or_else(|_| shown(&value), |text| text.to_string());
+                        let code = self.context.shown(&line.code, &line.axes, values);
+                        self.log_lines
+                            .push(format!("[ {word} {name}  :  {code}] {text}"));
+                    }
+                    true
+                });
         }
     }
 
@@ -310,26 +405,61 @@ impl<'py> PythonSystem<'py> {
             return Outcome::Interrupted;
         }
         let is = |name: &str| {
-            self.context.support.getattr(name).is_ok_and(|class| error.value(python).is_instance(&class).unwrap_or(false))
+            self.context
+                .support
+                .getattr(name)
+                .is_ok_and(|class| error.value(python).is_instance(&class).unwrap_or(false))
         };
-        let attribute = |name: &str| error.value(python).getattr(name).map_or_else(|_| String::from("?"), |value| shown(&value));
+        let attribute = |name: &str| {
+            error
+                .value(python)
+                .getattr(name)
+                .map_or_else(|_| String::from("?"), |value| shown(&value))
+        };
         let text = self.context.harness.catalog.text(action);
         let reference = self.reference_text(action).unwrap_or_default();
         let raised = Raised::new(python, error);
-        let failure = |kind, message, details| Failure { kind, message, signature: format!("line {line}"), details };
+        let failure = |kind, message, details| Failure {
+            kind,
+            message,
+            signature: format!("line {line}"),
+            details,
+        };
         Outcome::Failed(Box::new(if is("PostConditionFailed") {
-            let note = if raised.message.is_empty() { String::new() } else { format!(": {}", raised.message) };
+            let note = if raised.message.is_empty() {
+                String::new()
+            } else {
+                format!(": {}", raised.message)
+            };
             let condition = self.post_text(action);
-            failure(FailureKind::PostCondition, format!("after `{text}`, `{condition}` is false{note}"), String::new())
+            failure(
+                FailureKind::PostCondition,
+                format!("after `{text}`, `{condition}` is false{note}"),
+                String::new(),
+            )
         } else if is("ReferenceMismatch") {
             let (result, expected) = (attribute("result"), attribute("reference"));
-            let details = format!("`{text}` gave\n  {result}\nthe reference `{reference}` gave\n  {expected}\n");
-            let message = format!("`{text}` gave {result}, the reference `{reference}` gave {expected}");
-            failure(FailureKind::ReferenceMismatch, first_line(&message), details)
+            let details = format!(
+                "`{text}` gave\n  {result}\nthe reference `{reference}` gave\n  {expected}\n"
+            );
+            let message =
+                format!("`{text}` gave {result}, the reference `{reference}` gave {expected}");
+            failure(
+                FailureKind::ReferenceMismatch,
+                first_line(&message),
+                details,
+            )
         } else if is("ExceptionMismatch") {
-            let (own, expected) = (raised_text(&attribute("raised")), raised_text(&attribute("reference_raised")));
+            let (own, expected) = (
+                raised_text(&attribute("raised")),
+                raised_text(&attribute("reference_raised")),
+            );
             let message = format!("`{text}` {own}, the reference `{reference}` {expected}");
-            failure(FailureKind::ExceptionMismatch, first_line(&message), String::new())
+            failure(
+                FailureKind::ExceptionMismatch,
+                first_line(&message),
+                String::new(),
+            )
         } else {
             failures::uncaught(python, error)
         }))
@@ -339,7 +469,16 @@ impl<'py> PythonSystem<'py> {
         let (template, values) = self.context.harness.catalog.values(action);
         let line = &self.context.harness.actions[template.0];
         let shown = |fragment| self.context.shown(fragment, &line.axes, &values);
-        let mut text = line.post.as_ref().map(shown).or_else(|| line.expect.as_ref().map(|expect| format!("{}_check", expect.name))).unwrap_or_default();
+        let mut text = line
+            .post
+            .as_ref()
+            .map(shown)
+            .or_else(|| {
+                line.expect
+                    .as_ref()
+                    .map(|expect| format!("{}_check", expect.name))
+            })
+            .unwrap_or_default();
         for (number, value) in line.pre_values.iter().enumerate().rev() {
             text = text.replace(&format!("pre{number}"), &format!("pre<({})>", shown(value)));
         }
@@ -352,7 +491,10 @@ impl<'py> PythonSystem<'py> {
             let _a_list_can_be_emptied = self.warned.del_slice(0, warned.len());
         }
         for warning in warned {
-            self.complain(line, format!("the action raised {warning}, which the harness takes as a warning"));
+            self.complain(
+                line,
+                format!("the action raised {warning}, which the harness takes as a warning"),
+            );
         }
     }
 }
@@ -382,21 +524,38 @@ impl System for PythonSystem<'_> {
         self.call_hook(Hook::BeforeRestart);
         let python = self.context.python;
         let failed = |what: &str, error: &PyErr| Error::new(complaint(python, what, error));
-        self.stage.restore().map_err(|error| failed("putting the surroundings back", &error))?;
-        let execute = python.import("builtins").and_then(|builtins| builtins.getattr("exec"));
+        self.stage
+            .restore()
+            .map_err(|error| failed("putting the surroundings back", &error))?;
+        let execute = python
+            .import("builtins")
+            .and_then(|builtins| builtins.getattr("exec"));
         let execute = execute.map_err(|error| failed("a reset", &error))?;
         for (namespace, code) in &self.modules {
             if let Err(error) = execute.call1((code, namespace)) {
                 if failures::is_interrupt(python, &error) {
                     return Ok(());
                 }
-                let name = namespace.get_item("__name__").ok().flatten().map(|name| name.to_string()).unwrap_or_default();
-                return Err(failed(&format!("running the module `{name}` again for a new test"), &error)
-                    .with_help("if the module cannot be run twice, switch this off with `--no-reset`"));
+                let name = namespace
+                    .get_item("__name__")
+                    .ok()
+                    .flatten()
+                    .map(|name| name.to_string())
+                    .unwrap_or_default();
+                return Err(failed(
+                    &format!("running the module `{name}` again for a new test"),
+                    &error,
+                )
+                .with_help(
+                    "if the module cannot be run twice, switch this off with `--no-reset`",
+                ));
             }
         }
         for place in 0..self.context.layout.total() {
-            self.context.slots.set_item(place, python.None()).map_err(|error| failed("emptying the slots", &error))?;
+            self.context
+                .slots
+                .set_item(place, python.None())
+                .map_err(|error| failed("emptying the slots", &error))?;
         }
         self.states.reset();
         let mut problem = None;
@@ -422,10 +581,15 @@ impl System for PythonSystem<'_> {
 
     fn is_enabled(&mut self, action: ActionId) -> bool {
         let mut values = std::mem::take(&mut self.values);
-        let template = self.context.harness.catalog.values_into(action, &mut values);
+        let template = self
+            .context
+            .harness
+            .catalog
+            .values_into(action, &mut values);
         let axes = &self.context.harness.catalog.templates()[template.0].axes;
-        let enabled =
-            !self.assumption_violated && self.states.allow(axes, &values) && self.conditions_hold(template, &values);
+        let enabled = !self.assumption_violated
+            && self.states.allow(axes, &values)
+            && self.conditions_hold(template, &values);
         self.values = values;
         enabled
     }
@@ -439,7 +603,12 @@ impl System for PythonSystem<'_> {
         let mut values = std::mem::take(&mut self.values);
         let mut picked = None;
         while let Some(rank) = self.draw.next(random) {
-            let action = self.weights.action(&self.context.harness.catalog, &self.states, rank, &mut values);
+            let action = self.weights.action(
+                &self.context.harness.catalog,
+                &self.states,
+                rank,
+                &mut values,
+            );
             let template = self.context.harness.catalog.template_of(action);
             if self.conditions_hold(template, &values) {
                 picked = Some(action);
@@ -455,14 +624,28 @@ impl System for PythonSystem<'_> {
 
     fn step(&mut self, action: ActionId) -> Outcome {
         let mut values = std::mem::take(&mut self.values);
-        let template = self.context.harness.catalog.values_into(action, &mut values);
+        let template = self
+            .context
+            .harness
+            .catalog
+            .values_into(action, &mut values);
         let line = self.context.harness.actions[template.0].line;
         self.log(action, false);
         if self.hooks.has(Hook::BeforeEach) {
             self.call_hook(Hook::BeforeEach);
         }
-        let (result, mirrored) = self.actions.run(&self.context, &self.mirror, template, &values);
-        self.states.mark(&self.context.harness.catalog.templates()[template.0].axes, &values);
+        if !self.reference_raised.is_empty() {
+            let _a_list_can_be_emptied = self
+                .reference_raised
+                .del_slice(0, self.reference_raised.len());
+        }
+        let (result, mirrored) = self
+            .actions
+            .run(&self.context, &self.mirror, template, &values);
+        self.states.mark(
+            &self.context.harness.catalog.templates()[template.0].axes,
+            &values,
+        );
         if self.hooks.has(Hook::AfterEach) && !(mirrored && result.is_ok()) {
             self.call_hook(Hook::AfterEach);
         }
@@ -478,11 +661,17 @@ impl System for PythonSystem<'_> {
             Ok(value) => {
                 self.log(action, true);
                 match value.is_instance_of::<pyo3::exceptions::PyException>() {
-                    true => Outcome::Expected(Raised::new(self.context.python, &PyErr::from_value(value)).summary()),
+                    true => Outcome::Expected(
+                        Raised::new(self.context.python, &PyErr::from_value(value)).summary(),
+                    ),
                     false => Outcome::Passed,
                 }
             }
-            Err(error) => self.outcome_of_error(action, line, &error),
+            Err(error) => {
+                let outcome = self.outcome_of_error(action, line, &error);
+                self.last_failure = Some(LastFailure::Step(error));
+                outcome
+            }
         }
     }
 
@@ -492,12 +681,13 @@ impl System for PythonSystem<'_> {
         }
         let python = self.context.python;
         let mut outcome = Outcome::Passed;
-        for property in &mut self.properties {
+        for (number, property) in self.properties.iter_mut().enumerate() {
             property.for_each(&self.context, Some(&self.states), |line, values, result| {
                 let answer = result.and_then(|value| value.is_truthy());
                 if matches!(answer, Ok(true)) {
                     return true;
                 }
+                self.last_failure = Some(LastFailure::Property(number, values.to_vec()));
                 let text = self.context.shown(&line.code, &line.axes, values);
                 let signature = format!("property in line {}", line.line);
                 let (message, signature, details) = match answer {
@@ -508,11 +698,24 @@ impl System for PythonSystem<'_> {
                     Err(error) => {
                         let raised = Raised::new(python, &error);
                         let message = format!("property `{text}` raised {}", raised.summary());
-                        (message, format!("{signature} raised {}", raised.type_name), raised.traceback)
+                        (
+                            message,
+                            format!("{signature} raised {}", raised.type_name),
+                            raised.traceback,
+                        )
                     }
-                    Ok(_) => (format!("property `{text}` is false"), signature, String::new()),
+                    Ok(_) => (
+                        format!("property `{text}` is false"),
+                        signature,
+                        String::new(),
+                    ),
                 };
-                outcome = Outcome::Failed(Box::new(Failure { kind: FailureKind::Property, message, signature, details }));
+                outcome = Outcome::Failed(Box::new(Failure {
+                    kind: FailureKind::Property,
+                    message,
+                    signature,
+                    details,
+                }));
                 false
             });
             if outcome != Outcome::Passed {
@@ -525,20 +728,41 @@ impl System for PythonSystem<'_> {
 
 impl PythonSystem<'_> {
     /// The first slot whose value does not have the type that its pool declares.
-    fn wrong_type(&self) -> Option<Failure> {
+    fn wrong_type(&mut self) -> Option<Failure> {
         for declared in &self.types {
             let pool = self.context.harness.pool(declared.pool);
             for slot in 0..pool.size {
-                let value = self.context.slots.get_item(self.context.layout.place(declared.pool, slot)).ok()?;
-                if value.is_none() || declared.function.call1((&value,)).and_then(|right| right.is_truthy()).unwrap_or(false) {
+                let value = self
+                    .context
+                    .slots
+                    .get_item(self.context.layout.place(declared.pool, slot))
+                    .ok()?;
+                if value.is_none()
+                    || declared
+                        .function
+                        .call1((&value,))
+                        .and_then(|right| right.is_truthy())
+                        .unwrap_or(false)
+                {
                     continue;
                 }
-                let name = self.context.harness.catalog.pool(declared.pool).slot_name(slot);
+                self.last_failure = Some(LastFailure::Type(declared.pool, slot));
+                let name = self
+                    .context
+                    .harness
+                    .catalog
+                    .pool(declared.pool)
+                    .slot_name(slot);
                 let wanted = pool.type_name.as_deref().unwrap_or_default();
-                let found = value.get_type().name().map_or_else(|_| String::from("?"), |name| name.to_string());
+                let found = value
+                    .get_type()
+                    .name()
+                    .map_or_else(|_| String::from("?"), |name| name.to_string());
                 return Some(Failure {
                     kind: FailureKind::PoolType,
-                    message: format!("`{name}` holds a value of type {found}, but its pool is declared `: {wanted}`"),
+                    message: format!(
+                        "`{name}` holds a value of type {found}, but its pool is declared `: {wanted}`"
+                    ),
                     signature: format!("pool {}", pool.name),
                     details: shown(&value),
                 });

@@ -34,19 +34,34 @@ struct Watched {
 
 impl Weights {
     pub(crate) fn new(catalog: &Catalog, states: &PoolStates) -> Weights {
-        let templates: Vec<Factors> =
-            (0..catalog.templates().len()).map(|number| factors(catalog, TemplateId(number))).collect();
+        let templates: Vec<Factors> = (0..catalog.templates().len())
+            .map(|number| factors(catalog, TemplateId(number)))
+            .collect();
         let mut watched: Vec<Watched> = Vec::new();
         for pool in (0..catalog.pools().len()).map(PoolId) {
             for source in [Source::Filled(pool), Source::Definable(pool)] {
-                let users = (0..templates.len()).filter(|number| templates[*number].sources.contains(&source));
-                watched.push(Watched { source, size: states.set(source).count(), templates: users.collect() });
+                let users = (0..templates.len())
+                    .filter(|number| templates[*number].sources.contains(&source));
+                watched.push(Watched {
+                    source,
+                    size: states.set(source).count(),
+                    templates: users.collect(),
+                });
             }
         }
-        let current: Vec<u64> = templates.iter().map(|template| template.weight(states)).collect();
+        let current: Vec<u64> = templates
+            .iter()
+            .map(|template| template.weight(states))
+            .collect();
         let sums = PartialSums::new(&current);
         let total = current.iter().sum();
-        Weights { templates, current, sums, total, watched }
+        Weights {
+            templates,
+            current,
+            sums,
+            total,
+            watched,
+        }
     }
 
     /// Takes notice of all changes of slots since the last call.
@@ -74,7 +89,13 @@ impl Weights {
     }
 
     /// The allowed action with this rank; `rank` must be below `total`.
-    pub(crate) fn action(&self, catalog: &Catalog, states: &PoolStates, rank: u64, values: &mut Vec<u64>) -> ActionId {
+    pub(crate) fn action(
+        &self,
+        catalog: &Catalog,
+        states: &PoolStates,
+        rank: u64,
+        values: &mut Vec<u64>,
+    ) -> ActionId {
         let (number, mut rest) = self.sums.find(rank);
         let template = TemplateId(number);
         let axes = &catalog.templates()[number].axes;
@@ -85,7 +106,9 @@ impl Weights {
                 Axis::Slot { pool, role } => PoolStates::source(*pool, *role),
                 _ => None,
             };
-            let size = source.map_or(catalog.sizes(template)[place], |source| states.set(source).count().into());
+            let size = source.map_or(catalog.sizes(template)[place], |source| {
+                states.set(source).count().into()
+            });
             let chosen = rest % size;
             rest /= size;
             values[place] = match (axis, source) {
@@ -100,12 +123,19 @@ impl Weights {
 }
 
 fn factors(catalog: &Catalog, template: TemplateId) -> Factors {
-    let mut factors = Factors { constant: 1, sources: Vec::new() };
+    let mut factors = Factors {
+        constant: 1,
+        sources: Vec::new(),
+    };
     if catalog.count(template) == 0 {
         factors.constant = 0;
         return factors;
     }
-    for (axis, size) in catalog.templates()[template.0].axes.iter().zip(catalog.sizes(template)) {
+    for (axis, size) in catalog.templates()[template.0]
+        .axes
+        .iter()
+        .zip(catalog.sizes(template))
+    {
         let source = match axis {
             Axis::Slot { pool, role } => PoolStates::source(*pool, *role),
             _ => None,
@@ -120,7 +150,9 @@ fn factors(catalog: &Catalog, template: TemplateId) -> Factors {
 
 impl Factors {
     fn weight(&self, states: &PoolStates) -> u64 {
-        self.sources.iter().fold(self.constant, |product, source| product * u64::from(states.set(*source).count()))
+        self.sources.iter().fold(self.constant, |product, source| {
+            product * u64::from(states.set(*source).count())
+        })
     }
 }
 
@@ -131,7 +163,9 @@ struct PartialSums {
 
 impl PartialSums {
     fn new(weights: &[u64]) -> PartialSums {
-        let mut sums = PartialSums { tree: vec![0; weights.len() + 1] };
+        let mut sums = PartialSums {
+            tree: vec![0; weights.len() + 1],
+        };
         for (place, weight) in weights.iter().enumerate() {
             sums.add(place, *weight);
         }
@@ -151,7 +185,9 @@ impl PartialSums {
     fn find(&self, rank: u64) -> (usize, u64) {
         let mut place = 0;
         let mut rest = rank;
-        let mut step = (self.tree.len() - 1).checked_ilog2().map_or(0, |log| 1 << log);
+        let mut step = (self.tree.len() - 1)
+            .checked_ilog2()
+            .map_or(0, |log| 1 << log);
         while step > 0 {
             if place + step < self.tree.len() && self.tree[place + step] <= rest {
                 place += step;
@@ -171,9 +207,15 @@ mod tests {
     fn ranks_are_found_by_weight() {
         let mut sums = PartialSums::new(&[2, 0, 3, 1]);
         let found = |sums: &PartialSums| (0..6).map(|rank| sums.find(rank)).collect::<Vec<_>>();
-        assert_eq!(found(&sums), [(0, 0), (0, 1), (2, 0), (2, 1), (2, 2), (3, 0)]);
+        assert_eq!(
+            found(&sums),
+            [(0, 0), (0, 1), (2, 0), (2, 1), (2, 2), (3, 0)]
+        );
         sums.add(1, 4);
         sums.add(0, 2u64.wrapping_neg());
-        assert_eq!(found(&sums), [(1, 0), (1, 1), (1, 2), (1, 3), (2, 0), (2, 1)]);
+        assert_eq!(
+            found(&sums),
+            [(1, 0), (1, 1), (1, 2), (1, 3), (2, 0), (2, 1)]
+        );
     }
 }

@@ -1,0 +1,82 @@
+//! Names for slots: what a person would call the variables.
+
+use std::collections::BTreeMap;
+
+use testwright_core::PoolId;
+use testwright_lang::Harness;
+
+/// A slot, or its reference twin.
+pub(super) type Slot = (PoolId, u32, bool);
+
+/// The variable of each slot that occurs in a test.
+pub(super) struct Variables {
+    names: BTreeMap<Slot, String>,
+}
+
+impl Variables {
+    /// Names `slots`, given in order of first mention, so that none is in `taken`.
+    ///
+    /// The only slot of its pool is called like the pool, several are numbered from 1 in order of mention. A name
+    /// that already means something, such as `int` or an imported module, gets a number too.
+    pub(super) fn new(
+        harness: &Harness,
+        slots: &[(PoolId, u32)],
+        taken: impl Fn(&str) -> bool,
+    ) -> Variables {
+        let mut names: BTreeMap<Slot, String> = BTreeMap::new();
+        for (number, pool) in harness.pools.iter().enumerate() {
+            let pool_id = PoolId(number);
+            let own: Vec<u32> = slots
+                .iter()
+                .filter(|slot| slot.0 == pool_id)
+                .map(|slot| slot.1)
+                .collect();
+            let base = identifier(&pool.name);
+            let used = |candidate: &str, names: &BTreeMap<Slot, String>| {
+                taken(candidate)
+                    || testwright_source::is_keyword(candidate)
+                    || names.values().any(|name| name == candidate)
+            };
+            let joint = if base.ends_with(|last: char| last.is_ascii_digit()) {
+                "_"
+            } else {
+                ""
+            };
+            let mut counter = 0;
+            for slot in &own {
+                let mut candidate = base.clone();
+                while own.len() > 1 && counter == 0
+                    || used(&candidate, &names)
+                    || used(&twin(&candidate), &names)
+                {
+                    counter += 1;
+                    candidate = format!("{base}{joint}{counter}");
+                }
+                names.insert((pool_id, *slot, true), twin(&candidate));
+                names.insert((pool_id, *slot, false), candidate);
+            }
+        }
+        Variables { names }
+    }
+
+    pub(super) fn name(&self, pool: PoolId, slot: u32, twin: bool) -> String {
+        self.names
+            .get(&(pool, slot, twin))
+            .cloned()
+            .unwrap_or_else(|| String::from("None"))
+    }
+}
+
+fn twin(name: &str) -> String {
+    format!("{name}_reference")
+}
+
+/// The pool's name as Python's conventions have it: upper-case names are for constants and classes.
+fn identifier(pool: &str) -> String {
+    let name = pool.to_lowercase();
+    if name.starts_with(|first: char| first.is_numeric()) {
+        format!("_{name}")
+    } else {
+        name
+    }
+}
