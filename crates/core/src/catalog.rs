@@ -8,7 +8,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
+mod closest;
 mod find;
+
+pub(crate) use closest::Closest;
 
 /// One concrete action: dense, stable for a given harness, ordered from simple to complex (file order).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -367,5 +370,77 @@ fn axis_size(pools: &[Pool], axis: &Axis) -> u64 {
         Axis::Slot { pool, .. } => u64::from(pools[pool.0].size),
         Axis::Choice(choice) => choice.len(),
         Axis::Repeat(times) => *times,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::toys;
+
+    #[test]
+    fn the_first_axis_varies_slowest() {
+        let catalog = toys::catalog(&[("x", 2)], &["f(<x>, <[a,b]>)", "g()"]);
+        let texts: Vec<String> = (0..catalog.len())
+            .map(|action| catalog.text(ActionId(action)))
+            .collect();
+        assert_eq!(
+            texts,
+            ["f(x0, a)", "f(x0, b)", "f(x1, a)", "f(x1, b)", "g()"]
+        );
+        assert_eq!(catalog.count(TemplateId(0)), 4);
+        assert_eq!(catalog.template_of(ActionId(4)), TemplateId(1));
+        assert_eq!(catalog.values(ActionId(2)), (TemplateId(0), vec![1, 0]));
+    }
+
+    #[test]
+    fn names_that_end_in_a_digit_are_kept_apart_from_the_number() {
+        let pool = |name: &str| Pool {
+            name: name.to_owned(),
+            size: 3,
+        };
+        assert_eq!(pool("avl").slot_name(0), "avl0");
+        assert_eq!(pool("c1").slot_name(0), "c1_0");
+        assert_eq!(pool("c1").twin_name(2), "c1_REF2");
+    }
+
+    #[test]
+    fn slots_are_renamed_and_nothing_else() {
+        let catalog = toys::catalog(&[("x", 3), ("y", 3)], &["<x> := <y> + <[0..2]>"]);
+        let action = catalog.find("x1 = y1 + 1")[0];
+        let renamed = catalog.rename(action, |pool, slot| slot + 1 - pool.0 as u32);
+        assert_eq!(catalog.text(renamed), "x2 = y1 + 1");
+        assert_eq!(
+            catalog.slots(renamed),
+            [(PoolId(0), 2, Role::Definition), (PoolId(1), 1, Role::Use)]
+        );
+    }
+
+    #[test]
+    fn a_line_that_allows_nothing_has_no_actions() {
+        let catalog = toys::catalog(&[("x", 0)], &["f(<x>)", "f(<[2..1]>)", "g()"]);
+        assert_eq!(catalog.len(), 1);
+        assert_eq!(catalog.text(ActionId(0)), "g()");
+        assert_eq!(catalog.find("f(2)"), []);
+        assert!(Catalog::default().is_empty());
+    }
+
+    #[test]
+    fn there_is_a_limit() {
+        let axis = || {
+            Axis::Choice(Choice::Integers {
+                first: i64::MIN,
+                last: i64::MAX - 1,
+            })
+        };
+        let template = Template {
+            class: String::new(),
+            line: 1,
+            pieces: vec![],
+            axes: vec![axis(), axis()],
+        };
+        let error = Catalog::new(vec![], vec![template]).unwrap_err();
+        assert_eq!(error.template, TemplateId(0));
+        assert!(error.to_string().contains("281474976710656"));
     }
 }

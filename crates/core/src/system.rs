@@ -25,7 +25,14 @@ pub trait System {
     fn is_enabled(&mut self, action: ActionId) -> bool;
 
     /// A uniformly random enabled action.
-    fn pick(&mut self, random: &mut Random) -> Option<ActionId>;
+    ///
+    /// This one lists all that are enabled, which is good enough for a few dozen actions. A system with more
+    /// should do better, for random testing calls this before every step.
+    fn pick(&mut self, random: &mut Random) -> Option<ActionId> {
+        let enabled = self.enabled();
+        let place = random.below(enabled.len() as u64);
+        enabled.get(place as usize).copied()
+    }
 
     /// Takes an action that is enabled.
     fn step(&mut self, action: ActionId) -> Outcome;

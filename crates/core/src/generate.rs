@@ -1,0 +1,303 @@
+//! Choosing what to do next, until something breaks.
+//!
+//! A [`Search`] makes one test after the other. Test number n draws from a stream of random numbers that
+//! belongs to the seed and to n alone, so that any test of a long search can be made again by itself
+//! ([`regenerate`]), and a failure in one test does not change those after it.
+//!
+//! The caller decides everything that has to do with the world: when time is up, what to do with a failure,
+//! whether to go on after it. It does so as a [`SearchWatcher`].
+
+use std::ops::ControlFlow;
+
+use crate::{Error, Failure, System, Test};
+
+mod random;
+
+use random::{Walk, walk};
+
+/// What to search for failures with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Search {
+    /// Same seed, same tests.
+    pub seed: u64,
+    /// How many tests to make; without a number the watcher ends the search.
+    pub tests: Option<u64>,
+    /// How many steps a test may have.
+    pub length: usize,
+    /// Check the invariants after every step.
+    pub check: bool,
+}
+
+/// How far a search has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Tests that came to an end by length, deadlock or failure.
+    pub tests: u64,
+    /// Steps taken, those of the unfinished test included.
+    pub steps: u64,
+    /// Tests that ended early since nothing was enabled any more.
+    pub deadlocks: u64,
+    /// Tests that failed.
+    pub failures: u64,
+}
+
+/// What a search came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// How far it came.
+    pub progress: Progress,
+    /// The watcher or the person at the keyboard ended it before all tests were made.
+    pub stopped: bool,
+}
+
+/// A test that failed.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The steps up to and with the one that failed.
+    pub test: Test,
+    /// Why it failed.
+    pub failure: Failure,
+    /// Which test of the search it was, counted from 0.
+    pub number: u64,
+}
+
+/// Looks after a search: its budget and its findings.
+pub trait SearchWatcher<S: ?Sized> {
+    /// Asked before each test and before each step; `false` ends the search.
+    fn proceed(&mut self, _progress: &Progress) -> bool {
+        true
+    }
+
+    /// Told of each failure. The system is free for use, for instance to reduce the test; the search resets it
+    /// before it goes on, if it is to go on.
+    fn found(&mut self, system: &mut S, found: Found) -> ControlFlow<()>;
+}
+
+/// Makes random tests until all are made or the watcher has had enough.
+///
+/// A system that has nothing enabled right after a reset is given up after one test: by the laws of [`System`]
+/// the next would do no more.
+pub fn search<S: System + ?Sized>(
+    system: &mut S,
+    search: &Search,
+    watcher: &mut dyn SearchWatcher<S>,
+) -> Result<Summary, Error> {
+    let mut progress = Progress::default();
+    let mut steps = Vec::new();
+    let mut number = 0;
+    let mut stopped = false;
+    while !stopped && search.tests.is_none_or(|tests| number < tests) {
+        if !watcher.proceed(&progress) {
+            stopped = true;
+            break;
+        }
+        let walk = walk(
+            system,
+            search,
+            number,
+            &mut steps,
+            &mut progress,
+            &mut |progress| watcher.proceed(progress),
+        )?;
+        match walk {
+            Walk::Stopped => stopped = true,
+            Walk::Finished => progress.tests += 1,
+            Walk::Deadlocked => {
+                progress.tests += 1;
+                progress.deadlocks += 1;
+                if steps.is_empty() {
+                    break;
+                }
+            }
+            Walk::Failed(failure) => {
+                progress.tests += 1;
+                progress.failures += 1;
+                let found = Found {
+                    test: Test::of_steps(std::mem::take(&mut steps)),
+                    failure: *failure,
+                    number,
+                };
+                stopped = watcher.found(system, found).is_break();
+            }
+        }
+        number += 1;
+    }
+    Ok(Summary { progress, stopped })
+}
+
+/// Makes test `number` of a search again, by itself, and runs it: the same steps, up to the same failure.
+pub fn regenerate<S: System + ?Sized>(
+    system: &mut S,
+    search: &Search,
+    number: u64,
+) -> Result<Test, Error> {
+    let mut steps = Vec::new();
+    let mut progress = Progress::default();
+    walk(
+        system,
+        search,
+        number,
+        &mut steps,
+        &mut progress,
+        &mut |_| true,
+    )?;
+    Ok(Test::of_steps(steps))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::toys::{Counters, Flaky, Jugs, Safe};
+    use crate::{ActionId, Catalog, Outcome, Step};
+
+    /// Collects what is found, and ends the search after some failures or steps.
+    struct Keep {
+        found: Vec<Found>,
+        failures: usize,
+        steps: u64,
+    }
+
+    impl Keep {
+        fn failures(failures: usize) -> Keep {
+            Keep {
+                found: Vec::new(),
+                failures,
+                steps: u64::MAX,
+            }
+        }
+    }
+
+    impl<S: System + ?Sized> SearchWatcher<S> for Keep {
+        fn proceed(&mut self, progress: &Progress) -> bool {
+            progress.steps < self.steps
+        }
+
+        fn found(&mut self, _system: &mut S, found: Found) -> ControlFlow<()> {
+            self.found.push(found);
+            match self.found.len() < self.failures {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            }
+        }
+    }
+
+    const SEARCH: Search = Search {
+        seed: 1,
+        tests: None,
+        length: 100,
+        check: true,
+    };
+
+    #[test]
+    fn a_puzzle_is_solved_by_chance() {
+        let mut keep = Keep::failures(1);
+        let summary = search(&mut Jugs::default(), &SEARCH, &mut keep).unwrap();
+        assert!(summary.stopped);
+        assert_eq!(summary.progress.failures, 1);
+        assert_eq!(keep.found[0].failure.message, "property big != 4 is false");
+    }
+
+    #[test]
+    fn any_test_can_be_made_again_alone() {
+        let mut system = Counters::new(12);
+        let mut keep = Keep::failures(5);
+        search(&mut system, &SEARCH, &mut keep).unwrap();
+        assert_eq!(keep.found.len(), 5);
+        for found in &keep.found {
+            let again = regenerate(&mut system, &SEARCH, found.number).unwrap();
+            assert_eq!(again, found.test);
+        }
+    }
+
+    #[test]
+    fn the_same_seed_makes_the_same_tests_and_another_others() {
+        let tests = |seed| {
+            let mut system = Safe::new(9, &[1]);
+            let search = Search { seed, ..SEARCH };
+            (0..3)
+                .map(|number| regenerate(&mut system, &search, number).unwrap())
+                .collect::<Vec<Test>>()
+        };
+        assert_eq!(tests(5), tests(5));
+        assert_ne!(tests(5), tests(6));
+        assert_ne!(tests(5)[0], tests(5)[1]);
+    }
+
+    #[test]
+    fn a_search_ends_after_its_tests_or_when_it_is_told_to() {
+        let search_for = Search {
+            tests: Some(3),
+            length: 10,
+            ..SEARCH
+        };
+        let mut system = Safe::new(9, &[]);
+        let summary = search(&mut system, &search_for, &mut Keep::failures(1)).unwrap();
+        assert!(!summary.stopped);
+        assert_eq!((summary.progress.tests, summary.progress.steps), (3, 30));
+
+        let mut keep = Keep::failures(1);
+        keep.steps = 15;
+        let summary = search(&mut system, &search_for, &mut keep).unwrap();
+        assert!(summary.stopped);
+        assert_eq!((summary.progress.tests, summary.progress.steps), (1, 15));
+    }
+
+    #[test]
+    fn a_failure_that_comes_from_outside_the_test_is_found_all_the_same() {
+        let mut keep = Keep::failures(2);
+        search(&mut Flaky::default(), &SEARCH, &mut keep).unwrap();
+        let lengths: Vec<usize> = keep.found.iter().map(|found| found.test.len()).collect();
+        assert_eq!(lengths, [3, 6]);
+    }
+
+    /// Two steps, then nothing is enabled any more.
+    struct Short(Catalog, u64, u64);
+
+    impl System for Short {
+        fn actions(&self) -> &Catalog {
+            &self.0
+        }
+        fn reset(&mut self) -> Result<(), Error> {
+            self.1 = 0;
+            Ok(())
+        }
+        fn is_enabled(&mut self, _action: ActionId) -> bool {
+            self.1 < self.2
+        }
+        fn step(&mut self, _action: ActionId) -> Outcome {
+            self.1 += 1;
+            Outcome::Passed
+        }
+        fn check(&mut self) -> Outcome {
+            Outcome::Passed
+        }
+    }
+
+    #[test]
+    fn a_deadlock_ends_the_test_and_no_more() {
+        let search_for = Search {
+            tests: Some(4),
+            ..SEARCH
+        };
+        let catalog = crate::toys::catalog(&[], &["go()"]);
+        let mut system = Short(catalog, 0, 2);
+        let progress = search(&mut system, &search_for, &mut Keep::failures(1))
+            .unwrap()
+            .progress;
+        assert_eq!((progress.tests, progress.deadlocks), (4, 4));
+        assert_eq!((progress.steps, progress.failures), (8, 0));
+        assert_eq!(
+            regenerate(&mut system, &search_for, 0).unwrap().steps,
+            [Step::Act(ActionId(0)); 2]
+        );
+    }
+
+    #[test]
+    fn a_system_that_can_do_nothing_is_given_up() {
+        let catalog = crate::toys::catalog(&[], &["go()"]);
+        let mut system = Short(catalog, 0, 0);
+        let summary = search(&mut system, &SEARCH, &mut Keep::failures(1)).unwrap();
+        assert_eq!((summary.progress.tests, summary.progress.deadlocks), (1, 1));
+        assert!(!summary.stopped);
+    }
+}

@@ -1,0 +1,346 @@
+//! The laws of [`System`], as a test that every implementation should pass.
+//!
+//! What generation, replay and reduction promise, they promise for systems that keep the laws. So whoever writes
+//! a system writes a unit test like this one:
+//!
+//! ```
+//! use testwright_core::{laws::check_laws, toys::Jugs};
+//!
+//! check_laws(&mut Jugs::default(), 1, 200).unwrap();
+//! ```
+
+use crate::{ActionId, Outcome, Random, System};
+
+/// Up to how many actions the enabled ones are listed and compared one by one.
+const FEW_ACTIONS: u64 = 5_000;
+
+/// How often [`System::pick`] is called to see whether it is fair.
+const DRAWS: u64 = 2_000;
+
+/// Into how many groups the enabled actions are put for that.
+const GROUPS: u64 = 20;
+
+/// How long a walk is, if it does not fail before.
+const WALK: usize = 40;
+
+/// Whether a system keeps the laws, as far as `steps` random steps can tell; if not, which one it breaks.
+///
+/// - After a reset, the same actions enable the same actions and have the same outcomes.
+/// - [`System::pick`] gives an enabled action, or nothing if nothing is enabled, the same for the same random
+///   numbers; asking does not change the state; all enabled actions are about equally likely.
+/// - [`System::enabled`] is in order and agrees with [`System::is_enabled`].
+/// - [`System::check`] says the same when it is called twice, and does not change what is enabled.
+///
+/// Failures of the system are no breach of its laws, nor are expected exceptions. Every step is taken twice. What
+/// is listed or compared one by one is left out for systems with more than 5,000 actions.
+pub fn check_laws<S: System + ?Sized>(
+    system: &mut S,
+    seed: u64,
+    steps: usize,
+) -> Result<(), String> {
+    let mut random = Random::new(seed);
+    let mut left = steps;
+    while left > 0 {
+        let walk = walk(system, &mut random, left.min(WALK))?;
+        repeat(system, &walk)?;
+        // A walk that deadlocks at once would never use up the steps.
+        left -= walk.moves.len().max(1).min(left);
+    }
+    Ok(())
+}
+
+/// What was seen at one step: what was enabled before it, what was done, what came of it.
+struct Move {
+    before: View,
+    action: ActionId,
+    outcome: Outcome,
+    check: Option<Outcome>,
+}
+
+struct Walk {
+    moves: Vec<Move>,
+    end: View,
+}
+
+/// What is enabled; `None` if there is too much to list.
+type View = Option<Vec<ActionId>>;
+
+fn view<S: System + ?Sized>(system: &mut S) -> Result<View, String> {
+    if system.actions().len() > FEW_ACTIONS {
+        return Ok(None);
+    }
+    let enabled = system.enabled();
+    if !enabled.is_sorted_by(|one, next| one < next) {
+        return Err("enabled() is not in order, or names an action twice".to_owned());
+    }
+    for action in (0..system.actions().len()).map(ActionId) {
+        let listed = enabled.binary_search(&action).is_ok();
+        if listed != system.is_enabled(action) {
+            let text = system.actions().text(action);
+            return Err(format!(
+                "enabled() and is_enabled() disagree about `{text}`"
+            ));
+        }
+    }
+    Ok(Some(enabled))
+}
+
+fn reset<S: System + ?Sized>(system: &mut S) -> Result<(), String> {
+    let result = system.reset();
+    result.map_err(|error| format!("reset() gave an error: {error}"))
+}
+
+fn walk<S: System + ?Sized>(
+    system: &mut S,
+    random: &mut Random,
+    steps: usize,
+) -> Result<Walk, String> {
+    reset(system)?;
+    let mut moves = Vec::new();
+    // Fairness is looked at once in each walk, not always at the beginning.
+    let look_at = random.below(steps as u64) as usize;
+    for number in 0..steps {
+        let before = view(system)?;
+        let mut same_random = random.clone();
+        let picked = system.pick(random);
+        if system.pick(&mut same_random) != picked {
+            return Err("pick() gave two answers for the same random numbers".to_owned());
+        }
+        let Some(action) = picked else {
+            if before.as_ref().is_some_and(|enabled| !enabled.is_empty()) {
+                return Err("pick() gave nothing though something is enabled".to_owned());
+            }
+            break;
+        };
+        if !system.is_enabled(action) {
+            let text = system.actions().text(action);
+            return Err(format!("pick() gave `{text}`, which is not enabled"));
+        }
+        if let Some(enabled) = before.as_ref().filter(|_| number == look_at) {
+            check_fairness(system, random, enabled)?;
+        }
+        if view(system)? != before {
+            return Err("pick() changed what is enabled".to_owned());
+        }
+        let outcome = system.step(action);
+        let check = check_twice(system, &outcome)?;
+        let failed = |outcome: &Outcome| matches!(outcome, Outcome::Failed(_));
+        let end = failed(&outcome) || check.as_ref().is_some_and(failed);
+        moves.push(Move {
+            before,
+            action,
+            outcome,
+            check,
+        });
+        if end {
+            return Ok(Walk { moves, end: None });
+        }
+    }
+    let end = view(system)?;
+    Ok(Walk { moves, end })
+}
+
+/// Takes the steps of a walk again and compares.
+fn repeat<S: System + ?Sized>(system: &mut S, walk: &Walk) -> Result<(), String> {
+    reset(system)?;
+    for (number, old) in walk.moves.iter().enumerate() {
+        let text = system.actions().text(old.action);
+        let place = format!("step {} (`{text}`) after a reset", number + 1);
+        if view(system)? != old.before {
+            return Err(format!(
+                "before {place}, other actions are enabled the second time"
+            ));
+        }
+        if !system.is_enabled(old.action) {
+            return Err(format!("{place} is not enabled the second time"));
+        }
+        let outcome = system.step(old.action);
+        if !alike(&outcome, &old.outcome) {
+            return Err(format!(
+                "{place} had the outcome {:?}, the second time {outcome:?}",
+                old.outcome
+            ));
+        }
+        let check = check_twice(system, &outcome)?;
+        let same = match (&check, &old.check) {
+            (Some(check), Some(old)) => alike(check, old),
+            (None, None) => true,
+            _ => false,
+        };
+        if !same {
+            return Err(format!(
+                "check() after {place} gave {:?}, the second time {check:?}",
+                old.check
+            ));
+        }
+    }
+    if walk.end.is_some() && view(system)? != walk.end {
+        return Err("at the end of a walk, other actions are enabled the second time".to_owned());
+    }
+    Ok(())
+}
+
+/// Checks the invariants after a step that did not fail.
+fn check_twice<S: System + ?Sized>(
+    system: &mut S,
+    outcome: &Outcome,
+) -> Result<Option<Outcome>, String> {
+    match outcome {
+        Outcome::Failed(_) => return Ok(None),
+        Outcome::Interrupted => return Err("interrupted".to_owned()),
+        Outcome::Passed | Outcome::Expected(_) => {}
+    }
+    let before = view(system)?;
+    let first = system.check();
+    if first == Outcome::Interrupted {
+        return Err("interrupted".to_owned());
+    }
+    if matches!(first, Outcome::Expected(_)) {
+        return Err("check() gave an expected exception, which only step() may".to_owned());
+    }
+    let second = system.check();
+    if !alike(&first, &second) {
+        return Err(format!("check() gave {first:?}, then {second:?}"));
+    }
+    if view(system)? != before {
+        return Err("check() changed what is enabled".to_owned());
+    }
+    Ok(Some(first))
+}
+
+/// Whether two outcomes are the same as far as reduction is concerned; messages may speak of addresses.
+fn alike(one: &Outcome, other: &Outcome) -> bool {
+    match (one, other) {
+        (Outcome::Failed(one), Outcome::Failed(other)) => one.is_same_as(other),
+        _ => std::mem::discriminant(one) == std::mem::discriminant(other),
+    }
+}
+
+/// Draws many times and compares with what should come up (a chi-square test with a bound that a fair draw
+/// misses once in many millions).
+fn check_fairness<S: System + ?Sized>(
+    system: &mut S,
+    random: &mut Random,
+    enabled: &[ActionId],
+) -> Result<(), String> {
+    let count = enabled.len() as u64;
+    let groups = count.min(GROUPS);
+    let mut drawn = vec![0u64; groups as usize];
+    let mut members = vec![0u64; groups as usize];
+    for place in 0..count {
+        members[(place * groups / count) as usize] += 1;
+    }
+    for _ in 0..DRAWS {
+        let picked = system.pick(random);
+        let place = picked.and_then(|action| enabled.binary_search(&action).ok());
+        let Some(place) = place else {
+            return Err("pick() gave an action that is not enabled".to_owned());
+        };
+        drawn[(place as u64 * groups / count) as usize] += 1;
+    }
+    let distance: f64 = drawn
+        .iter()
+        .zip(&members)
+        .map(|(drawn, members)| {
+            let expected = (DRAWS * members) as f64 / count as f64;
+            (*drawn as f64 - expected).powi(2) / expected
+        })
+        .sum();
+    let freedom = (groups - 1) as f64;
+    let bound = freedom + 8.0 * (2.0 * freedom).sqrt() + 20.0;
+    if distance > bound {
+        return Err(format!(
+            "pick() is not fair: in {DRAWS} draws from {count} enabled actions, groups of equal size came up {drawn:?} times"
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_laws;
+    use crate::toys::{Counters, Crossing, Flaky, Jugs, Safe, Stack};
+    use crate::{ActionId, Catalog, Error, Outcome, Random, System};
+
+    #[test]
+    fn the_toys_keep_the_laws() {
+        check_laws(&mut Safe::new(9, &[1, 2, 3]), 1, 500).unwrap();
+        check_laws(&mut Jugs::default(), 2, 500).unwrap();
+        check_laws(&mut Stack::default(), 3, 500).unwrap();
+        check_laws(&mut Counters::new(9), 4, 500).unwrap();
+        check_laws(&mut Crossing::default(), 5, 500).unwrap();
+    }
+
+    #[test]
+    fn many_actions_are_no_trouble() {
+        check_laws(&mut Rigged::new(|_, _| Some(ActionId(0)), 100_000), 1, 50).unwrap();
+    }
+
+    #[test]
+    fn a_flaky_system_is_found_out() {
+        let problem = check_laws(&mut Flaky::default(), 1, 100).unwrap_err();
+        assert!(problem.contains("the second time"), "{problem}");
+    }
+
+    #[test]
+    fn an_unfair_pick_is_found_out() {
+        let greedy =
+            |_: &mut u64, random: &mut Random| Some(ActionId(random.below(10).saturating_sub(1)));
+        let problem = check_laws(&mut Rigged::new(greedy, 9), 1, 50).unwrap_err();
+        assert!(problem.starts_with("pick() is not fair"), "{problem}");
+        let constant = |_: &mut u64, _: &mut Random| Some(ActionId(3));
+        let problem = check_laws(&mut Rigged::new(constant, 9), 1, 50).unwrap_err();
+        assert!(problem.starts_with("pick() is not fair"), "{problem}");
+    }
+
+    #[test]
+    fn a_pick_that_gives_up_or_depends_on_more_than_chance_is_found_out() {
+        let problem = check_laws(&mut Rigged::new(|_, _| None, 9), 1, 50).unwrap_err();
+        assert!(problem.starts_with("pick() gave nothing"), "{problem}");
+        let turns = |turn: &mut u64, _: &mut Random| {
+            *turn += 1;
+            Some(ActionId(*turn % 9))
+        };
+        let problem = check_laws(&mut Rigged::new(turns, 9), 1, 50).unwrap_err();
+        assert!(problem.starts_with("pick() gave two answers"), "{problem}");
+    }
+
+    /// A system that does nothing, with a way of picking that may be wrong.
+    struct Rigged<F> {
+        actions: Catalog,
+        pick: F,
+        memory: u64,
+    }
+
+    impl<F: FnMut(&mut u64, &mut Random) -> Option<ActionId>> Rigged<F> {
+        fn new(pick: F, count: u64) -> Rigged<F> {
+            let line = format!("do(<[1..{count}]>)");
+            Rigged {
+                actions: crate::toys::catalog(&[], &[&line]),
+                pick,
+                memory: 0,
+            }
+        }
+    }
+
+    impl<F: FnMut(&mut u64, &mut Random) -> Option<ActionId>> System for Rigged<F> {
+        fn actions(&self) -> &Catalog {
+            &self.actions
+        }
+        fn reset(&mut self) -> Result<(), Error> {
+            Ok(())
+        }
+        fn is_enabled(&mut self, _action: ActionId) -> bool {
+            true
+        }
+        fn pick(&mut self, random: &mut Random) -> Option<ActionId> {
+            (self.pick)(&mut self.memory, random)
+        }
+        fn step(&mut self, _action: ActionId) -> Outcome {
+            Outcome::Passed
+        }
+        fn check(&mut self) -> Outcome {
+            Outcome::Passed
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Running a test on a system. Everything that runs a given test, from the command line to the reducer, does
+//! it here, so that all of them agree on what a test means.
+
+use crate::{ActionId, Error, Event, Outcome, Step, System, Test, Trace};
+
+/// How to run a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReplayOptions {
+    /// Check the invariants after every step.
+    pub check: bool,
+}
+
+impl Default for ReplayOptions {
+    fn default() -> ReplayOptions {
+        ReplayOptions { check: true }
+    }
+}
+
+/// Looks on while a test runs: to show it, to measure it, to stop it. `()` just lets it run.
+pub trait Watcher<S: ?Sized> {
+    /// Asked before each step; `false` ends the run as interrupted.
+    fn proceed(&mut self) -> bool {
+        true
+    }
+
+    /// Told before an action is taken; not told of those that are skipped.
+    fn before(&mut self, _system: &mut S, _action: ActionId) {}
+
+    /// Told what came of a step, the check after it included.
+    fn after(&mut self, _system: &mut S, _event: &Event) {}
+}
+
+impl<S: ?Sized> Watcher<S> for () {}
+
+/// Runs a test from a fresh state up to its end, its first failure or an interruption.
+///
+/// A step whose action is not enabled when its turn comes is skipped. That is what makes tests easy to edit:
+/// after a step was removed, those that needed it fall away by themselves.
+pub fn replay<S: System + ?Sized>(
+    system: &mut S,
+    test: &Test,
+    options: &ReplayOptions,
+    watcher: &mut dyn Watcher<S>,
+) -> Result<Trace, Error> {
+    system.reset()?;
+    let mut trace = Trace::default();
+    for step in &test.steps {
+        if !watcher.proceed() {
+            trace.interrupted = true;
+            break;
+        }
+        let event = match *step {
+            Step::Restart => {
+                system.reset()?;
+                Event::Restarted
+            }
+            Step::Act(action) if !system.is_enabled(action) => Event::Skipped(action),
+            Step::Act(action) => {
+                watcher.before(system, action);
+                match take(system, action, options.check, &mut trace.interrupted) {
+                    Some(event) => event,
+                    None => break,
+                }
+            }
+        };
+        watcher.after(system, &event);
+        let failed = matches!(event, Event::Failed(..));
+        trace.events.push(event);
+        if failed || trace.interrupted {
+            break;
+        }
+    }
+    Ok(trace)
+}
+
+/// Takes one action and checks the invariants; `None` if the action itself was interrupted.
+fn take<S: System + ?Sized>(
+    system: &mut S,
+    action: ActionId,
+    check: bool,
+    interrupted: &mut bool,
+) -> Option<Event> {
+    let event = match system.step(action) {
+        Outcome::Passed => Event::Passed(action),
+        Outcome::Expected(exception) => Event::Expected(action, exception),
+        Outcome::Failed(failure) => return Some(Event::Failed(action, failure)),
+        Outcome::Interrupted => {
+            *interrupted = true;
+            return None;
+        }
+    };
+    if check {
+        match system.check() {
+            Outcome::Failed(failure) => return Some(Event::Failed(action, failure)),
+            Outcome::Interrupted => *interrupted = true,
+            Outcome::Passed | Outcome::Expected(_) => {}
+        }
+    }
+    Some(event)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::toys::{Counters, Crossing, Jugs, Stack};
+
+    #[test]
+    fn a_run_ends_at_the_first_failure_and_leaves_out_what_is_not_enabled() {
+        let test = Test::of([
+            Crossing::GO_AT_RED,
+            Crossing::SWITCH,
+            Crossing::GO_AT_RED,
+            Crossing::GO_AT_RED,
+            Crossing::WAIT,
+        ]);
+        let trace = replay(
+            &mut Crossing::default(),
+            &test,
+            &ReplayOptions::default(),
+            &mut (),
+        )
+        .unwrap();
+        assert_eq!(
+            trace.events[..3],
+            [
+                Event::Skipped(Crossing::GO_AT_RED),
+                Event::Passed(Crossing::SWITCH),
+                Event::Passed(Crossing::GO_AT_RED),
+            ]
+        );
+        assert_eq!(trace.events.len(), 4);
+        assert_eq!(trace.failure().unwrap().message, "Crash: there was a car");
+        assert!(!trace.interrupted);
+    }
+
+    #[test]
+    fn a_restart_resets() {
+        let mut test = Test::of([Crossing::SWITCH, Crossing::GO_AT_RED]);
+        test.steps.push(Step::Restart);
+        test.steps.push(Step::Act(Crossing::GO_AT_RED));
+        let mut system = Crossing::default();
+        let trace = replay(&mut system, &test, &ReplayOptions::default(), &mut ()).unwrap();
+        assert_eq!(
+            trace.events[2..],
+            [Event::Restarted, Event::Skipped(Crossing::GO_AT_RED)]
+        );
+    }
+
+    #[test]
+    fn expected_exceptions_are_told_and_no_failures() {
+        let test = Test::of([ActionId(3)]);
+        let mut stack = Stack::default();
+        let trace = replay(&mut stack, &test, &ReplayOptions::default(), &mut ()).unwrap();
+        assert!(matches!(trace.events[..], [Event::Expected(..)]));
+        assert!(trace.failure().is_none());
+    }
+
+    #[test]
+    fn properties_count_only_where_they_are_checked() {
+        // int0 = 5; counter0 = Counter(); counter0.add(int0)
+        let test = Test::of([ActionId(4), ActionId(15), ActionId(17)]);
+        for (check, fails) in [(true, true), (false, false)] {
+            let options = ReplayOptions { check };
+            let trace = replay(&mut Counters::new(4), &test, &options, &mut ()).unwrap();
+            assert_eq!(trace.failure().is_some(), fails);
+            assert_eq!(trace.events.len(), 3);
+        }
+    }
+
+    #[test]
+    fn a_watcher_sees_every_step_and_can_stop() {
+        #[derive(Default)]
+        struct Two {
+            asked: usize,
+            before: usize,
+            after: usize,
+        }
+        impl Watcher<Jugs> for Two {
+            fn proceed(&mut self) -> bool {
+                self.asked += 1;
+                self.asked <= 2
+            }
+            fn before(&mut self, system: &mut Jugs, action: ActionId) {
+                self.before += 1;
+                assert!(system.is_enabled(action));
+            }
+            fn after(&mut self, _system: &mut Jugs, event: &Event) {
+                self.after += 1;
+                assert!(matches!(event, Event::Passed(_) | Event::Skipped(_)));
+            }
+        }
+        let mut watcher = Two::default();
+        // fill(small), fill(small) again (not enabled), fill(big)
+        let test = Test::of([ActionId(0), ActionId(0), ActionId(1)]);
+        let options = ReplayOptions::default();
+        let trace = replay(&mut Jugs::default(), &test, &options, &mut watcher).unwrap();
+        assert!(trace.interrupted);
+        assert_eq!(trace.events.len(), 2);
+        assert_eq!((watcher.before, watcher.after), (1, 2));
+    }
+}

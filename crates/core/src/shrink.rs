@@ -1,0 +1,48 @@
+//! A simpler test with the same failure.
+//!
+//! A random test that fails has a hundred steps, and three of them matter. Nobody reads a hundred steps. This
+//! module finds the three, by trial: it leaves steps out, runs what remains, and keeps the shorter test if it
+//! still fails. Whoever adds a pass to it should know the following.
+//!
+//! # What progress means
+//!
+//! A pass takes a failing test and proposes candidates. A candidate is accepted if it fails the same way, and
+//! then it is replaced by exactly those steps that its run executed: nothing after the failing step, and no step
+//! that was not enabled when its turn came. That is progress for free, and it keeps an invariant worth having:
+//! *every step of the current test is executed, and the last one fails*. From it follows, without a single run,
+//! that no proper prefix of the current test fails.
+//!
+//! Accepted candidates must be smaller in an order that has no infinite descent, or reduction would not end.
+//! Ours is the number of steps, and among tests of equal length the numbering of slots, which
+//! [alpha conversion](alpha_convert) brings into its one normal form.
+//!
+//! # Why 1-minimal
+//!
+//! The shortest failing test would be best, but finding it takes exponentially many runs. A test is *1-minimal* if
+//! no single step can be left out. That is cheap to establish, a run per step, and a person who reads such a test
+//! may rely on every line mattering: for each there is a run that shows it. A pass that changes a test after it
+//! was made 1-minimal has to make it so again. Renaming slots is no exception, for nothing forbids a system to
+//! treat slot 0 differently from slot 1.
+//!
+//! # Why the same failure
+//!
+//! While a test shrinks it may stumble over another bug, and usually the other bug is the boring one: an
+//! exception for an argument that was never set up. If any failure were good enough, reduction would slide from
+//! the bug that was found to the one that is easiest to reach, and a search that finds ten bugs would report one of
+//! them ten times. So a candidate counts only if its failure [is the same](crate::Failure::is_same_as) as the
+//! original one: kind and signature, not the message, which may speak of values that change with the test.
+//! [`ReduceOptions::keep_last`] is stricter still and keeps the action that fails.
+//!
+//! # Why nothing is run twice
+//!
+//! Runs are what reduction costs. A candidate that was tried before is not run again, and neither is one that is
+//! equal to what an earlier candidate came to when its disabled steps were skipped. This relies on the laws of
+//! [`System`](crate::System). For a system that breaks them (a flaky one) there is no right answer, but there is
+//! an honest one: the original test is run first, and if it does not fail as it did,
+//! [`ReduceError::NotReproduced`] says so, and nothing is reduced.
+
+mod alpha;
+mod reduce;
+
+pub use alpha::alpha_convert;
+pub use reduce::{Method, ReduceError, ReduceOptions, Reduction, reduce};

@@ -1,0 +1,73 @@
+use super::{catalog, failed};
+use crate::{ActionId, Catalog, Error, FailureKind, Outcome, System};
+
+/// A stack that forgets its lowest element when a fourth is pushed, next to one that does not. Popping from an
+/// empty stack raises an exception that is expected.
+#[derive(Clone, Debug)]
+pub struct Stack {
+    actions: Catalog,
+    elements: Vec<u64>,
+    reference: Vec<u64>,
+}
+
+const CAPACITY: usize = 3;
+const PUSHES: u64 = 3;
+
+impl Default for Stack {
+    fn default() -> Stack {
+        Stack {
+            actions: catalog(&[], &["push(<[1..3]>)", "pop()", "clear()"]),
+            elements: Vec::new(),
+            reference: Vec::new(),
+        }
+    }
+}
+
+impl System for Stack {
+    fn actions(&self) -> &Catalog {
+        &self.actions
+    }
+
+    fn reset(&mut self) -> Result<(), Error> {
+        self.elements.clear();
+        self.reference.clear();
+        Ok(())
+    }
+
+    fn is_enabled(&mut self, _action: ActionId) -> bool {
+        true
+    }
+
+    fn step(&mut self, action: ActionId) -> Outcome {
+        match action.0 {
+            element @ 0..PUSHES => {
+                if self.elements.len() == CAPACITY {
+                    self.elements.remove(0);
+                }
+                self.elements.push(element);
+                self.reference.push(element);
+            }
+            PUSHES => match (self.elements.pop(), self.reference.pop()) {
+                (None, None) => {
+                    return Outcome::Expected("IndexError: pop from an empty stack".to_owned());
+                }
+                (found, wanted) if found != wanted => {
+                    return failed(
+                        FailureKind::ReferenceMismatch,
+                        "pop() returned something else",
+                    );
+                }
+                _ => {}
+            },
+            _ => {
+                self.elements.clear();
+                self.reference.clear();
+            }
+        }
+        Outcome::Passed
+    }
+
+    fn check(&mut self) -> Outcome {
+        Outcome::Passed
+    }
+}
