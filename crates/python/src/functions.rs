@@ -42,10 +42,16 @@ pub(crate) fn action(
         if wants_result {
             body.push(1, "result = result_REF = _tw_Unset");
         }
-        body.push(1, "try:");
+        let catches = !expected.is_empty()
+            || !action.warnings.is_empty()
+            || post.time == Time::AlsoIfRaised;
+        if catches {
+            body.push(1, "try:");
+        }
+        let depth = if catches { 2 } else { 1 };
         write_attempt(
             &mut body,
-            2,
+            depth,
             writer,
             action,
             &statement,

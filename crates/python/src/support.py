@@ -150,6 +150,8 @@ class Surroundings:
 
     def __init__(self, on_interrupt):
         self.directory = os.getcwd()
+        self.search_path = list(sys.path)
+        self.modules = set(sys.modules)
         self.recursion_limit = sys.getrecursionlimit()
         self.own_streams = (sys.stdin, sys.stdout, sys.stderr)
         self.streams = [None, None, None]
@@ -193,6 +195,12 @@ class Surroundings:
     def end(self):
         self.restore()
         self.flush()
+        sys.path[:] = self.search_path
+        for name in [name for name in sys.modules if name not in self.modules]:
+            # Another harness may mean another module by this name.
+            path = getattr(sys.modules[name], "__file__", None)
+            if path is not None and not is_installed(os.path.abspath(path)):
+                del sys.modules[name]
         sys.stdin, sys.stdout, sys.stderr = self.own_streams
         for number, handler in self.handlers.items():
             signal.signal(number, handler)
