@@ -136,7 +136,29 @@ fn formatted(python: Python<'_>, error: &PyErr) -> String {
             ))?
             .extract::<Vec<String>>()
     });
-    lines.map(|lines| lines.concat()).unwrap_or_default()
+    lines
+        .map(|lines| without_misplaced_carets(&lines.concat()))
+        .unwrap_or_default()
+}
+
+/// Carets below a line of a harness point into the code made from it, not into the text that is shown.
+fn without_misplaced_carets(traceback: &str) -> String {
+    let mut in_harness = false;
+    let mut kept = String::new();
+    for line in traceback.split_inclusive('\n') {
+        if line.starts_with("  File ") {
+            in_harness = !line.contains(".py\", line ");
+        }
+        let is_caret_line = line
+            .trim()
+            .chars()
+            .all(|character| matches!(character, '^' | '~'))
+            && !line.trim().is_empty();
+        if !(in_harness && is_caret_line) {
+            kept.push_str(line);
+        }
+    }
+    kept
 }
 
 /// The text with every number (and so every address) written as `#`.

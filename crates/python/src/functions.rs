@@ -42,9 +42,8 @@ pub(crate) fn action(
         if wants_result {
             body.push(1, "result = result_REF = _tw_Unset");
         }
-        let catches = !expected.is_empty()
-            || !action.warnings.is_empty()
-            || post.time == Time::AlsoIfRaised;
+        let catches =
+            !expected.is_empty() || !action.warnings.is_empty() || post.time == Time::AlsoIfRaised;
         if catches {
             body.push(1, "try:");
         }

@@ -10,10 +10,22 @@ use testwright_python::{Options, Output};
 fn leaving_and_interrupting_are_failures_of_the_system() {
     let text = "sys.exit(3)\nraise KeyboardInterrupt()\nraise GeneratorExit()\n{Exception} raise SystemExit('bye')\n";
     Folder::new(&[]).with(text, |system| {
-        assert_eq!(step(system, "sys.exit(3)"), "uncaught-exception: SystemExit: 3");
-        assert_eq!(step(system, "raise KeyboardInterrupt()"), "uncaught-exception: KeyboardInterrupt");
-        assert_eq!(step(system, "raise GeneratorExit()"), "uncaught-exception: GeneratorExit");
-        assert_eq!(step(system, "raise SystemExit('bye')"), "uncaught-exception: SystemExit: bye");
+        assert_eq!(
+            step(system, "sys.exit(3)"),
+            "uncaught-exception: SystemExit: 3"
+        );
+        assert_eq!(
+            step(system, "raise KeyboardInterrupt()"),
+            "uncaught-exception: KeyboardInterrupt"
+        );
+        assert_eq!(
+            step(system, "raise GeneratorExit()"),
+            "uncaught-exception: GeneratorExit"
+        );
+        assert_eq!(
+            step(system, "raise SystemExit('bye')"),
+            "uncaught-exception: SystemExit: bye"
+        );
     });
 }
 
@@ -67,20 +79,36 @@ input()
         }
         assert_eq!(step(system, "sys.stdout.close()"), "passed");
         system.reset().expect("a reset");
-        assert_eq!(step(system, "print('x'); sys.stdout.flush(); assert sys.stdin.read() == ''"), "passed");
-        assert_eq!(step(system, "input()"), "uncaught-exception: EOFError: EOF when reading a line");
+        assert_eq!(
+            step(
+                system,
+                "print('x'); sys.stdout.flush(); assert sys.stdin.read() == ''"
+            ),
+            "passed"
+        );
+        assert_eq!(
+            step(system, "input()"),
+            "uncaught-exception: EOFError: EOF when reading a line"
+        );
     });
 }
 
 #[test]
 fn output_can_be_captured() {
-    let text = "print('grüße')\nos.system('echo child')\nwarnings.warn('careful')\n@import warnings\n";
-    let options = Options { output: Output::Capture, ..Options::default() };
+    let text =
+        "print('grüße')\nos.system('echo child')\nwarnings.warn('careful')\n@import warnings\n";
+    let options = Options {
+        output: Output::Capture,
+        ..Options::default()
+    };
     Folder::new(&[]).with_options(text, &options, |system| {
         step(system, "print('grüße')");
         step(system, "os.system('echo child')");
         let output = system.take_output();
-        assert!(output.contains("grüße") && output.contains("child"), "{output}");
+        assert!(
+            output.contains("grüße") && output.contains("child"),
+            "{output}"
+        );
         step(system, "warnings.warn('careful')");
         assert!(system.take_output().contains("careful"));
         assert_eq!(system.take_output(), "");
@@ -108,7 +136,13 @@ fail()
         assert_eq!(step(system, "x0 = Odd()"), "passed");
         let values = system.values(support::action(system, "x0 = Odd()"));
         assert_eq!(values[0].text, "(repr raised ValueError: no)");
-        assert_eq!(check(system), "property: property `x0` raised ValueError: neither");
-        assert_eq!(step(system, "fail()"), "uncaught-exception: OddError: (its message cannot be shown)");
+        assert_eq!(
+            check(system),
+            "property: property `x0` raised ValueError: neither"
+        );
+        assert_eq!(
+            step(system, "fail()"),
+            "uncaught-exception: OddError: (its message cannot be shown)"
+        );
     });
 }

@@ -18,21 +18,43 @@ len(<list,1>) > 1 -> <list>.pop()
 
 #[test]
 fn a_python_harness_keeps_the_laws_of_a_system() {
-    Folder::new(&[]).with(COUNTERS, |system| laws::check_laws(system, 7, 60).expect("the laws hold"));
+    Folder::new(&[]).with(COUNTERS, |system| {
+        laws::check_laws(system, 7, 60).expect("the laws hold")
+    });
 }
 
 #[test]
 fn slots_decide_what_is_enabled() {
     Folder::new(&[]).with(COUNTERS, |system| {
-        let initial = ["int0 = 1", "int0 = 2", "int0 = 3", "int1 = 1", "int1 = 2", "int1 = 3", "list0 = []"];
+        let initial = [
+            "int0 = 1",
+            "int0 = 2",
+            "int0 = 3",
+            "int1 = 1",
+            "int1 = 2",
+            "int1 = 3",
+            "list0 = []",
+        ];
         assert_eq!(enabled(system), initial);
         assert_eq!(step(system, "int0 = 2"), "passed");
-        assert_eq!(step(system, "int0 = 1"), "disabled", "a fresh value would be wasted");
+        assert_eq!(
+            step(system, "int0 = 1"),
+            "disabled",
+            "a fresh value would be wasted"
+        );
         assert_eq!(step(system, "list0 = []"), "passed");
         assert_eq!(step(system, "list0.append(int0)"), "passed");
         assert_eq!(step(system, "int0 = 1"), "passed", "the value was used");
-        assert_eq!(step(system, "list0 = []"), "disabled", "a silent use is no use");
-        assert_eq!(step(system, "list0.pop()"), "disabled", "the guard is false");
+        assert_eq!(
+            step(system, "list0 = []"),
+            "disabled",
+            "a silent use is no use"
+        );
+        assert_eq!(
+            step(system, "list0.pop()"),
+            "disabled",
+            "the guard is false"
+        );
         assert_eq!(step(system, "list0.append(int0)"), "passed");
         assert_eq!(step(system, "list0.pop()"), "passed");
         assert_eq!(step(system, "list0 = []"), "passed");
@@ -52,13 +74,25 @@ pool: <x> 1
 ";
     Folder::new(&[]).with(text, |system| {
         assert_eq!(step(system, "x0 = {}"), "passed");
-        assert_eq!(step(system, "int('a' + str(x0))"), "expected ValueError: invalid literal for int() with base 10: 'a{}'");
+        assert_eq!(
+            step(system, "int('a' + str(x0))"),
+            "expected ValueError: invalid literal for int() with base 10: 'a{}'"
+        );
         assert_eq!(step(system, "x0[3]"), "expected KeyError: 3");
-        assert_eq!(step(system, "[].pop()"), "uncaught-exception: IndexError: pop from empty list");
-        assert_eq!(step(system, "1 / len(x0)"), "expected ZeroDivisionError: division by zero");
+        assert_eq!(
+            step(system, "[].pop()"),
+            "uncaught-exception: IndexError: pop from empty list"
+        );
+        assert_eq!(
+            step(system, "1 / len(x0)"),
+            "expected ZeroDivisionError: division by zero"
+        );
         let problems = system.problems();
         assert_eq!(problems[0].line, 7);
-        assert!(problems[0].message.contains("ZeroDivisionError"), "{problems:?}");
+        assert!(
+            problems[0].message.contains("ZeroDivisionError"),
+            "{problems:?}"
+        );
     });
 }
 
@@ -70,11 +104,25 @@ pool: <x> 1
 print(<x>)
 ";
     Folder::new(&[]).with(text, |system| {
-        assert_eq!(step(system, "x0 = int('a')"), "expected ValueError: invalid literal for int() with base 10: 'a'");
-        assert_eq!(step(system, "x0 = int('1')"), "passed", "still empty, so still definable");
+        assert_eq!(
+            step(system, "x0 = int('a')"),
+            "expected ValueError: invalid literal for int() with base 10: 'a'"
+        );
+        assert_eq!(
+            step(system, "x0 = int('1')"),
+            "passed",
+            "still empty, so still definable"
+        );
         assert_eq!(step(system, "print(x0)"), "passed");
-        assert_eq!(step(system, "x0 = int('a')"), "expected ValueError: invalid literal for int() with base 10: 'a'");
-        assert_eq!(step(system, "x0 = int('1')"), "disabled", "the old value counts as fresh now");
+        assert_eq!(
+            step(system, "x0 = int('a')"),
+            "expected ValueError: invalid literal for int() with base 10: 'a'"
+        );
+        assert_eq!(
+            step(system, "x0 = int('1')"),
+            "disabled",
+            "the old value counts as fresh now"
+        );
     });
 }
 
@@ -95,7 +143,10 @@ y = <s>.pop(); <s,1>.append(y) => y == 1 and len(<s,1>) == pre<(len(<s,1>))>
             step(system, "s0.append(2)"),
             "post-condition: after `s0.append(2)`, `len(s0) == pre<(len(s0))>` is false: grew to 2"
         );
-        assert_eq!(step(system, "s0[7]"), "expected IndexError: list index out of range");
+        assert_eq!(
+            step(system, "s0[7]"),
+            "expected IndexError: list index out of range"
+        );
         assert!(step(system, "s0[8]").starts_with("post-condition"));
         assert!(step(system, "s0.sort()").starts_with("expected PostConditionFailed"));
     });
@@ -134,7 +185,10 @@ fn typed_pools_are_checked_exactly() {
         assert_eq!(check(system), "passed");
         step(system, "print(n0)");
         step(system, "n0 = True");
-        assert_eq!(check(system), "pool-type: `n0` holds a value of type bool, but its pool is declared `: int`");
+        assert_eq!(
+            check(system),
+            "pool-type: `n0` holds a value of type bool, but its pool is declared `: int`"
+        );
     });
 }
 
@@ -199,14 +253,18 @@ fn saved_tests_of_tstl_name_compared_actions_by_their_result() {
             texts("c0.find(int0)"),
             (
                 String::from("result = self.p_c[0].find(self.p_int[0])"),
-                Some(String::from("result_REF = self.p_c_REF[0].__contains__(self.p_int[0])"))
+                Some(String::from(
+                    "result_REF = self.p_c_REF[0].__contains__(self.p_int[0])"
+                ))
             )
         );
         assert_eq!(
             texts("v = c0.get(); print(v)"),
             (
                 String::from("v = self.p_c[0].get(); print(v) ; result = v"),
-                Some(String::from("v = sorted(self.p_c_REF[0]); print(v) ; result_REF = v"))
+                Some(String::from(
+                    "v = sorted(self.p_c_REF[0]); print(v) ; result_REF = v"
+                ))
             )
         );
     });
@@ -226,10 +284,16 @@ def other(c): raise KeyError('a')
 ";
     let folder = Folder::new(&[]);
     let outcome = |mode| {
-        let options = Options { reference_exceptions: mode, ..Options::default() };
+        let options = Options {
+            reference_exceptions: mode,
+            ..Options::default()
+        };
         folder.with_options(text, &options, |system| step(system, "own(c0)"))
     };
-    assert_eq!(outcome(ReferenceExceptions::BothRaise), "expected ValueError: a");
+    assert_eq!(
+        outcome(ReferenceExceptions::BothRaise),
+        "expected ValueError: a"
+    );
     assert!(outcome(ReferenceExceptions::SameType).starts_with("exception-mismatch"));
     assert!(outcome(ReferenceExceptions::SameTypeAndMessage).starts_with("exception-mismatch"));
 }
@@ -262,10 +326,27 @@ assert (\"<x>\" == \"<x>\") or <x,1> != <x,2>, f\"{<x,1>}\"
         step(system, "x0 = 5");
         step(system, "x1 = 5");
         let texts = enabled(system);
-        assert!(texts.iter().any(|text| text.contains("(\"x0\" == \"x1\")")), "{texts:?}");
+        assert!(
+            texts.iter().any(|text| text.contains("(\"x0\" == \"x1\")")),
+            "{texts:?}"
+        );
         let outcomes: Vec<String> = texts.iter().map(|text| step(system, text)).collect();
-        assert_eq!(outcomes.iter().filter(|outcome| *outcome == "passed").count(), 2, "{outcomes:?}");
-        assert_eq!(outcomes.iter().filter(|outcome| outcome.ends_with("AssertionError: 5")).count(), 2, "{outcomes:?}");
+        assert_eq!(
+            outcomes
+                .iter()
+                .filter(|outcome| *outcome == "passed")
+                .count(),
+            2,
+            "{outcomes:?}"
+        );
+        assert_eq!(
+            outcomes
+                .iter()
+                .filter(|outcome| outcome.ends_with("AssertionError: 5"))
+                .count(),
+            2,
+            "{outcomes:?}"
+        );
     });
 }
 
@@ -374,9 +455,14 @@ fn local_modules_start_anew_with_every_test() {
             system.reset().expect("a reset");
         }
     });
-    let options = Options { reset_modules: false, ..Options::default() };
+    let options = Options {
+        reset_modules: false,
+        ..Options::default()
+    };
     folder.with_options(text, &options, |system| {
-        let outcomes: Vec<String> = (0..2).map(|_| step(system, "assert counter_module.more() == 1")).collect();
+        let outcomes: Vec<String> = (0..2)
+            .map(|_| step(system, "assert counter_module.more() == 1"))
+            .collect();
         assert_ne!(outcomes, ["passed", "passed"]);
     });
 }
@@ -389,7 +475,10 @@ fn a_guard_that_raises_is_a_problem_of_the_harness() {
         assert_eq!(step(system, "print(x0)"), "disabled");
         let problems = system.problems();
         assert_eq!(problems[0].line, 3);
-        assert_eq!(problems[0].message, "the guard raised TypeError: object of type 'int' has no len()");
+        assert_eq!(
+            problems[0].message,
+            "the guard raised TypeError: object of type 'int' has no len()"
+        );
     });
 }
 
@@ -399,7 +488,9 @@ fn copies_make_an_action_more_likely() {
     Folder::new(&[]).with(text, |system| {
         let mut random = testwright_core::Random::new(3);
         let often = action(system, "x0 = 1");
-        let count = (0..1_000).filter(|_| system.pick(&mut random) == Some(often)).count();
+        let count = (0..1_000)
+            .filter(|_| system.pick(&mut random) == Some(often))
+            .count();
         assert!((850..950).contains(&count), "{count}");
     });
 }
@@ -417,6 +508,9 @@ fn guards_do_not_spoil_the_uniform_choice() {
             *counts.entry(system.pick(&mut random)).or_insert(0) += 1;
         }
         assert_eq!(counts.len(), 12);
-        assert!(counts.values().all(|count| (850..1_150).contains(count)), "{counts:?}");
+        assert!(
+            counts.values().all(|count| (850..1_150).contains(count)),
+            "{counts:?}"
+        );
     });
 }

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use testwright_core::{ActionId, Axis, Error, Failure, FailureKind, PoolId, Step, Trace};
-use testwright_lang::harness::{Action, Fragment, Line, Part};
+use testwright_lang::harness::{Fragment, Line, Part};
 
 use super::Style;
 use super::variables::Variables;
@@ -21,9 +21,13 @@ pub(super) struct StepRecord {
 /// The body of the test function.
 pub(super) struct Body {
     pub(super) lines: Vec<String>,
+    /// What fails, in terms of the variables.
+    pub(super) complaint: Option<String>,
     pub(super) needs_suppress: bool,
     pub(super) needs_pytest: bool,
     style: Style,
+    /// The reference has a part in the failure, so it must keep up.
+    mirrored: bool,
 }
 
 impl Body {
@@ -50,9 +54,15 @@ impl Body {
         let variables = Variables::new(&system.context.harness, &slots, is_taken);
         let mut body = Body {
             lines: Vec::new(),
+            complaint: trace
+                .failure()
+                .map(|failure| with_variables(system, &variables, &slots, &failure.message)),
             needs_suppress: false,
             needs_pytest: false,
             style,
+            mirrored: trace
+                .failure()
+                .is_none_or(|failure| involves_reference(system, steps, failure)),
         };
         let names = Names {
             system,
@@ -140,7 +150,12 @@ impl Body {
             }
             None => self.lines.push(texts.statement),
         }
-        if let Some(reference) = texts.reference {
+        // Without a twin in it, the reference acts on the system's own slots.
+        let acts_on_system = |reference: &String| !reference.contains("_reference");
+        if let Some(reference) = texts
+            .reference
+            .filter(|text| self.mirrored || acts_on_system(text))
+        {
             match record.reference_raised {
                 true => self.suppressed(0, &reference),
                 false => self.lines.push(reference),
@@ -286,7 +301,7 @@ impl Body {
         let texts = names.texts(action)?;
         for (number, value) in line.pre_values.iter().enumerate().rev() {
             self.lines
-                .push(format!("{} = {}", before_name(line, number), code(value)));
+                .push(format!("{} = {}", before_name(number), code(value)));
         }
         if let Some(expect) = &line.expect {
             let arguments = code(&expect.arguments);
@@ -335,6 +350,63 @@ impl Body {
     }
 }
 
+/// A message with the names of variables for those of slots.
+fn with_variables(
+    system: &PythonSystem<'_>,
+    variables: &Variables,
+    slots: &[(PoolId, u32)],
+    message: &str,
+) -> String {
+    let name_of = |word: &str| {
+        slots.iter().find_map(|(pool, slot)| {
+            let names = system.context.harness.catalog.pool(*pool);
+            let twin = names.twin_name(*slot) == word;
+            (twin || names.slot_name(*slot) == word).then(|| variables.name(*pool, *slot, twin))
+        })
+    };
+    let is_part_of_word = |character: char| character.is_alphanumeric() || character == '_';
+    let mut text = String::new();
+    let mut rest = message;
+    while let Some(start) = rest.find(is_part_of_word) {
+        let end = rest[start..]
+            .find(|character| !is_part_of_word(character))
+            .map_or(rest.len(), |length| start + length);
+        text.push_str(&rest[..start]);
+        text.push_str(&name_of(&rest[start..end]).unwrap_or_else(|| rest[start..end].to_owned()));
+        rest = &rest[end..];
+    }
+    text + rest
+}
+
+/// Whether a failure can only be seen with the reference beside the system.
+fn involves_reference(system: &PythonSystem<'_>, steps: &[StepRecord], failure: &Failure) -> bool {
+    let harness = &system.context.harness;
+    let has_twin = |fragment: &Fragment| {
+        fragment
+            .parts
+            .iter()
+            .any(|part| matches!(part, Part::Slot { twin: true, .. }))
+    };
+    let any_twin = steps.iter().any(|record| match record.step {
+        Step::Act(action) => {
+            let line = &harness.actions[harness.catalog.template_of(action).0];
+            line.post_mentions_reference
+                || has_twin(&line.statement)
+                || line.post.as_ref().is_some_and(has_twin)
+        }
+        Step::Restart => false,
+    });
+    let property = match &system.last_failure {
+        Some(LastFailure::Property(number, _)) => has_twin(&harness.properties[*number].line.code),
+        _ => false,
+    };
+    let compared = matches!(
+        failure.kind,
+        FailureKind::ReferenceMismatch | FailureKind::ExceptionMismatch
+    );
+    compared || any_twin || property
+}
+
 /// An attempt that keeps the exception.
 fn caught(statement: &str, value: Option<&str>, name: &str) -> Vec<String> {
     let mut lines = vec![String::from("try:"), indent(statement)];
@@ -361,11 +433,10 @@ fn indent(line: &str) -> String {
     }
 }
 
-fn before_name(line: &Action, number: usize) -> String {
-    if line.pre_values.len() == 1 {
-        String::from("before")
-    } else {
-        format!("before{}", number + 1)
+fn before_name(number: usize) -> String {
+    match number {
+        0 => String::from("before"),
+        _ => format!("before{}", number + 1),
     }
 }
 
@@ -445,8 +516,7 @@ impl Names<'_, '_> {
                 Axis::Choice(choice) => choice.text(values[*axis]).into_owned(),
                 _ => String::new(),
             },
-            Part::Pre(0) => String::from("before"),
-            Part::Pre(number) => format!("before{}", number + 1),
+            Part::Pre(number) => before_name(*number),
             Part::Text(text) => text.clone(),
         });
         text.trim().to_owned()

@@ -42,16 +42,16 @@ impl Variables {
             } else {
                 ""
             };
-            let mut counter = 0;
+            let mut counter = u32::from(own.len() > 1);
+            let numbered = |counter| match counter {
+                0 => base.clone(),
+                _ => format!("{base}{joint}{counter}"),
+            };
             for slot in &own {
-                let mut candidate = base.clone();
-                while own.len() > 1 && counter == 0
-                    || used(&candidate, &names)
-                    || used(&twin(&candidate), &names)
-                {
+                while used(&numbered(counter), &names) || used(&twin(&numbered(counter)), &names) {
                     counter += 1;
-                    candidate = format!("{base}{joint}{counter}");
                 }
+                let candidate = numbered(counter);
                 names.insert((pool_id, *slot, true), twin(&candidate));
                 names.insert((pool_id, *slot, false), candidate);
             }

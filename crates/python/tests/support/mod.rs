@@ -23,9 +23,13 @@ impl Folder {
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let directory = tempfile::tempdir().expect("a temporary folder");
         for (name, text) in files {
-            std::fs::write(directory.path().join(name), text).expect("a file in the temporary folder");
+            std::fs::write(directory.path().join(name), text)
+                .expect("a file in the temporary folder");
         }
-        Folder { directory, _turn: turn }
+        Folder {
+            directory,
+            _turn: turn,
+        }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -33,14 +37,23 @@ impl Folder {
     }
 
     /// Loads the harness text and hands the system over, after a reset.
-    pub(crate) fn with_options<R>(&self, text: &str, options: &Options, work: impl FnOnce(&mut PythonSystem<'_>) -> R) -> R {
+    pub(crate) fn with_options<R>(
+        &self,
+        text: &str,
+        options: &Options,
+        work: impl FnOnce(&mut PythonSystem<'_>) -> R,
+    ) -> R {
         let path = self.path("case.tstl");
         std::fs::write(&path, text).expect("the harness");
         let (harness, diagnostics) = testwright_lang::parse(text);
-        let errors: Vec<_> = diagnostics.iter().filter(|found| found.severity == Severity::Error).collect();
+        let errors: Vec<_> = diagnostics
+            .iter()
+            .filter(|found| found.severity == Severity::Error)
+            .collect();
         assert!(errors.is_empty(), "{errors:#?}");
         attach(|interpreter| {
-            let mut system = PythonSystem::load(interpreter, &path, text, harness, options).expect("a harness that loads");
+            let mut system = PythonSystem::load(interpreter, &path, text, harness, options)
+                .expect("a harness that loads");
             system.reset().expect("a reset");
             work(&mut system)
         })
@@ -84,5 +97,8 @@ pub(crate) fn describe(outcome: &Outcome) -> String {
 /// The texts of all enabled actions.
 pub(crate) fn enabled(system: &mut PythonSystem<'_>) -> Vec<String> {
     let actions = system.enabled();
-    actions.into_iter().map(|action| system.actions().text(action)).collect()
+    actions
+        .into_iter()
+        .map(|action| system.actions().text(action))
+        .collect()
 }
