@@ -10,7 +10,7 @@ use testwright_lang::harness::{Action, Fragment};
 use crate::call::{self, Operands};
 use crate::context::Context;
 use crate::failures::Raised;
-use crate::functions::{self, ReferenceCode};
+use crate::functions::{self, FunctionText, ReferenceCode};
 use crate::mirror::Mirror;
 use crate::options::ReferenceExceptions;
 use crate::plan::{Plan, Writer};
@@ -161,7 +161,7 @@ impl<'py> Actions<'py> {
         mirror: &Mirror<'py>,
         template: TemplateId,
         values: &[u64],
-    ) -> PyResult<Vec<String>> {
+    ) -> PyResult<Vec<FunctionText>> {
         let mirrored = self.mirrored(context, mirror, template, values)?;
         let mut sources = self.condition_sources(context, template, values);
         sources.push(self.action_source(context, template, values, mirrored.as_ref()));
@@ -174,7 +174,7 @@ impl<'py> Actions<'py> {
         template: TemplateId,
         values: &[u64],
         mirrored: Option<&ReferenceCode>,
-    ) -> String {
+    ) -> FunctionText {
         functions::action(
             &self.writer(context, template, values),
             &context.harness.actions[template.0],
@@ -190,7 +190,7 @@ impl<'py> Actions<'py> {
         context: &Context<'py>,
         template: TemplateId,
         values: &[u64],
-    ) -> Vec<String> {
+    ) -> Vec<FunctionText> {
         let action = &context.harness.actions[template.0];
         let writer = self.writer(context, template, values);
         let conditions = action.guard.iter().chain(&action.speculative);

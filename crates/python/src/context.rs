@@ -6,6 +6,7 @@ use testwright_core::{Axis, PoolId};
 use testwright_lang::Harness;
 
 use crate::call;
+use crate::functions::FunctionText;
 use crate::layout::Layout;
 
 /// The unchanging surroundings of a harness that runs.
@@ -23,16 +24,15 @@ pub(crate) struct Context<'py> {
 }
 
 impl<'py> Context<'py> {
-    /// Compiles the text of one function and returns the function.
-    pub(crate) fn function(&self, text: &str) -> PyResult<Bound<'py, PyAny>> {
-        let code = self
-            .support
-            .call_method1("compile_code", (text, &self.path))?;
-        let made = PyDict::new(self.python);
-        self.python
-            .import("builtins")?
-            .call_method1("exec", (code, &self.namespace, &made))?;
-        made.values().get_item(0)
+    /// Compiles a function.
+    pub(crate) fn function(&self, function: &FunctionText) -> PyResult<Bound<'py, PyAny>> {
+        let arguments = (
+            &function.text,
+            function.first_line,
+            &self.path,
+            &self.namespace,
+        );
+        self.support.call_method1("make_function", arguments)
     }
 
     pub(crate) fn is_filled(&self, pool: PoolId, slot: u32) -> bool {

@@ -5,6 +5,15 @@ use testwright_lang::harness::Action;
 use crate::options::ReferenceExceptions;
 use crate::plan::Writer;
 
+/// The text of one function.
+pub(crate) struct FunctionText {
+    pub(crate) text: String,
+    /// The line of the harness it was made from.
+    pub(crate) line: usize,
+    /// The line at which it must begin for its statement to have the line number it has in the harness.
+    pub(crate) first_line: usize,
+}
+
 /// What the reference implementation does in place of an action.
 pub(crate) struct ReferenceCode {
     /// The code that runs.
@@ -21,7 +30,7 @@ pub(crate) fn action(
     reference: Option<&ReferenceCode>,
     exceptions: ReferenceExceptions,
     has_after_hook: bool,
-) -> String {
+) -> FunctionText {
     let mut expected: Vec<&str> = global_exceptions.iter().map(String::as_str).collect();
     expected.extend(action.expected.iter().map(String::as_str));
     let post = PostCondition::new(writer, action, reference);
@@ -91,7 +100,7 @@ pub(crate) fn action(
         }
         body.push(1, "return raised");
     }
-    body.text(&format!(
+    body.function(&format!(
         "def line_{}({}):",
         action.line,
         writer.plan.parameters()
@@ -271,7 +280,7 @@ pub(crate) fn expression(
     parameters: &str,
     code: &str,
     excuses: &[String],
-) -> String {
+) -> FunctionText {
     let mut body = Body::new(line);
     if excuses.is_empty() {
         body.push_statement(1, &format!("return ({code})"));
@@ -281,17 +290,17 @@ pub(crate) fn expression(
         body.push(1, &format!("except ({},):", excuses.join(", ")));
         body.push(2, "return True");
     }
-    body.text(&format!("def {name}({parameters}):"))
+    body.function(&format!("def {name}({parameters}):"))
 }
 
 /// A function that runs a statement.
-pub(crate) fn statement(name: &str, line: usize, parameters: &str, code: &str) -> String {
+pub(crate) fn statement(name: &str, line: usize, parameters: &str, code: &str) -> FunctionText {
     let mut body = Body::new(line);
     body.push_statement(1, code);
-    body.text(&format!("def {name}({parameters}):"))
+    body.function(&format!("def {name}({parameters}):"))
 }
 
-/// The lines of a function, placed so that its statement has the line number it has in the harness.
+/// The lines of a function.
 struct Body {
     lines: Vec<String>,
     line: usize,
@@ -316,9 +325,13 @@ impl Body {
         self.push(depth, text);
     }
 
-    fn text(&self, head: &str) -> String {
+    fn function(&self, head: &str) -> FunctionText {
         // The head itself takes a line, and so do the lines before the statement.
-        let blank = self.line.saturating_sub(2 + self.statement_at);
-        format!("{}{head}\n{}\n", "\n".repeat(blank), self.lines.join("\n"))
+        let first_line = self.line.saturating_sub(1 + self.statement_at);
+        FunctionText {
+            text: format!("{head}\n{}\n", self.lines.join("\n")),
+            line: self.line,
+            first_line,
+        }
     }
 }

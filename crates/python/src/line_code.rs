@@ -7,7 +7,7 @@ use testwright_lang::harness::{Fragment, Line};
 
 use crate::call::{self, Operands};
 use crate::context::Context;
-use crate::functions;
+use crate::functions::{self, FunctionText};
 use crate::mirror::Mirror;
 use crate::plan::{Plan, Writer};
 use crate::pool_states::PoolStates;
@@ -47,7 +47,7 @@ impl<'py> LineCode<'py> {
     }
 
     /// The text of the function for these values, for checking that it compiles.
-    pub(crate) fn source(&self, context: &Context<'py>, values: &[u64]) -> String {
+    pub(crate) fn source(&self, context: &Context<'py>, values: &[u64]) -> FunctionText {
         let writer = Writer {
             harness: &context.harness,
             layout: &context.layout,

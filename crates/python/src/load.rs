@@ -241,9 +241,8 @@ fn furnish<'py>(
 /// Functions of mirrored actions call the hook themselves, between the action and its reference.
 fn prepare_after_hook<'py>(context: &Context<'py>, hooks: &Hooks<'py>) -> PyResult<()> {
     if hooks.has(Hook::AfterEach) {
-        let wrapped = context.function(
-            "def after_each():\n try: test_after_each(self)\n except Exception: pass\n",
-        )?;
+        let code = "try: test_after_each(self)\n except Exception: pass";
+        let wrapped = context.function(&functions::statement("after_each", 1, "", code))?;
         context.namespace.set_item("_tw_after_each", wrapped)?;
     }
     Ok(())
@@ -425,7 +424,7 @@ fn problems(context: &Context<'_>, text: &str) -> PyResult<Vec<Diagnostic>> {
         }
         let first = vec![0; action.axes.len()];
         match actions.sources(context, &mirror, TemplateId(number), &first) {
-            Ok(texts) => sources.extend(texts.into_iter().map(|text| (action.line, text))),
+            Ok(texts) => sources.extend(texts),
             Err(problem) => {
                 let message = Raised::new(context.python, &problem).message;
                 return Ok(vec![error(
@@ -440,10 +439,7 @@ fn problems(context: &Context<'_>, text: &str) -> PyResult<Vec<Diagnostic>> {
     }
     let lines = Lines::new(context, &mirror)?;
     for code in lines.all() {
-        sources.push((
-            code.line.line,
-            code.source(context, &vec![0; code.line.axes.len()]),
-        ));
+        sources.push(code.source(context, &vec![0; code.line.axes.len()]));
     }
     let compile = |text: &str| {
         context
@@ -452,23 +448,20 @@ fn problems(context: &Context<'_>, text: &str) -> PyResult<Vec<Diagnostic>> {
             .map(|_| ())
     };
     // One attempt for all is much faster than one for each, and mostly it succeeds.
-    let together: String = sources
-        .iter()
-        .map(|(_, text)| text.trim_start_matches('\n'))
-        .collect();
+    let together: String = sources.iter().map(|source| source.text.as_str()).collect();
     if compile(&together).is_ok() {
         return Ok(Vec::new());
     }
     let mut found: Vec<Diagnostic> = Vec::new();
-    for (line, text) in &sources {
-        if let Err(problem) = compile(text) {
+    for source in &sources {
+        if let Err(problem) = compile(&source.text) {
             let reason = problem
                 .value(context.python)
                 .getattr("msg")
                 .map_or_else(|_| problem.to_string(), |reason| reason.to_string());
             found.push(error(
                 "host-syntax",
-                *line,
+                source.line,
                 format!("Python does not accept this line: {reason}"),
                 "here",
                 None,

@@ -9,7 +9,7 @@ use testwright_core::{Axis, PoolId, Role};
 use crate::slot_set::SlotSet;
 
 /// One of the sets an axis may draw its slot from; weights depend on their sizes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Source {
     /// All filled slots of a pool.
     Filled(PoolId),

@@ -58,6 +58,20 @@ def compile_code(text, path):
         return compile(text, path, "exec", dont_inherit=True)
 
 
+def make_function(text, first_line, path, namespace):
+    """The function that `text` defines, with the line numbers it would have if it began at `first_line`."""
+    made = {}
+    exec(compile_code(text, path), namespace, made)
+    (function,) = made.values()
+    function.__code__ = moved(function.__code__, first_line - function.__code__.co_firstlineno)
+    return function
+
+
+def moved(code, distance):
+    constants = tuple(moved(constant, distance) if isinstance(constant, types.CodeType) else constant for constant in code.co_consts)
+    return code.replace(co_firstlineno=max(code.co_firstlineno + distance, 0), co_consts=constants)
+
+
 def run_raw_code(text, path, entry_values, namespace):
     """Runs raw code; `entry_values` are (name, expression, line) of values wanted on entry to the function around that line."""
     with warnings.catch_warnings():

@@ -1,65 +1,67 @@
 //! How many actions of each template are allowed by the slots, kept up to date as slots change.
 //!
-//! A template's weight is the product of the sizes of the sets its axes draw from. When a set changes size,
-//! only the templates that draw from it are weighed again, and a tree of partial sums finds the template of
-//! the k-th allowed action. So a choice costs the logarithm of the number of *lines*, whatever the number of
-//! concrete actions.
+//! A template's weight is the product of the sizes of the sets its axes draw from, and templates that draw from
+//! the same sets are weighed as one. When a set changes size, only what draws from it is weighed again, and a
+//! tree of partial sums finds the template of the k-th allowed action. So a choice costs the logarithm of the
+//! number of *kinds* of lines, whatever the number of lines or of concrete actions.
 
+use rustc_hash::FxHashMap;
 use testwright_core::{ActionId, Axis, Catalog, PoolId, TemplateId};
 
 use crate::pool_states::{PoolStates, Source};
 
 /// Weights of all templates.
 pub(crate) struct Weights {
-    templates: Vec<Factors>,
-    current: Vec<u64>,
+    groups: Vec<Group>,
     sums: PartialSums,
     total: u64,
     watched: Vec<Watched>,
 }
 
+/// Templates whose weight is made of the same factors. Harnesses with thousands of lines have few kinds of
+/// lines, so a change of a slot costs as much as there are kinds.
+struct Group {
+    factors: Factors,
+    templates: Vec<TemplateId>,
+    /// The weight of each of the templates.
+    weight: u64,
+}
+
 /// What a template's weight is made of.
+#[derive(PartialEq, Eq, Hash)]
 struct Factors {
     /// Choices, repetitions and slots without condition.
     constant: u64,
     sources: Vec<Source>,
 }
 
-/// A source, its size when it was last looked at, and the templates that draw from it.
+/// A source, its size when it was last looked at, and the groups that draw from it.
 struct Watched {
     source: Source,
     size: u32,
-    templates: Vec<usize>,
+    groups: Vec<usize>,
 }
 
 impl Weights {
     pub(crate) fn new(catalog: &Catalog, states: &PoolStates) -> Weights {
-        let templates: Vec<Factors> = (0..catalog.templates().len())
-            .map(|number| factors(catalog, TemplateId(number)))
-            .collect();
+        let groups = groups(catalog, states);
         let mut watched: Vec<Watched> = Vec::new();
         for pool in (0..catalog.pools().len()).map(PoolId) {
             for source in [Source::Filled(pool), Source::Definable(pool)] {
-                let users = (0..templates.len())
-                    .filter(|number| templates[*number].sources.contains(&source));
+                let users = (0..groups.len())
+                    .filter(|number| groups[*number].factors.sources.contains(&source));
                 watched.push(Watched {
                     source,
                     size: states.set(source).count(),
-                    templates: users.collect(),
+                    groups: users.collect(),
                 });
             }
         }
-        let current: Vec<u64> = templates
-            .iter()
-            .map(|template| template.weight(states))
-            .collect();
-        let sums = PartialSums::new(&current);
-        let total = current.iter().sum();
+        let weights: Vec<u64> = groups.iter().map(Group::total).collect();
         Weights {
-            templates,
-            current,
-            sums,
-            total,
+            sums: PartialSums::new(&weights),
+            total: weights.iter().sum(),
+            groups,
             watched,
         }
     }
@@ -72,12 +74,14 @@ impl Weights {
                 continue;
             }
             watched.size = size;
-            for number in &watched.templates {
-                let weight = self.templates[*number].weight(states);
-                let before = std::mem::replace(&mut self.current[*number], weight);
-                if weight != before {
-                    self.sums.add(*number, weight.wrapping_sub(before));
-                    self.total = self.total.wrapping_add(weight).wrapping_sub(before);
+            for number in &watched.groups {
+                let group = &mut self.groups[*number];
+                let before = group.total();
+                group.weight = group.factors.weight(states);
+                let difference = group.total().wrapping_sub(before);
+                if difference != 0 {
+                    self.sums.add(*number, difference);
+                    self.total = self.total.wrapping_add(difference);
                 }
             }
         }
@@ -96,9 +100,11 @@ impl Weights {
         rank: u64,
         values: &mut Vec<u64>,
     ) -> ActionId {
-        let (number, mut rest) = self.sums.find(rank);
-        let template = TemplateId(number);
-        let axes = &catalog.templates()[number].axes;
+        let (number, rest) = self.sums.find(rank);
+        let group = &self.groups[number];
+        let template = group.templates[(rest / group.weight) as usize];
+        let mut rest = rest % group.weight;
+        let axes = &catalog.templates()[template.0].axes;
         values.clear();
         values.resize(axes.len(), 0);
         for (place, axis) in axes.iter().enumerate().rev() {
@@ -120,6 +126,26 @@ impl Weights {
         }
         catalog.action(template, values)
     }
+}
+
+/// The templates by what their weights are made of, in order of first occurrence.
+fn groups(catalog: &Catalog, states: &PoolStates) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    let mut known: FxHashMap<Factors, usize> = FxHashMap::default();
+    for template in (0..catalog.templates().len()).map(TemplateId) {
+        let place = *known.entry(factors(catalog, template)).or_insert_with(|| {
+            let factors = factors(catalog, template);
+            let weight = factors.weight(states);
+            groups.push(Group {
+                factors,
+                templates: Vec::new(),
+                weight,
+            });
+            groups.len() - 1
+        });
+        groups[place].templates.push(template);
+    }
+    groups
 }
 
 fn factors(catalog: &Catalog, template: TemplateId) -> Factors {
@@ -146,6 +172,12 @@ fn factors(catalog: &Catalog, template: TemplateId) -> Factors {
         }
     }
     factors
+}
+
+impl Group {
+    fn total(&self) -> u64 {
+        self.weight * self.templates.len() as u64
+    }
 }
 
 impl Factors {
