@@ -36,7 +36,7 @@ mod weights;
 
 pub use hooks::Hook;
 pub use interpreter::{Interpreter, attach};
-pub use interrupt::interrupted;
+pub use interrupt::{interrupted, when_stuck};
 pub use load::{LoadError, check};
 pub use options::{Options, ReferenceExceptions};
 pub use output::Output;
