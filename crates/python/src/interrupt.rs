@@ -4,6 +4,7 @@
 //! that never looks. Nothing in this process can stop it then, so after a moment the process says its last words
 //! and ends.
 
+use std::io::{self, PipeWriter, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -55,12 +56,26 @@ pub(crate) fn forget() {
 pub(crate) fn handler(python: Python<'_>) -> PyResult<Bound<'_, PyCFunction>> {
     let handle = |_: &Bound<'_, PyTuple>, _: Option<&Bound<'_, PyDict>>| -> PyResult<()> {
         REQUESTED.store(true, Ordering::Relaxed);
-        if !UNHEARD.swap(true, Ordering::Relaxed) {
-            thread::spawn(insist);
-        }
         Err(PyKeyboardInterrupt::new_err("stopped by the user"))
     };
     PyCFunction::new_closure(python, None, None, handle)
+}
+
+/// Starts a thread that is told of signals at once, even while the main thread is in C code. Returns where the
+/// interpreter is to announce them; closing it ends the thread.
+pub(crate) fn listen() -> io::Result<PipeWriter> {
+    let (mut signals, announce) = io::pipe()?;
+    thread::spawn(move || {
+        let mut signal = [0];
+        while let Ok(1) = signals.read(&mut signal) {
+            if [libc::SIGINT, libc::SIGTERM].contains(&signal[0].into()) {
+                REQUESTED.store(true, Ordering::Relaxed);
+                UNHEARD.store(true, Ordering::Relaxed);
+                insist();
+            }
+        }
+    });
+    Ok(announce)
 }
 
 /// Waits until somebody has heard; ends the process if nobody does.

@@ -1,6 +1,7 @@
 //! The process as a system under test finds it, and as it is put back: directory, streams, signals, chance.
 
-use std::io;
+use std::io::{self, PipeWriter};
+use std::os::fd::AsRawFd;
 
 use pyo3::prelude::*;
 use pyo3::types::PyModule;
@@ -12,16 +13,22 @@ use crate::output::{Output, Redirection};
 pub(crate) struct Stage<'py> {
     surroundings: Bound<'py, PyAny>,
     redirection: Redirection,
+    /// Where the interpreter announces signals, as long as the stage stands.
+    _signals: PipeWriter,
 }
 
 impl<'py> Stage<'py> {
     pub(crate) fn start(support: &Bound<'py, PyModule>, output: Output) -> PyResult<Stage<'py>> {
         let redirection = Redirection::start(output)?;
         let handler = interrupt::handler(support.py())?;
-        let surroundings = support.getattr("Surroundings")?.call1((handler,))?;
+        let signals = interrupt::listen()?;
+        let surroundings = support
+            .getattr("Surroundings")?
+            .call1((handler, signals.as_raw_fd()))?;
         let stage = Stage {
             surroundings,
             redirection,
+            _signals: signals,
         };
         stage.restore()?;
         Ok(stage)

@@ -162,7 +162,7 @@ def modules_to_reset(names, sources, namespace):
 class Surroundings:
     """What a system under test may change in its process, and how it is put back on every reset."""
 
-    def __init__(self, on_interrupt):
+    def __init__(self, on_interrupt, announce_signals):
         self.directory = os.getcwd()
         self.search_path = list(sys.path)
         self.modules = set(sys.modules)
@@ -170,7 +170,9 @@ class Surroundings:
         self.own_streams = (sys.stdin, sys.stdout, sys.stderr)
         self.streams = [None, None, None]
         self.on_interrupt = on_interrupt
+        self.announce_signals = announce_signals
         self.handlers = {}
+        os.set_blocking(announce_signals, False)
         for number in (signal.SIGINT, signal.SIGTERM):
             try:
                 self.handlers[number] = signal.signal(number, on_interrupt)
@@ -185,6 +187,8 @@ class Surroundings:
         random.seed(0)
         if sys.getrecursionlimit() != self.recursion_limit:
             sys.setrecursionlimit(self.recursion_limit)
+        if self.handlers:
+            signal.set_wakeup_fd(self.announce_signals, warn_on_full_buffer=False)
         for number in self.handlers:
             signal.signal(number, self.on_interrupt)
         sys.stdin = self.stream(0, "r")
@@ -216,5 +220,7 @@ class Surroundings:
             if path is not None and not is_installed(os.path.abspath(path)):
                 del sys.modules[name]
         sys.stdin, sys.stdout, sys.stderr = self.own_streams
+        if self.handlers:
+            signal.set_wakeup_fd(-1)
         for number, handler in self.handlers.items():
             signal.signal(number, handler)
