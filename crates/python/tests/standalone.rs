@@ -237,8 +237,8 @@ fn a_property_with_its_helper_function() {
         # Counts the long way.
         def count(s):
             """How many."""
-            entry_value_0 = len(s.items)
-            return len(s.items) + 0 * entry_value_0
+            on_entry = len(s.items)
+            return len(s.items) + 0 * on_entry
 
 
         def test_failure_1():

@@ -36,102 +36,79 @@ pub(super) fn write(
     file: Option<&Path>,
     style: Style,
 ) -> Result<String, Error> {
-    let context = &system.context;
-    let failed = |error: PyErr| Error::new(complaint(context.python, "writing the test", &error));
-    let entry_values: Vec<(&str, &str, usize)> = context
-        .harness
-        .raw
-        .entry_values
-        .iter()
-        .map(|value| (value.name.as_str(), value.expression.as_str(), value.line))
-        .collect();
-    let raw: String = context
-        .support
-        .call_method1(
-            "with_entry_values",
-            (&context.harness.raw.text, entry_values),
-        )
-        .and_then(|text| text.extract())
-        .map_err(failed)?;
-    let unreadable = |_| Error::new("the harness's own code cannot be read");
-    let definitions = testwright_source::definitions(&raw).map_err(unreadable)?;
-    // The body is parsed as the function it will be, because `with` and `try` need their lines.
-    let indented: String = body.lines.iter().map(|line| format!(" {line}\n")).collect();
-    let reads = testwright_source::names(&format!("def test():\n{indented}"))
-        .map(|names| names.reads)
-        .unwrap_or_default();
+    let raw = raw_code(system)?;
+    let definitions = testwright_source::definitions(&raw)
+        .map_err(|_| Error::new("the harness's own code cannot be read"))?;
+    let mut reads = names_read(body);
     let needed = testwright_source::needed(&definitions, &reads);
-    let mut all_reads = reads;
-    all_reads.extend(needed.iter().flat_map(|definition| definition.uses.clone()));
+    reads.extend(needed.iter().flat_map(|definition| definition.uses.clone()));
+    let texts = |imports: bool| -> Vec<String> {
+        let chosen = needed
+            .iter()
+            .filter(|definition| definition.import == imports);
+        let text = |range: testwright_source::Range| {
+            raw.get(range).unwrap_or_default().trim_end().to_owned()
+        };
+        chosen
+            .map(|definition| text(definition.range.clone()))
+            .collect()
+    };
+    let (imports, helpers) = (texts(true), texts(false));
+    let modules = imported_modules(&imports);
+    let homes = homes(system, &modules, file);
+    let chance = modules.iter().any(|module| uses_chance(system, module));
 
-    let mut imports: Vec<String> = Vec::new();
-    let mut helpers: Vec<String> = Vec::new();
-    for definition in &needed {
-        let text = raw
-            .get(definition.range.clone())
-            .unwrap_or_default()
-            .trim_end()
-            .to_owned();
-        if definition.import {
-            imports.push(text)
-        } else {
-            helpers.push(text)
-        }
-    }
     let defined: Vec<&String> = definitions
         .iter()
         .flat_map(|definition| &definition.defines)
         .collect();
-    let mut standard: Vec<String> = ALWAYS_IN_SCOPE
+    let mut standard: Vec<&str> = ALWAYS_IN_SCOPE
         .iter()
-        .filter(|(name, _)| {
-            all_reads.iter().any(|read| read == name)
-                && !defined.iter().any(|defined| defined == name)
-        })
-        .map(|(_, import)| (*import).to_owned())
+        .filter(|(name, _)| reads.iter().any(|read| read == name) || (chance && *name == "random"))
+        .filter(|(name, _)| !defined.iter().any(|defined| defined == name))
+        .map(|(_, import)| *import)
         .collect();
-    if body.needs_suppress {
-        standard.push(String::from("import contextlib"));
-    }
-    if style == Style::Unittest {
-        standard.push(String::from("import unittest"));
-    }
-    let modules = imported_modules(&imports);
-    let homes = homes(system, &modules, file);
-    let chance = modules.iter().any(|module| {
-        let answer = context.support.call_method1("uses_chance", (module,));
-        answer
-            .and_then(|answer| answer.is_truthy())
-            .unwrap_or(false)
-    });
-    if chance
-        && !standard
+    let wanted = [
+        (body.needs_suppress, "import contextlib"),
+        (style == Style::Unittest, "import unittest"),
+        (!homes.is_empty(), "import sys"),
+        (
+            homes.iter().any(|home| home.contains("Path(")),
+            "from pathlib import Path",
+        ),
+    ];
+    standard.extend(
+        wanted
             .iter()
-            .chain(&imports)
-            .any(|import| import == "import random")
-    {
-        standard.push(String::from("import random"));
-    }
-    if !homes.is_empty() {
-        standard.push(String::from("import sys"));
-        if homes.iter().any(|home| home.contains("Path(")) {
-            standard.push(String::from("from pathlib import Path"));
-        }
-    }
-    standard.sort_by_key(|import| (import.starts_with("from"), import.clone()));
+            .filter(|(wanted, _)| *wanted)
+            .map(|(_, import)| *import),
+    );
+    standard.sort_by_key(|import| (import.starts_with("from"), *import));
     standard.dedup();
-    if body.needs_pytest {
-        standard.extend([String::new(), String::from("import pytest")]);
-    }
-    let mut groups = vec![standard.join("\n")];
-    groups.push(homes.join("\n"));
-    groups.push(imports.join("\n"));
-    if chance {
-        groups.push(String::from("random.seed(0)"));
-    }
-    groups.retain(|group| !group.is_empty());
+    let groups = [
+        standard.join("\n"),
+        String::from(if body.needs_pytest {
+            "import pytest"
+        } else {
+            ""
+        }),
+        homes.join("\n"),
+        imports.join("\n"),
+        // As at the start of every test of the harness.
+        String::from(if chance { "random.seed(0)" } else { "" }),
+    ];
+    Ok(joined(&groups, &helpers))
+}
+
+/// Groups of lines with a blank line between them, then the helper functions.
+fn joined(groups: &[String], helpers: &[String]) -> String {
+    let groups: Vec<&str> = groups
+        .iter()
+        .map(String::as_str)
+        .filter(|group| !group.is_empty())
+        .collect();
     let mut text = groups.join("\n\n");
-    for helper in &helpers {
+    for helper in helpers {
         let gap = if helper.contains('\n') {
             "\n\n\n"
         } else {
@@ -143,7 +120,58 @@ pub(super) fn write(
     if !text.is_empty() {
         text.push_str("\n\n\n");
     }
+    text
+}
+
+/// The harness's own code with values on entry to functions written out.
+fn raw_code(system: &PythonSystem<'_>) -> Result<String, Error> {
+    let context = &system.context;
+    let values = &context.harness.raw.entry_values;
+    let entry_values: Vec<(&str, &str, usize)> = values
+        .iter()
+        .map(|value| (value.name.as_str(), value.expression.as_str(), value.line))
+        .collect();
+    let mut text: String = context
+        .support
+        .call_method1(
+            "with_entry_values",
+            (&context.harness.raw.text, entry_values),
+        )
+        .and_then(|text| text.extract())
+        .map_err(|error| Error::new(complaint(context.python, "writing the test", &error)))?;
+    for (number, value) in values.iter().enumerate().rev() {
+        let name = if number == 0 {
+            String::from("on_entry")
+        } else {
+            format!("on_entry_{}", number + 1)
+        };
+        text = text.replace(&value.name, &name);
+    }
     Ok(text)
+}
+
+/// The names that the test function reads.
+fn names_read(body: &Body) -> Vec<String> {
+    // Parsed as the function it will be, because `with` and `try` need their lines.
+    let indented: String = body.lines.iter().map(|line| format!(" {line}\n")).collect();
+    testwright_source::definitions(&format!("def test():\n{indented}"))
+        .map(|found| {
+            found
+                .into_iter()
+                .flat_map(|definition| definition.uses)
+                .collect()
+        })
+        .unwrap_or_default()
+}
+
+fn uses_chance(system: &PythonSystem<'_>, module: &str) -> bool {
+    let answer = system
+        .context
+        .support
+        .call_method1("uses_chance", (module,));
+    answer
+        .and_then(|answer| answer.is_truthy())
+        .unwrap_or(false)
 }
 
 /// The modules that import statements name.
