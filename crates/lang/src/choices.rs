@@ -1,0 +1,456 @@
+//! `<[…]>`, `<,[…],>` and `<1..10>`: where a choice ends and what its alternatives are.
+
+use std::cell::OnceCell;
+use std::ops::Range;
+
+use testwright_core::Choice;
+
+use crate::host::{self, Token, TokenKind};
+use crate::nodes::{Kind, Node};
+
+/// A choice in a line.
+#[derive(Debug)]
+pub(crate) struct ChoiceNode {
+    /// `<,[…],>`, whose alternatives are separated by double commas.
+    pub(crate) double: bool,
+    /// Inside a string literal.
+    pub(crate) in_string: bool,
+    pub(crate) alternatives: Alternatives,
+    /// What is known about the alternatives as literals, found out once.
+    literals: OnceCell<Option<Literals>>,
+}
+
+/// Every alternative is a literal of the host.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Literals {
+    /// Some of them have a sign.
+    pub(crate) signed: bool,
+}
+
+/// What may be chosen.
+#[derive(Debug)]
+pub(crate) enum Alternatives {
+    /// `1..20`
+    Range(Choice),
+    /// The items of a list.
+    Items(Vec<Item>),
+}
+
+/// One alternative of a list.
+#[derive(Clone, Debug)]
+pub(crate) struct Item {
+    /// Where it stands in the line.
+    pub(crate) span: Range<usize>,
+    pub(crate) nodes: Vec<Node>,
+}
+
+impl Item {
+    /// Text without anything of ours inside.
+    pub(crate) fn plain(span: Range<usize>) -> Item {
+        Item {
+            nodes: vec![Node {
+                kind: Kind::Text,
+                span: span.clone(),
+            }],
+            span,
+        }
+    }
+
+    /// Only text, so that it can be the alternative of an axis.
+    pub(crate) fn is_text(&self) -> bool {
+        self.nodes
+            .iter()
+            .all(|node| matches!(node.kind, Kind::Text | Kind::Written(_)) || node.is_comma())
+    }
+
+    /// The text of an item that is only text.
+    pub(crate) fn text(&self, line: &str) -> String {
+        let of_node = |node: &Node| match &node.kind {
+            Kind::Written(text) => text.clone(),
+            _ => line[node.span.clone()].to_owned(),
+        };
+        self.nodes.iter().map(of_node).collect()
+    }
+}
+
+impl ChoiceNode {
+    pub(crate) fn new(alternatives: Alternatives, double: bool, in_string: bool) -> ChoiceNode {
+        ChoiceNode {
+            double,
+            in_string,
+            alternatives,
+            literals: OnceCell::new(),
+        }
+    }
+
+    /// Whether every alternative is a literal of the host.
+    pub(crate) fn literals(&self, line: &str) -> Option<Literals> {
+        *self.literals.get_or_init(|| match &self.alternatives {
+            Alternatives::Range(Choice::Integers { first, .. }) => {
+                Some(Literals { signed: *first < 0 })
+            }
+            Alternatives::Range(_) => Some(Literals { signed: false }),
+            Alternatives::Items(items) => literals(items, line),
+        })
+    }
+
+    /// The alternatives as an axis; what is not text is left out.
+    pub(crate) fn to_axis(&self, line: &str) -> Choice {
+        match &self.alternatives {
+            Alternatives::Range(choice) => choice.clone(),
+            Alternatives::Items(items) => {
+                Choice::Texts(items.iter().map(|item| item.text(line)).collect())
+            }
+        }
+    }
+}
+
+fn literals(items: &[Item], line: &str) -> Option<Literals> {
+    let mut signed = false;
+    for item in items {
+        let [node] = item.nodes.as_slice() else {
+            return None;
+        };
+        let text = match &node.kind {
+            Kind::Text => &line[node.span.clone()],
+            Kind::Written(text) => text,
+            _ => return None,
+        };
+        if !host::is_literal(text) {
+            return None;
+        }
+        signed |= text.trim_start().starts_with(['+', '-']);
+    }
+    (!items.is_empty()).then_some(Literals { signed })
+}
+
+/// A choice that was found in a line.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// Between opener and closer.
+    pub(crate) content: Range<usize>,
+    /// Behind the closer.
+    pub(crate) end: usize,
+    pub(crate) items: Vec<Range<usize>>,
+    pub(crate) double: bool,
+    /// Brackets in the content match.
+    pub(crate) balanced: bool,
+}
+
+/// Why the end of a choice was not found by counting brackets.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Unclosed {
+    /// The bracket is closed, but not followed by `>` or `%`.
+    Early,
+    /// The brackets inside do not match.
+    Unbalanced,
+}
+
+/// A closing bracket and the commas before it that no other bracket encloses.
+pub(crate) struct Close {
+    pub(crate) at: usize,
+    commas: Vec<usize>,
+}
+
+/// Finds the bracket that closes the one directly before `start`.
+pub(crate) fn find_close(text: &str, tokens: &[Token], start: usize, closer: u8) -> Option<Close> {
+    let first = tokens.partition_point(|token| token.range.start < start);
+    let mut open: Vec<u8> = Vec::new();
+    let mut commas = Vec::new();
+    for token in &tokens[first..] {
+        let byte = text.as_bytes()[token.range.start];
+        match token.kind {
+            TokenKind::Open if open.len() > MOST_OPEN => return None,
+            TokenKind::Open => open.push(byte),
+            TokenKind::Close => match (open.pop(), byte) {
+                (None, byte) => {
+                    let at = token.range.start;
+                    return (byte == closer).then_some(Close { at, commas });
+                }
+                (Some(b'('), b')') | (Some(b'['), b']') | (Some(b'{'), b'}') => {}
+                _ => return None,
+            },
+            TokenKind::Operator if open.is_empty() && byte == b',' => {
+                commas.push(token.range.start);
+            }
+            TokenKind::Comment => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Nobody nests brackets deeper; keeps hostile text from costing memory.
+const MOST_OPEN: usize = 10_000;
+
+impl Found {
+    /// Finds the end by counting brackets outside of strings; items are split at commas outside of brackets.
+    pub(crate) fn balanced(
+        text: &str,
+        tokens: &[Token],
+        opener: usize,
+        end: usize,
+    ) -> Result<Found, Unclosed> {
+        let double = text[opener + 1..].starts_with(',');
+        let start = opener + if double { 3 } else { 2 };
+        let close = find_close(&text[..end], tokens, start, b']').ok_or(Unclosed::Unbalanced)?;
+        let closers: [&str; 2] = if double { ["],>", "],%"] } else { ["]>", "]%"] };
+        let behind = &text[close.at..end];
+        if !closers.iter().any(|closer| behind.starts_with(closer)) {
+            return Err(Unclosed::Early);
+        }
+        let content = start..close.at;
+        Ok(Found {
+            items: split(content.clone(), &close.commas, double),
+            end: close.at + closers[0].len(),
+            content,
+            double,
+            balanced: true,
+        })
+    }
+
+    /// The rule of the original: the first closer ends it, every comma separates.
+    pub(crate) fn textual(text: &str, opener: usize, end: usize) -> Option<Found> {
+        let rest = text.get(opener + 1..end)?;
+        let double = rest.starts_with(",[");
+        if !double && !rest.starts_with('[') {
+            return None;
+        }
+        let start = opener + if double { 3 } else { 2 };
+        let closers: [&str; 2] = if double { ["],>", "],%"] } else { ["]>", "]%"] };
+        let length = closers
+            .iter()
+            .filter_map(|closer| text[start..end].find(closer))
+            .min()?;
+        let content = start..start + length;
+        let commas: Vec<usize> = text[content.clone()]
+            .match_indices(',')
+            .map(|(at, _)| start + at)
+            .collect();
+        Some(Found {
+            items: split(content.clone(), &commas, double),
+            end: content.end + closers[0].len(),
+            content,
+            double,
+            balanced: false,
+        })
+    }
+}
+
+/// Whether the choice at the start of a text is closed somewhere.
+pub(crate) fn is_closed(text: &str) -> bool {
+    Found::textual(text, 0, text.len()).is_some()
+}
+
+/// What closes a choice that is opened by this.
+pub(crate) fn closer(opener: &str) -> &'static str {
+    match opener {
+        "<[" => "]>",
+        "%[" => "]%",
+        "<,[" => "],>",
+        _ => "],%",
+    }
+}
+
+fn split(content: Range<usize>, commas: &[usize], double: bool) -> Vec<Range<usize>> {
+    let mut items = Vec::new();
+    let mut start = content.start;
+    let mut commas = commas.iter().copied().peekable();
+    while let Some(comma) = commas.next() {
+        if double && commas.peek() != Some(&(comma + 1)) {
+            continue;
+        }
+        items.push(start..comma);
+        start = comma + 1;
+        if double {
+            commas.next();
+            start += 1;
+        }
+    }
+    if double || !items.is_empty() || !content.is_empty() {
+        items.push(start..content.end);
+    }
+    items
+}
+
+/// Whether an item surely contains nothing of ours.
+pub(crate) fn is_plain(item: &str) -> bool {
+    !item
+        .bytes()
+        .any(|byte| matches!(byte, b'<' | b'%' | b'>' | b';' | b':' | b','))
+}
+
+/// Reads `1..20` or `'a'..'z'`; `None` if it is no range, an error if it is meant as one but is not right.
+pub(crate) fn range(content: &str) -> Option<Result<Choice, String>> {
+    let content = content.trim();
+    if !content.contains("..") {
+        return None;
+    }
+    if let Some((first, last)) = content.split_once("..")
+        && let (Some(first), Some(last)) = (integer(first), integer(last))
+    {
+        return Some(match (first.parse(), last.parse()) {
+            (Ok(first), Ok(last)) => Ok(Choice::Integers { first, last }),
+            _ => Err(format!(
+                "the numbers of the range `{content}` are too large"
+            )),
+        });
+    }
+    if let Some((first, last)) = characters(content) {
+        return Some(Ok(character_range(first, last)));
+    }
+    let has_dots = |token: &Token| content[token.range.clone()].contains("..");
+    let is_range = !content.contains("...") && {
+        let tokens = host::tokens(content);
+        let outside = |token: &&Token| token.kind != TokenKind::String;
+        let neighbours = tokens.windows(2).any(|pair| {
+            let dot = |token: &Token, at: &str| {
+                token.kind != TokenKind::String && content[token.range.clone()].contains(at)
+            };
+            pair[0].range.end == pair[1].range.start && dot(&pair[0], ".") && dot(&pair[1], ".")
+        });
+        neighbours || tokens.iter().filter(outside).any(has_dots)
+    };
+    let looks_like_code = content.contains(['(', '[', '{', '<', '%', ',']);
+    (is_range && !looks_like_code).then(|| {
+        Err(format!(
+            "`{content}` is neither a range of integers nor of characters"
+        ))
+    })
+}
+
+fn integer(text: &str) -> Option<&str> {
+    let text = text.trim();
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())).then_some(text)
+}
+
+/// `'a'..'z'`
+fn characters(text: &str) -> Option<(char, char)> {
+    let mut letters = text.chars();
+    let quoted = |letters: &mut std::str::Chars<'_>| {
+        let quote = letters.next().filter(|quote| matches!(quote, '\'' | '"'))?;
+        let letter = letters.next()?;
+        (letters.next()? == quote).then_some(letter)
+    };
+    let first = quoted(&mut letters)?;
+    let rest = letters.as_str().trim_start().strip_prefix("..")?;
+    let mut letters = rest.trim_start().chars();
+    let last = quoted(&mut letters)?;
+    letters.as_str().is_empty().then_some((first, last))
+}
+
+/// Characters that cannot stand in quotes as they are get a backslash.
+fn character_range(first: char, last: char) -> Choice {
+    let needs_escape = |letter: char| matches!(letter, '\'' | '\\') || letter.is_control();
+    let short = (first..=last).take(LONGEST_WRITTEN_OUT);
+    if !short.clone().any(needs_escape) {
+        return Choice::Characters { first, last };
+    }
+    Choice::Texts(
+        short
+            .map(|letter| match letter {
+                '\'' | '\\' => format!("'\\{letter}'"),
+                _ if letter.is_control() => format!("'\\x{:02x}'", u32::from(letter)),
+                _ => format!("'{letter}'"),
+            })
+            .collect(),
+    )
+}
+
+/// A range among other items, or one with awkward characters, is written out up to this length.
+const LONGEST_WRITTEN_OUT: usize = 0x11_0000;
+
+/// The alternatives of a range that stands in a list.
+pub(crate) fn written_out(alternatives: Alternatives, span: &Range<usize>) -> Vec<Item> {
+    let choice = match alternatives {
+        Alternatives::Items(items) => return items,
+        Alternatives::Range(choice) => choice,
+    };
+    let count = choice.len().min(LONGEST_WRITTEN_OUT as u64);
+    (0..count)
+        .map(|alternative| Item {
+            span: span.clone(),
+            nodes: vec![Node {
+                kind: Kind::Written(choice.text(alternative).into_owned()),
+                span: span.clone(),
+            }],
+        })
+        .collect()
+}
+
+/// `<1..10>` at the start of a text, and its length.
+pub(crate) fn bare_range(text: &str) -> Option<(Result<Choice, String>, usize)> {
+    let inner = text.strip_prefix('<')?;
+    let near = inner.as_bytes().iter().take(LONGEST_BARE);
+    let end = near.copied().position(|byte| byte == b'>')?;
+    let content = &inner[..end];
+    if !content.contains("..") {
+        return None;
+    }
+    let is_range = characters(content.trim()).is_some()
+        || content
+            .split_once("..")
+            .is_some_and(|(first, last)| integer(first).is_some() && integer(last).is_some());
+    let choice = is_range.then(|| range(content))??;
+    Some((choice, end + 2))
+}
+
+/// Keeps looking for the end of a bare range from taking quadratic time.
+const LONGEST_BARE: usize = 100;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn items(text: &str, expected: &[&str]) {
+        let tokens = host::tokens(text);
+        let found = Found::balanced(text, &tokens, 0, text.len())
+            .ok()
+            .or_else(|| Found::textual(text, 0, text.len()));
+        let shown: Vec<&str> = found
+            .map(|found| found.items)
+            .unwrap_or_default()
+            .into_iter()
+            .map(|item| &text[item])
+            .collect();
+        assert_eq!(shown, expected, "{text:?}");
+    }
+
+    #[test]
+    fn items_of_choices() {
+        items("<[1, 2]>", &["1", " 2"]);
+        items("<[5]>", &["5"]);
+        items("<[]>", &[]);
+        items("<[,]>", &["", ""]);
+        items("%[\"a,]>b\",f(1,2)]%", &["\"a,]>b\"", "f(1,2)"]);
+        items("<[f(,g(]>)", &["f(", "g("]);
+        items("<,[1,2,,3],>", &["1,2", "3"]);
+        items("<,[,a=1,,],>", &[",a=1", ""]);
+        items("<,[],>", &[""]);
+        items("<[<[1,2]>,<x>]>", &["<[1,2]>", "<x>"]);
+        items("<[1", &[]);
+    }
+
+    #[test]
+    fn ranges() {
+        let integers = |first, last| Some(Ok(Choice::Integers { first, last }));
+        assert_eq!(range("1..20"), integers(1, 20));
+        assert_eq!(range(" -5 .. -1 "), integers(-5, -1));
+        assert_eq!(
+            range("'a'..'c'"),
+            Some(Ok(Choice::Characters {
+                first: 'a',
+                last: 'c'
+            }))
+        );
+        assert!(matches!(range("1..x"), Some(Err(_))));
+        assert!(matches!(range("1..99999999999999999999"), Some(Err(_))));
+        for other in ["1", "'..'", "...", "f(..)", "'../a'", ""] {
+            assert_eq!(range(other), None, "{other:?}");
+        }
+        assert_eq!(bare_range("<1..3> + 1").map(|(_, length)| length), Some(6));
+        assert_eq!(bare_range("<x..y>").map(|(_, length)| length), None);
+    }
+}

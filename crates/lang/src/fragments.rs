@@ -1,0 +1,180 @@
+//! Nodes to host code with holes.
+
+use std::ops::Range;
+
+use crate::choices::ChoiceNode;
+use crate::expand::Placed;
+use crate::harness::{Fragment, Part};
+use crate::host;
+use crate::nodes::Kind;
+
+/// The nodes without blanks at both ends.
+pub(crate) fn trimmed(nodes: &[Placed], line: &str) -> Vec<Placed> {
+    let mut nodes = nodes.to_vec();
+    while let Some(first) = nodes.first_mut() {
+        if matches!(first.node.kind, Kind::Text) {
+            let text = &line[first.node.span.clone()];
+            first.node.span.start += text.len() - text.trim_start().len();
+            if first.node.span.is_empty() {
+                nodes.remove(0);
+                continue;
+            }
+        }
+        break;
+    }
+    while let Some(last) = nodes.last_mut() {
+        if matches!(last.node.kind, Kind::Text) {
+            let text = &line[last.node.span.clone()];
+            last.node.span.end -= text.len() - text.trim_end().len();
+            if last.node.span.is_empty() {
+                nodes.pop();
+                continue;
+            }
+        }
+        break;
+    }
+    nodes
+}
+
+/// From the start of the first node to the end of the last.
+pub(crate) fn span(nodes: &[Placed]) -> Option<Range<usize>> {
+    Some(nodes.first()?.node.span.start..nodes.last()?.node.span.end)
+}
+
+/// The code; `pre<(e)>` goes to `pre_values`, equal ones once.
+pub(crate) fn fragment(nodes: &[Placed], line: &str, pre_values: &mut Vec<Fragment>) -> Fragment {
+    let mut builder = Builder::default();
+    let mut at = 0;
+    while let Some(placed) = nodes.get(at) {
+        if matches!(placed.node.kind, Kind::PreOpen) {
+            let length = nodes[at..]
+                .iter()
+                .position(|inner| matches!(inner.node.kind, Kind::PreClose))
+                .unwrap_or(nodes.len() - at);
+            let inner = trimmed(&nodes[at + 1..at + length], line);
+            let value = fragment(&inner, line, &mut Vec::new());
+            let known = pre_values.iter().position(|known| *known == value);
+            let index = known.unwrap_or_else(|| {
+                pre_values.push(value);
+                pre_values.len() - 1
+            });
+            builder.parts.push(Part::Pre(index));
+            at += length + 1;
+            continue;
+        }
+        builder.node(nodes, at, line);
+        at += 1;
+    }
+    Fragment {
+        parts: builder.parts,
+    }
+}
+
+#[derive(Default)]
+struct Builder {
+    parts: Vec<Part>,
+}
+
+impl Builder {
+    fn text(&mut self, text: &str) {
+        match self.parts.last_mut() {
+            Some(Part::Text(last)) => last.push_str(text),
+            _ if text.is_empty() => {}
+            _ => self.parts.push(Part::Text(text.to_owned())),
+        }
+    }
+
+    fn node(&mut self, nodes: &[Placed], at: usize, line: &str) {
+        let Placed { node, axis } = &nodes[at];
+        match &node.kind {
+            Kind::Text => self.text(&line[node.span.clone()]),
+            Kind::Written(text) => self.text(text),
+            Kind::Mark(mark) => self.text(mark.host_text()),
+            Kind::Slot(mention) | Kind::Back(mention, _) => self.parts.push(Part::Slot {
+                axis: *axis,
+                twin: mention.twin,
+                in_string: mention.in_string,
+            }),
+            Kind::Choice(choice) => self.parts.push(Part::Choice {
+                axis: *axis,
+                is_operand: is_operand(nodes, at, choice, line),
+            }),
+            Kind::PreOpen | Kind::PreClose => {}
+        }
+    }
+}
+
+/// Whether the choice at this place is an operand of its own whose alternatives are literals.
+pub(crate) fn is_operand(nodes: &[Placed], at: usize, choice: &ChoiceNode, line: &str) -> bool {
+    if choice.in_string || !stands_alone(nodes, at, line) {
+        return false;
+    }
+    let Some(literals) = choice.literals(line) else {
+        return false;
+    };
+    let behind = text_at(nodes.get(at + 1), line).map(str::trim_start);
+    !(literals.signed && behind.is_some_and(|behind| behind.starts_with("**")))
+}
+
+/// The text of a node, if it is host text.
+fn text_at<'a>(placed: Option<&'a Placed>, line: &'a str) -> Option<&'a str> {
+    let node = &placed?.node;
+    match &node.kind {
+        Kind::Text => Some(&line[node.span.clone()]),
+        Kind::Written(text) => Some(text),
+        Kind::Mark(mark) => Some(mark.host_text()),
+        Kind::PreOpen => Some("("),
+        Kind::PreClose => Some(")"),
+        Kind::Slot(_) | Kind::Back(..) | Kind::Choice(_) => None,
+    }
+}
+
+fn stands_alone(nodes: &[Placed], at: usize, line: &str) -> bool {
+    is_free_before(&nodes[..at], line) && is_free_behind(&nodes[at + 1..], line)
+}
+
+fn is_quote(letter: char) -> bool {
+    matches!(letter, '"' | '\'')
+}
+
+/// Whether a letter directly beside a literal would become a part of it.
+fn glues(letter: char) -> bool {
+    host::continues_name(letter) || is_quote(letter) || letter == '.'
+}
+
+/// Behind an operand the text of a choice may be an operator: `x <[-1,+1]>` subtracts or adds.
+fn is_free_before(before: &[Placed], line: &str) -> bool {
+    let Some(last) = before.last() else {
+        return true;
+    };
+    let Some(text) = text_at(Some(last), line) else {
+        return false;
+    };
+    let code = text.trim_end();
+    let Some(letter) = code.chars().next_back() else {
+        return is_free_before(&before[..before.len() - 1], line);
+    };
+    if text.ends_with(glues) || is_quote(letter) || matches!(letter, '.' | ')' | ']' | '}') {
+        return false;
+    }
+    let word_start = code
+        .rfind(|letter| !host::continues_name(letter))
+        .map_or(0, |at| {
+            at + code[at..].chars().next().map_or(1, char::len_utf8)
+        });
+    let word = &code[word_start..];
+    word.is_empty() || (host::is_keyword(word) && !host::is_constant(word))
+}
+
+fn is_free_behind(behind: &[Placed], line: &str) -> bool {
+    let Some(next) = behind.first() else {
+        return true;
+    };
+    let Some(text) = text_at(Some(next), line) else {
+        return false;
+    };
+    let code = text.trim_start();
+    let is_target = code.starts_with('=') && !code.starts_with("==");
+    let extends = |letter: char| is_quote(letter) || matches!(letter, '(' | '[' | '.');
+    !text.starts_with(glues) && !code.starts_with(extends) && !is_target
+}

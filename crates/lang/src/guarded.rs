@@ -1,0 +1,46 @@
+//! Calls of guarded functions: they can be asked whether they would do anything.
+
+use crate::harness::{Fragment, Part};
+use crate::host;
+
+/// `guardedX(a)` with one more argument, `True`.
+pub(crate) fn speculative(statement: &Fragment, guarded: &[String]) -> Option<Fragment> {
+    let Some(Part::Text(first)) = statement.parts.first() else {
+        return None;
+    };
+    let open = first.find('(')?;
+    let name = first[..open].trim_end();
+    if !guarded.iter().any(|known| known == name) {
+        return None;
+    }
+    let mut depth = 0_usize;
+    let mut has_arguments = false;
+    let mut parts = Vec::new();
+    for (index, part) in statement.parts.iter().enumerate() {
+        let Part::Text(text) = part else {
+            has_arguments = true;
+            parts.push(part.clone());
+            continue;
+        };
+        let start = if index == 0 { open } else { 0 };
+        for token in host::tokens(&text[start..]) {
+            match token.kind {
+                host::TokenKind::Open => depth += 1,
+                host::TokenKind::Close if depth <= 1 => {
+                    let inner = &text[..start + token.range.start];
+                    let separator = match has_arguments && !inner.trim_end().ends_with(',') {
+                        true => ", ",
+                        false => "",
+                    };
+                    parts.push(Part::Text(format!("{inner}{separator}True)")));
+                    return Some(Fragment { parts });
+                }
+                host::TokenKind::Close => depth -= 1,
+                _ if depth > 0 => has_arguments = true,
+                _ => {}
+            }
+        }
+        parts.push(part.clone());
+    }
+    None
+}

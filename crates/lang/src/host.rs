@@ -1,0 +1,288 @@
+//! The host language, Python: the only file here that knows its lexical rules or asks its parser.
+
+use std::ops::Range;
+
+use testwright_source::Problem;
+pub(crate) use testwright_source::{Token, TokenKind};
+
+/// Something that is not right in host code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Trouble {
+    /// Where, in the text that was checked.
+    pub(crate) range: Range<usize>,
+    /// What, as a phrase.
+    pub(crate) message: String,
+    /// What to write instead, if it was right in an older version of the language.
+    pub(crate) outdated: Option<String>,
+}
+
+/// How a text is to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Syntax {
+    /// One expression.
+    Expression,
+    /// One line of statements.
+    Statements,
+    /// A whole file.
+    Module,
+}
+
+/// Cuts a text into tokens; never fails.
+pub(crate) fn tokens(text: &str) -> Vec<Token> {
+    testwright_source::tokens(text)
+}
+
+/// Where the comment at the end of a line starts, or where the line ends.
+pub(crate) fn end_of_code(line: &str) -> usize {
+    if !line.contains('#') {
+        return line.len();
+    }
+    tokens(line)
+        .into_iter()
+        .find(|token| token.kind == TokenKind::Comment)
+        .map_or(line.len(), |token| token.range.start)
+}
+
+/// The length of the operator at the start of a text, in bytes; at least one character.
+pub(crate) fn operator_length(text: &str) -> usize {
+    const LONG: [&str; 25] = [
+        "**=", "//=", ">>=", "<<=", "...", "!=", "==", "<=", ">=", "<<", ">>", "**", "//", "+=",
+        "-=", "*=", "/=", "%=", "&=", "|=", "^=", "@=", ":=", "->", "<>",
+    ];
+    LONG.iter()
+        .find(|operator| text.starts_with(**operator))
+        .map_or_else(
+            || text.chars().next().map_or(1, char::len_utf8),
+            |operator| operator.len(),
+        )
+}
+
+/// Whether a word is a value and not a name (`None`).
+pub(crate) fn is_constant(word: &str) -> bool {
+    matches!(word, "None" | "True" | "False")
+}
+
+/// Whether a word can never be a name.
+pub(crate) fn is_keyword(word: &str) -> bool {
+    testwright_source::is_keyword(word)
+}
+
+/// Whether a character can be part of a name.
+pub(crate) fn continues_name(character: char) -> bool {
+    character == '_' || character.is_alphanumeric()
+}
+
+/// Whether a text is a name, possibly with dots.
+pub(crate) fn is_dotted_name(text: &str) -> bool {
+    text.split('.').all(|word| {
+        word.starts_with(|first: char| continues_name(first) && !first.is_numeric())
+            && word.chars().all(continues_name)
+    })
+}
+
+/// Whether a text is a literal whose value may be passed around instead of its text.
+pub(crate) fn is_literal(text: &str) -> bool {
+    let text = text.trim();
+    is_plain_number(text) || is_plain_string(text) || testwright_source::is_literal(text)
+}
+
+/// Decides the common case without a tokeniser: lists of literals can be long.
+fn is_plain_number(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
+    match digits {
+        [] => false,
+        [b'0'] => true,
+        [b'0', ..] => false,
+        _ => digits.iter().all(u8::is_ascii_digit),
+    }
+}
+
+fn is_plain_string(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    match bytes {
+        [quote @ (b'"' | b'\''), inner @ .., last] if last == quote => !inner
+            .iter()
+            .any(|byte| byte == quote || matches!(byte, b'\\' | b'\n' | b'\r' | 0)),
+        _ => false,
+    }
+}
+
+/// The places inside a string token that hold code: the fields of a formatted string, without braces.
+pub(crate) fn code_in_string(string: &str) -> Vec<Range<usize>> {
+    let prefix = string.split(['"', '\'']).next().unwrap_or_default();
+    if !prefix.contains(['f', 'F', 't', 'T']) {
+        return Vec::new();
+    }
+    let bytes = string.as_bytes();
+    let mut found = Vec::new();
+    let mut open: Vec<usize> = Vec::new();
+    let mut at = prefix.len();
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'{' if open.is_empty() && bytes.get(at + 1) == Some(&b'{') => at += 1,
+            b'{' => open.push(at + 1),
+            b'}' => {
+                if let (Some(start), true) = (open.pop(), open.is_empty()) {
+                    found.push(start..at);
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    found
+}
+
+/// How many brackets a line opens and does not close; negative if it closes more.
+pub(crate) fn open_brackets(line: &str) -> isize {
+    tokens(line)
+        .iter()
+        .map(|token| match token.kind {
+            TokenKind::Open => 1,
+            TokenKind::Close => -1,
+            _ => 0,
+        })
+        .sum()
+}
+
+/// Whether a line that starts with `@` looks like a decorator.
+pub(crate) fn is_decorator(line: &str) -> bool {
+    let name = line.strip_prefix('@').unwrap_or_default();
+    let end = name.find(['(', ' ', '#']).unwrap_or(name.len());
+    is_dotted_name(&name[..end])
+        && !is_keyword(&name[..end])
+        && matches!(
+            name[end..].trim_start().chars().next(),
+            None | Some('(' | '#')
+        )
+}
+
+/// Whether a decorator may stand before this line.
+pub(crate) fn can_be_decorated(line: &str) -> bool {
+    let word = line.split(|letter| !continues_name(letter)).next();
+    line.starts_with('@') || matches!(word, Some("def" | "class" | "async"))
+}
+
+/// Everything that is wrong with a text.
+pub(crate) fn check(syntax: Syntax, text: &str) -> Vec<Trouble> {
+    let problems = match syntax {
+        Syntax::Expression => testwright_source::check_expression(text),
+        Syntax::Statements => testwright_source::check_statements(text),
+        Syntax::Module => testwright_source::check_module(text),
+    };
+    // The newest Python reads `except A, b:` as two classes, so a file is searched even if it can be parsed.
+    if problems.is_empty() && syntax != Syntax::Module {
+        return Vec::new();
+    }
+    let outdated = outdated(text, &problems);
+    if !outdated.is_empty() {
+        return outdated;
+    }
+    let as_trouble = |problem: Problem| Trouble {
+        range: problem.range,
+        message: problem.message,
+        outdated: None,
+    };
+    let mut troubles: Vec<Trouble> = problems.into_iter().map(as_trouble).collect();
+    if syntax != Syntax::Module {
+        troubles.truncate(1);
+    }
+    troubles
+}
+
+/// Constructs of Python 2 that are none of Python 3. Other problems of such a text are mostly their consequences.
+fn outdated(text: &str, problems: &[Problem]) -> Vec<Trouble> {
+    let mut hints = testwright_source::python2_constructs(text);
+    for problem in problems.iter().take(MOST_HINTS) {
+        let hint = testwright_source::python2_hint(text, &problem.range);
+        hints.extend(hint.filter(|hint| !hints.contains(hint)));
+    }
+    hints.sort_by_key(|hint| (hint.range.start, hint.range.end));
+    hints
+        .into_iter()
+        .map(|hint| Trouble {
+            range: hint.range,
+            message: hint.message,
+            outdated: Some(hint.help),
+        })
+        .collect()
+}
+
+/// Each hint looks at the whole text.
+const MOST_HINTS: usize = 20;
+
+/// A module that a program imports as a whole, outside of functions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ImportedModule {
+    /// The name under which the program knows it.
+    pub(crate) name: String,
+    /// Where the statement starts.
+    pub(crate) start: usize,
+}
+
+/// The modules a program imports as a whole; none if it cannot be parsed.
+pub(crate) fn imported_modules(text: &str) -> Vec<ImportedModule> {
+    testwright_source::imports(text)
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|import| !import.from && import.top_level)
+        .map(|import| ImportedModule {
+            name: import.alias.unwrap_or(import.module),
+            start: import.range.start,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_end_code() {
+        assert_eq!(end_of_code("f('#') # c"), 7);
+        assert_eq!(end_of_code("f('#')"), 6);
+    }
+
+    #[test]
+    fn literals() {
+        for text in [
+            "1", "-1", " 0 ", "1.5", "'a'", "\"it's\"", "None", "b'x'", "'\\n'",
+        ] {
+            assert!(is_literal(text), "{text:?}");
+        }
+        for text in [
+            "", "x", "-", "01", "'a", "'a'b'", "f'{x}'", "[]", "1,2", "--1",
+        ] {
+            assert!(!is_literal(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn code_in_formatted_strings() {
+        let fields = |string: &str| -> Vec<String> {
+            let ranges = code_in_string(string).into_iter();
+            ranges.map(|range| string[range].to_owned()).collect()
+        };
+        assert_eq!(fields("f'{a} {{b}} {c:{d}}'"), ["a", "c:{d}"]);
+        assert_eq!(fields("'{a}'"), [""; 0]);
+    }
+
+    #[test]
+    fn decorators() {
+        assert!(is_decorator("@a.b"));
+        assert!(is_decorator("@a(1, # x"));
+        assert!(!is_decorator("@import a"));
+        assert!(!is_decorator("@x = 1"));
+        assert!(can_be_decorated("def f():"));
+        assert!(!can_be_decorated("define()"));
+    }
+
+    #[test]
+    fn old_python_is_called_so() {
+        let troubles = check(Syntax::Statements, "print 'a'");
+        assert!(troubles.len() == 1 && troubles[0].outdated.is_some());
+        let troubles = check(Syntax::Expression, "a b");
+        assert!(troubles.len() == 1 && troubles[0].outdated.is_none());
+        assert!(check(Syntax::Module, "x = 1\n").is_empty());
+    }
+}

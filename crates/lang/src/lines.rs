@@ -1,0 +1,480 @@
+//! Physical lines to logical lines, without losing track of the place.
+//!
+//! A backslash at the end of a line joins it with the next one. Everything behind this file works on the joined text and
+//! speaks of ranges in it; [`Logical::place`] turns such a range back into one of the file. Raw host code is taken apart
+//! here too, because in a raw block nothing else has a meaning.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::diagnostics::Diagnostic;
+use crate::host;
+
+/// What the lines of a file are.
+#[derive(Debug, Default)]
+pub(crate) struct Lines {
+    /// Lines of the harness language, without comments and blank lines.
+    pub(crate) harness: Vec<Logical>,
+    /// Lines of host code.
+    pub(crate) raw: Vec<RawLine>,
+}
+
+/// One line of the harness language, continuation lines joined.
+#[derive(Debug)]
+pub(crate) struct Logical {
+    /// The number of its first physical line, from 1.
+    pub(crate) number: usize,
+    /// The text, without line end and without the backslashes that joined it.
+    pub(crate) text: String,
+    /// Where each stretch of the text comes from: its start in the text, its start in the file.
+    stretches: Vec<(usize, usize)>,
+}
+
+impl Logical {
+    /// The range of the file from which a range of the text comes.
+    pub(crate) fn place(&self, range: &Range<usize>) -> Range<usize> {
+        let start = self.offset(range.start);
+        if range.end <= range.start {
+            return start..start;
+        }
+        start..(self.offset(range.end - 1) + 1).max(start)
+    }
+
+    fn offset(&self, at: usize) -> usize {
+        let stretch = self.stretches.partition_point(|(start, _)| *start <= at);
+        match self.stretches.get(stretch.wrapping_sub(1)) {
+            Some((start, file)) => file + (at - start),
+            None => at,
+        }
+    }
+
+    fn push(&mut self, text: &str, file: usize) {
+        let mut file = file;
+        for part in text.split_inclusive('\r') {
+            let kept = part.trim_end_matches('\r');
+            self.stretches.push((self.text.len(), file));
+            self.text.push_str(kept);
+            file += part.len();
+        }
+    }
+}
+
+/// One physical line of host code.
+#[derive(Debug)]
+pub(crate) struct RawLine {
+    /// Its number, from 1.
+    pub(crate) number: usize,
+    /// The code: as written, without a leading `@` and without line end.
+    pub(crate) text: String,
+    /// Where the code starts in the file.
+    pub(crate) start: usize,
+}
+
+/// A line as it stands in the file, without its line end.
+#[derive(Clone, Copy, Debug)]
+struct Physical<'a> {
+    number: usize,
+    start: usize,
+    text: &'a str,
+}
+
+impl Physical<'_> {
+    /// The range of the text without blanks around it.
+    fn trimmed(&self) -> Range<usize> {
+        let start = self.start + self.text.len() - self.text.trim_start().len();
+        start..start + self.text.trim().len()
+    }
+
+    fn is_blank(&self) -> bool {
+        self.text.trim().is_empty()
+    }
+}
+
+/// Reports NUL characters, which mean nothing anywhere, and puts blanks in their places.
+pub(crate) fn without_nul<'a>(file: &'a str, diagnostics: &mut Vec<Diagnostic>) -> Cow<'a, str> {
+    let Some(at) = file.find('\0') else {
+        return Cow::Borrowed(file);
+    };
+    let problem = Diagnostic::error(
+        "nul-character",
+        at..at + 1,
+        "the file contains a NUL character",
+    )
+    .with_label("not text")
+    .with_help("save the harness as UTF-8 text");
+    diagnostics.push(problem);
+    Cow::Owned(file.replace('\0', " "))
+}
+
+/// Takes a file apart.
+pub(crate) fn read(file: &str, diagnostics: &mut Vec<Diagnostic>) -> Lines {
+    let mut reader = Reader {
+        physical: physical_lines(file),
+        at: 0,
+        lines: Lines::default(),
+        diagnostics,
+    };
+    while let Some(line) = reader.next() {
+        reader.line(line);
+    }
+    reader.lines
+}
+
+fn physical_lines(file: &str) -> Vec<Physical<'_>> {
+    let mut start = if file.starts_with('\u{feff}') { 3 } else { 0 };
+    let mut lines = Vec::new();
+    for (index, line) in file[start..].split_inclusive('\n').enumerate() {
+        let text = line.trim_end_matches('\n').trim_end_matches('\r');
+        lines.push(Physical {
+            number: index + 1,
+            start,
+            text,
+        });
+        start += line.len();
+    }
+    lines
+}
+
+struct Reader<'a> {
+    physical: Vec<Physical<'a>>,
+    at: usize,
+    lines: Lines,
+    diagnostics: &'a mut Vec<Diagnostic>,
+}
+
+impl<'a> Reader<'a> {
+    fn next(&mut self) -> Option<Physical<'a>> {
+        let line = self.physical.get(self.at).copied();
+        self.at += 1;
+        line
+    }
+
+    fn line(&mut self, line: Physical<'a>) {
+        let trimmed = line.text.trim_start();
+        if trimmed.starts_with("<@") {
+            self.column_zero(&line, "<@", "a raw block");
+            self.block(line);
+        } else if trimmed.starts_with("@>") {
+            let range = line.trimmed();
+            self.diagnostics.push(
+                Diagnostic::warning(
+                    "stray-block-end",
+                    range.start..range.start + 2,
+                    "`@>` closes a raw block, but none is open",
+                )
+                .with_label("no `<@` before this"),
+            );
+        } else if trimmed.starts_with('@') {
+            self.column_zero(&line, "@", "raw host code");
+            self.raw_line(line);
+        } else if !line.is_blank() {
+            self.harness_line(line);
+        }
+    }
+
+    /// The original recognises markers only at the very start of a line and takes others for actions.
+    fn column_zero(&mut self, line: &Physical<'a>, marker: &str, what: &str) {
+        if line.text.starts_with(marker) {
+            return;
+        }
+        let start = line.trimmed().start;
+        self.diagnostics.push(
+            Diagnostic::error(
+                "indented-marker",
+                start..start + marker.len(),
+                format!("the `{marker}` of {what} must be the first character of its line"),
+            )
+            .with_label("indented")
+            .with_help("remove the blanks before it"),
+        );
+    }
+
+    fn harness_line(&mut self, first: Physical<'a>) {
+        let mut logical = Logical {
+            number: first.number,
+            text: String::new(),
+            stretches: Vec::new(),
+        };
+        let mut comment = Self::trailing_comment(&first);
+        let is_comment = first.text.trim_start().starts_with('#');
+        let mut line = first;
+        loop {
+            let Some(kept) = self.without_backslash(&line) else {
+                logical.push(line.text, line.start);
+                break;
+            };
+            logical.push(kept, line.start);
+            // A blank line does not end a continuation.
+            while self.physical.get(self.at).is_some_and(Physical::is_blank) {
+                self.at += 1;
+            }
+            let Some(next) = self.next() else {
+                self.nothing_to_continue(line);
+                break;
+            };
+            self.joined(&first, &next, is_comment, comment.take());
+            line = next;
+        }
+        if !is_comment {
+            self.lines.harness.push(logical);
+        }
+    }
+
+    /// What stands before the backslash that continues a line.
+    fn without_backslash(&mut self, line: &Physical<'a>) -> Option<&'a str> {
+        let kept = line.text.trim_end().strip_suffix('\\')?;
+        let blanks = kept.len() + 1..line.text.len();
+        if !blanks.is_empty() && line.text.trim_start().starts_with('#') {
+            return None;
+        }
+        if !blanks.is_empty() {
+            self.diagnostics.push(
+                Diagnostic::warning(
+                    "blanks-behind-backslash",
+                    line.start + blanks.start..line.start + blanks.end,
+                    "blanks follow the backslash at the end of this line",
+                )
+                .with_label("blanks here")
+                .with_help("remove them; the line is continued nevertheless"),
+            );
+        }
+        Some(kept)
+    }
+
+    fn nothing_to_continue(&mut self, line: Physical<'a>) {
+        let end = line.trimmed().end;
+        self.diagnostics.push(
+            Diagnostic::warning(
+                "nothing-to-continue",
+                end - 1..end,
+                "the last line ends in a backslash, but no line follows",
+            )
+            .with_label("continues nothing"),
+        );
+    }
+
+    /// The comment at the end of a line that a backslash continues.
+    fn trailing_comment(line: &Physical<'a>) -> Option<Range<usize>> {
+        let text = line.text.trim_end();
+        let start = host::end_of_code(text);
+        (text.ends_with('\\') && start < text.len())
+            .then(|| line.start + start..line.start + text.len())
+    }
+
+    /// Warns where joining is surely not what was meant.
+    fn joined(
+        &mut self,
+        first: &Physical<'a>,
+        next: &Physical<'a>,
+        is_comment: bool,
+        comment: Option<Range<usize>>,
+    ) {
+        let next_is_comment = next.text.trim_start().starts_with('#');
+        if let (Some(comment), false) = (comment, next_is_comment) {
+            self.diagnostics.push(
+                Diagnostic::warning(
+                    "swallowed-by-comment",
+                    next.trimmed(),
+                    "this line is part of the comment before it, which ends in a backslash",
+                )
+                .with_label("ignored")
+                .with_related(comment, "the comment")
+                .with_help("remove the backslash at the end of the comment"),
+            );
+        } else if !is_comment && crate::keywords::starts_with_keyword(next.text) {
+            self.diagnostics.push(
+                Diagnostic::warning(
+                    "joined-keyword-line",
+                    next.trimmed(),
+                    "this line is joined with the one before it, which ends in a backslash",
+                )
+                .with_label("not a line of its own")
+                .with_related(first.trimmed(), "continued by the backslash at its end")
+                .with_help("remove the backslash at the end of the line before"),
+            );
+        }
+    }
+
+    /// An `@` line, and the lines that a backslash joins to it.
+    fn raw_line(&mut self, first: Physical<'a>) {
+        let skipped = first.text.len() - first.text.trim_start().len() + 1;
+        self.push_raw(&first, skipped);
+        let mut line = first;
+        while line.text.ends_with('\\') {
+            let Some(next) = self.next() else { return };
+            self.push_raw(&next, usize::from(next.text.starts_with('@')));
+            line = next;
+        }
+    }
+
+    fn push_raw(&mut self, line: &Physical<'a>, skipped: usize) {
+        self.lines.raw.push(RawLine {
+            number: line.number,
+            // A lone carriage return becomes a blank, so that every character keeps its place.
+            text: line.text[skipped..].replace('\r', " "),
+            start: line.start + skipped,
+        });
+    }
+
+    fn block(&mut self, opening: Physical<'a>) {
+        let range = opening.trimmed();
+        self.dropped_behind_marker(range.start + 2..range.end, opening.text.trim());
+        while let Some(line) = self.next() {
+            if line.text.trim() == "@>" || line.text.starts_with("@>") {
+                self.column_zero(&line, "@>", "the end of a raw block");
+                let range = line.trimmed();
+                self.dropped_behind_marker(range.start + 2..range.end, line.text.trim());
+                return;
+            }
+            if line.text.starts_with("<@") {
+                self.diagnostics.push(
+                    Diagnostic::warning(
+                        "block-opened-twice",
+                        line.start..line.start + 2,
+                        "a raw block is open already, so this line is ignored",
+                    )
+                    .with_label("`<@` inside a raw block")
+                    .with_related(range.start..range.start + 2, "opened here"),
+                );
+                continue;
+            }
+            let drop_at = line.text.starts_with('@') && !self.is_decorator(&line);
+            self.push_raw(&line, usize::from(drop_at));
+        }
+        self.diagnostics.push(
+            Diagnostic::error(
+                "unclosed-block",
+                range.start..range.start + 2,
+                "this raw block is never closed",
+            )
+            .with_label("opened here")
+            .with_help("end it with a line that starts with `@>`"),
+        );
+    }
+
+    /// `rest` starts behind the two characters of the marker.
+    fn dropped_behind_marker(&mut self, range: Range<usize>, whole: &str) {
+        let rest = whole.get(2..).unwrap_or_default();
+        if rest.trim().is_empty() || rest.trim_start().starts_with('#') {
+            return;
+        }
+        let start = range.start + rest.len() - rest.trim_start().len();
+        self.diagnostics.push(
+            Diagnostic::warning(
+                "text-behind-marker",
+                start..range.end,
+                format!("text behind `{}` is ignored", &whole[..2]),
+            )
+            .with_label("ignored")
+            .with_help("put it on a line of its own"),
+        );
+    }
+
+    /// In a block an `@` in the first column is a host decorator if what follows can be decorated, otherwise the marker of raw
+    /// code, written although it is not needed there.
+    fn is_decorator(&self, line: &Physical<'a>) -> bool {
+        let mut open = host::open_brackets(line.text);
+        let mut following = self.physical[self.at.min(self.physical.len())..]
+            .iter()
+            .take(LONGEST_DECORATOR);
+        loop {
+            let Some(next) = following.next() else {
+                return false;
+            };
+            if open > 0 {
+                open += host::open_brackets(next.text);
+            } else if !next.is_blank() && !next.text.starts_with('#') {
+                return host::is_decorator(line.text) && host::can_be_decorated(next.text);
+            }
+        }
+    }
+}
+
+/// A decorator whose arguments take more lines than this is not recognised.
+const LONGEST_DECORATOR: usize = 50;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(file: &str) -> (Lines, Vec<&'static str>) {
+        let mut diagnostics = Vec::new();
+        let lines = read(file, &mut diagnostics);
+        (lines, diagnostics.iter().map(|one| one.name).collect())
+    }
+
+    fn harness(file: &str) -> Vec<String> {
+        let (lines, _) = lines(file);
+        lines.harness.into_iter().map(|line| line.text).collect()
+    }
+
+    fn raw(file: &str) -> Vec<(usize, String)> {
+        let (lines, _) = lines(file);
+        lines
+            .raw
+            .into_iter()
+            .map(|line| (line.number, line.text))
+            .collect()
+    }
+
+    #[test]
+    fn joins_and_keeps_places() {
+        let file = "\u{feff}# c\r\nabc \\\r\n\n  déf\\\nxyz";
+        let (lines, _) = lines(file);
+        let line = &lines.harness[0];
+        assert_eq!(line.text, "abc   défxyz");
+        assert_eq!(line.number, 2);
+        let at = line.text.find("déf").unwrap();
+        assert_eq!(&file[line.place(&(at..at + 4))], "déf");
+        let at = line.text.find("xyz").unwrap();
+        assert_eq!(&file[line.place(&(at..at + 3))], "xyz");
+        assert_eq!(&file[line.place(&(0..3))], "abc");
+        let end = line.text.len();
+        assert_eq!(line.place(&(end..end)), file.len()..file.len());
+    }
+
+    #[test]
+    fn carriage_returns_vanish() {
+        assert_eq!(harness("a\rb\r\n\rc"), ["ab", "c"]);
+    }
+
+    #[test]
+    fn raw_lines() {
+        let file = "@import x\n@def f():\n@  return 1\n@y = 1 + \\\n  2\n<@\n@import z\n@deco(\n 1)\ndef g(): pass\n# kept\n@>\n";
+        let expected = [
+            (1, "import x"),
+            (2, "def f():"),
+            (3, "  return 1"),
+            (4, "y = 1 + \\"),
+            (5, "  2"),
+            (7, "import z"),
+            (8, "@deco("),
+            (9, " 1)"),
+            (10, "def g(): pass"),
+            (11, "# kept"),
+        ];
+        let expected: Vec<_> = expected.map(|(line, text)| (line, text.to_owned())).into();
+        assert_eq!(raw(file), expected);
+    }
+
+    #[test]
+    fn markers_in_wrong_places() {
+        assert_eq!(
+            lines(" <@\nx\n @>\n").1,
+            ["indented-marker", "indented-marker"]
+        );
+        assert_eq!(lines(" @import x").1, ["indented-marker"]);
+        assert_eq!(lines("@>\n").1, ["stray-block-end"]);
+        assert_eq!(
+            lines("<@\n<@\n").1,
+            ["block-opened-twice", "unclosed-block"]
+        );
+        assert_eq!(lines("<@ x\n@> y\n").1, ["text-behind-marker"; 2]);
+        assert_eq!(lines("# c \\\nx\n").1, ["swallowed-by-comment"]);
+        assert_eq!(
+            lines("compare: in\\\ncompare: get\n").1,
+            ["joined-keyword-line"]
+        );
+        assert_eq!(lines("x\\").1, ["nothing-to-continue"]);
+    }
+}

@@ -1,0 +1,466 @@
+//! A line's text as a list of nodes: host text, placeholders, choices, separators.
+//!
+//! The scanner walks over the host's tokens, so that brackets and quotes inside strings mean nothing, and looks at every
+//! `<` and `%` whether it starts something of ours. What decides in doubt is the position: behind an operand (a name, a
+//! closing bracket) `<` is a comparison, anywhere else it cannot be host code.
+
+use std::ops::Range;
+
+use crate::choices;
+use crate::diagnostics::Diagnostic;
+use crate::host::{self, Token, TokenKind};
+use crate::keywords::Declaration;
+use crate::nodes::{Kind, MARKS, Mark, Mention, Node, Placeholder};
+use crate::pools::Pools;
+
+mod choice;
+
+/// Stands where a pool is named that does not exist, so that the rest of the line can still be checked.
+const UNKNOWN: &str = "unknown_pool";
+
+/// Choices within choices deeper than this are refused.
+const DEEPEST: usize = 20;
+
+/// How often a line is cut into tokens anew because a choice ended inside a string.
+const MOST_FRESH_STARTS: usize = 100;
+
+/// Reads a part of a line.
+pub(crate) fn scan(
+    declaration: &Declaration<'_>,
+    range: Range<usize>,
+    pools: &Pools,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<Node> {
+    let mut scanner = Scanner {
+        declaration,
+        pools,
+        diagnostics,
+    };
+    scanner.region(range, Surroundings::default())
+}
+
+struct Scanner<'a, 'd> {
+    declaration: &'a Declaration<'a>,
+    pools: &'a Pools,
+    diagnostics: &'d mut Vec<Diagnostic>,
+}
+
+/// In what a region of the line lies.
+#[derive(Clone, Copy, Debug, Default)]
+struct Surroundings {
+    /// Open brackets.
+    depth: usize,
+    /// Open choices and `pre`s.
+    nesting: usize,
+    in_pre: bool,
+    in_string: bool,
+}
+
+impl<'a> Scanner<'a, '_> {
+    fn text(&self) -> &'a str {
+        &self.declaration.line.text
+    }
+
+    fn region(&mut self, range: Range<usize>, surroundings: Surroundings) -> Vec<Node> {
+        if surroundings.nesting > DEEPEST {
+            self.error("too-deep", &range, "choices are nested too deeply");
+            return Vec::new();
+        }
+        let mut region = Region {
+            text_start: range.start,
+            at: range.start,
+            end: range.end,
+            tokens: Vec::new(),
+            next: 0,
+            depth: surroundings.depth,
+            surroundings,
+            before: Before::Start,
+            lambdas: 0,
+            fresh_starts: 0,
+            without_closer: [false; 2],
+            unclosed_pre: false,
+            nodes: Vec::new(),
+            scanner: self,
+        };
+        if surroundings.in_string {
+            region.string(range.clone());
+        } else {
+            region.cut();
+            region.run();
+        }
+        region.flush(range.end);
+        region.nodes
+    }
+
+    fn error(&mut self, name: &'static str, range: &Range<usize>, message: impl Into<String>) {
+        let place = self.declaration.place(range);
+        self.diagnostics
+            .push(Diagnostic::error(name, place, message));
+    }
+}
+
+/// What stands before the cursor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Before {
+    Start,
+    Operand,
+    Operator,
+}
+
+struct Region<'s, 'a, 'd> {
+    scanner: &'s mut Scanner<'a, 'd>,
+    nodes: Vec<Node>,
+    /// Up to here everything is in `nodes`.
+    text_start: usize,
+    at: usize,
+    end: usize,
+    tokens: Vec<Token>,
+    next: usize,
+    depth: usize,
+    surroundings: Surroundings,
+    before: Before,
+    /// `lambda`s whose colon has not come yet: commas before it separate parameters.
+    lambdas: usize,
+    fresh_starts: usize,
+    /// No `]>` and no `],>` stands in the rest, so that it need not be searched again.
+    without_closer: [bool; 2],
+    /// A `pre<(` was not closed; further ones are not looked at.
+    unclosed_pre: bool,
+}
+
+impl<'a> Region<'_, 'a, '_> {
+    fn text(&self) -> &'a str {
+        self.scanner.text()
+    }
+
+    fn rest(&self) -> &'a str {
+        self.text().get(self.at..self.end).unwrap_or_default()
+    }
+
+    /// Cuts the rest into tokens.
+    fn cut(&mut self) {
+        let start = self.at;
+        self.tokens = host::tokens(self.rest());
+        for token in &mut self.tokens {
+            token.range = token.range.start + start..token.range.end + start;
+        }
+        self.next = 0;
+    }
+
+    /// The token at the cursor; moves the cursor over blanks.
+    fn token(&mut self) -> Option<Token> {
+        loop {
+            let token = self.tokens.get(self.next)?.clone();
+            if token.range.start >= self.at {
+                self.at = token.range.start;
+                return Some(token);
+            }
+            if token.range.end <= self.at {
+                self.next += 1;
+            } else if token.kind == TokenKind::Operator {
+                return Some(Token {
+                    kind: TokenKind::Operator,
+                    range: self.at..token.range.end,
+                });
+            } else if self.fresh_starts == MOST_FRESH_STARTS {
+                return None;
+            } else {
+                self.fresh_starts += 1;
+                self.cut();
+            }
+        }
+    }
+
+    fn run(&mut self) {
+        while let Some(token) = self.token() {
+            match token.kind {
+                TokenKind::String => self.string(token.range),
+                TokenKind::Operator => self.operator(),
+                TokenKind::Open => {
+                    self.depth += 1;
+                    self.skip(token.range.end, Before::Operator);
+                }
+                TokenKind::Close => {
+                    self.depth = self.depth.saturating_sub(1);
+                    self.skip(token.range.end, Before::Operand);
+                }
+                TokenKind::Name => self.name(&token.range),
+                TokenKind::Keyword => self.keyword(&token.range),
+                TokenKind::Number => self.skip(token.range.end, Before::Operand),
+                TokenKind::Comment | TokenKind::Newline | TokenKind::Unknown => {
+                    self.skip(token.range.end, Before::Operator);
+                }
+            }
+        }
+    }
+
+    fn skip(&mut self, end: usize, before: Before) {
+        self.at = end.max(self.at);
+        self.before = before;
+    }
+
+    fn flush(&mut self, end: usize) {
+        if self.text_start < end {
+            self.nodes.push(Node {
+                kind: Kind::Text,
+                span: self.text_start..end,
+            });
+        }
+        self.text_start = end;
+    }
+
+    /// Adds a node that starts at `start` and reaches to `end`.
+    fn push(&mut self, kind: Kind, start: usize, end: usize) {
+        self.flush(start);
+        self.nodes.push(Node {
+            kind,
+            span: start..end,
+        });
+        self.text_start = end;
+        self.at = end;
+        self.before = Before::Operand;
+    }
+
+    fn keyword(&mut self, range: &Range<usize>) {
+        let word = &self.text()[range.clone()];
+        if word == "lambda" {
+            self.lambdas += 1;
+        }
+        let before = if host::is_constant(word) {
+            Before::Operand
+        } else {
+            Before::Operator
+        };
+        self.skip(range.end, before);
+    }
+
+    fn name(&mut self, range: &Range<usize>) {
+        let word = &self.text()[range.clone()];
+        let behind = &self.text()[range.end..self.end];
+        let opens = behind.starts_with("<(") || behind.starts_with("%(");
+        if matches!(word, "pre" | "PRE") && opens && !self.unclosed_pre && self.pre(range) {
+            return;
+        }
+        self.skip(range.end, Before::Operand);
+    }
+
+    /// `pre<(e)>`; false if it is host code (`pre < (e)`).
+    fn pre(&mut self, word: &Range<usize>) -> bool {
+        let start = word.end + 2;
+        let text = self.text();
+        let closes = |at: usize| {
+            text[..self.end]
+                .get(at + 1..)
+                .is_some_and(|rest| rest.starts_with(['>', '%']))
+        };
+        let close = match choices::find_close(text, &self.tokens, start, b')') {
+            Some(close) if closes(close.at) => close.at,
+            Some(_) => return false,
+            None => {
+                let rest = &text[start..self.end];
+                let Some(at) = [rest.find(")>"), rest.find(")%")]
+                    .into_iter()
+                    .flatten()
+                    .min()
+                else {
+                    self.unclosed_pre = true;
+                    let place = word.start..start;
+                    self.scanner
+                        .error("unclosed-pre", &place, "this `pre<(` is never closed");
+                    self.advise("end the expression with `)>`");
+                    return false;
+                };
+                start + at
+            }
+        };
+        if self.surroundings.in_pre {
+            let place = word.start..close + 2;
+            self.scanner.error(
+                "nested-pre",
+                &place,
+                "a `pre<(…)>` cannot stand inside another one",
+            );
+        }
+        self.push(Kind::PreOpen, word.start, start);
+        let surroundings = Surroundings {
+            depth: self.depth + 1,
+            nesting: self.surroundings.nesting + 1,
+            in_pre: true,
+            in_string: false,
+        };
+        let inner = self.scanner.region(start..close, surroundings);
+        self.nodes.extend(inner);
+        self.text_start = close;
+        self.push(Kind::PreClose, close, close + 2);
+        true
+    }
+
+    fn advise(&mut self, help: &str) {
+        if let Some(last) = self.scanner.diagnostics.last_mut() {
+            last.help = Some(help.to_owned());
+        }
+    }
+
+    fn operator(&mut self) {
+        let rest = self.rest();
+        if rest.starts_with(['<', '%']) && self.hole() {
+            return;
+        }
+        if self.depth == 0 {
+            let mark = MARKS.iter().find(|(text, _)| rest.starts_with(text));
+            if let Some((text, mark)) =
+                mark.filter(|(_, mark)| *mark != Mark::Comma || self.lambdas == 0)
+            {
+                self.push(Kind::Mark(*mark), self.at, self.at + text.len());
+                self.before = Before::Start;
+                return;
+            }
+        }
+        if rest.starts_with(':') {
+            self.lambdas = self.lambdas.saturating_sub(1);
+        }
+        self.skip(self.at + host::operator_length(rest), Before::Operator);
+    }
+
+    /// Reads a placeholder or choice at the cursor; false if it is an operator of the host.
+    fn hole(&mut self) -> bool {
+        let rest = self.rest();
+        let run = rest.len() - rest.trim_start_matches('<').len();
+        if run >= 2 {
+            // A shift, unless the last of two belongs to a choice: `x <<[1..3]>`.
+            let opens = rest[run..].starts_with('[') || rest[run..].starts_with(",[");
+            if run == 2
+                && opens
+                && !self.without_closer.contains(&true)
+                && choices::is_closed(&rest[1..])
+            {
+                self.skip(self.at + 1, Before::Operator);
+            } else {
+                self.skip(self.at + 2, Before::Operator);
+            }
+            return true;
+        }
+        if rest[1..].starts_with('[') || rest[1..].starts_with(",[") {
+            return self.choice();
+        }
+        if let Some((choice, length)) = choices::bare_range(rest) {
+            self.bare_range(choice, self.at + length);
+            return true;
+        }
+        self.placeholder(false)
+    }
+
+    /// `<x>`, `<x,1>`, `%x%`, `%x , 1%`
+    fn placeholder(&mut self, in_string: bool) -> bool {
+        let Some(found) = Placeholder::parse(self.rest()) else {
+            return false;
+        };
+        let expects_operand = self.before != Before::Operand;
+        let Some(pool) = self.scanner.pools.find(found.name) else {
+            if in_string || !expects_operand {
+                return false;
+            }
+            self.unknown_pool(&found);
+            return true;
+        };
+        if found.has_blanks && !(expects_operand || in_string || self.rest().starts_with('%')) {
+            return false;
+        }
+        let (start, twin, silent) = self.prefixes();
+        let end = self.at + found.length;
+        if in_string && self.looks_like_format(pool, &found) {
+            self.format_in_string(found.name, start..end);
+        }
+        if twin && !self.scanner.pools.declared[pool.0].reference {
+            self.no_twin(found.name, start..end);
+        }
+        let mention = Mention {
+            pool,
+            twin,
+            silent,
+            in_string,
+        };
+        let kind = match found.number {
+            Some(number) => Kind::Back(mention, number),
+            None => Kind::Slot(mention),
+        };
+        self.push(kind, start, end);
+        true
+    }
+
+    /// `"%s%s"` in a harness whose pools are written `<s>`.
+    fn looks_like_format(&self, pool: testwright_core::PoolId, found: &Placeholder<'_>) -> bool {
+        let is_conversion = found.name.len() == 1 && found.number.is_none();
+        is_conversion && self.rest().starts_with('%') && !self.scanner.pools.old_notation[pool.0]
+    }
+
+    fn format_in_string(&mut self, name: &str, range: Range<usize>) {
+        let place = self.scanner.declaration.place(&range);
+        self.scanner.diagnostics.push(
+            Diagnostic::warning(
+                "format-is-placeholder",
+                place,
+                format!("`%{name}%` in this string means the pool `<{name}>`"),
+            )
+            .with_label("replaced by the slot")
+            .with_help("if it is a format, put a blank between the two, or rename the pool"),
+        );
+    }
+
+    fn unknown_pool(&mut self, found: &Placeholder<'_>) {
+        let range = self.at..self.at + found.length;
+        let help = self.scanner.pools.advice(found.name);
+        let place = self.scanner.declaration.place(&range);
+        self.scanner.diagnostics.push(
+            Diagnostic::error(
+                "unknown-pool",
+                place,
+                format!("no pool named `<{}>`", found.name),
+            )
+            .with_label("not declared in this harness")
+            .with_help(help),
+        );
+        self.push(Kind::Written(UNKNOWN.to_owned()), range.start, range.end);
+    }
+
+    fn no_twin(&mut self, name: &str, range: Range<usize>) {
+        let message = format!("the pool `<{name}>` has no reference twin");
+        self.scanner.error("no-twin", &range, message);
+        self.advise(&format!("declare it with `REF`: `pool: <{name}> 2 REF`"));
+    }
+
+    /// Looks back over `~` and `REF:` directly before the cursor: where the placeholder starts with them.
+    fn prefixes(&self) -> (usize, bool, bool) {
+        let before = &self.text()[self.text_start..self.at];
+        let (before, twin) = match before.strip_suffix("REF:") {
+            Some(rest) if !rest.ends_with(host::continues_name) => (rest, true),
+            _ => (before, false),
+        };
+        let (before, silent) = match before.strip_suffix('~') {
+            Some(rest) => (rest, true),
+            None => (before, false),
+        };
+        (self.text_start + before.len(), twin, silent)
+    }
+
+    /// Placeholders and choices inside a string literal, from its opening to its closing quotes.
+    fn string(&mut self, range: Range<usize>) {
+        let string = &self.text()[range.clone()];
+        let outer_end = std::mem::replace(&mut self.end, range.end);
+        self.at = range.start;
+        if string.contains(['<', '%']) {
+            let code = host::code_in_string(string);
+            while let Some(next) = self.rest().find(['<', '%']) {
+                self.at += next;
+                let at = self.at - range.start;
+                let in_code = code.iter().any(|code| code.contains(&at));
+                self.before = Before::Operand;
+                if !self.placeholder(!in_code) && !self.choice_in_string() {
+                    self.at += 1;
+                }
+            }
+        }
+        self.end = outer_end;
+        self.skip(range.end, Before::Operand);
+    }
+}

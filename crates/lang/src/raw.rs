@@ -1,0 +1,353 @@
+//! Raw host code: put together at its line numbers, with the few things in it that are ours.
+
+use std::ops::Range;
+
+use crate::check;
+use crate::choices;
+use crate::diagnostics::Diagnostic;
+use crate::harness::{EntryValue, Located, RawCode};
+use crate::host::{self, Syntax, Token, TokenKind};
+use crate::lines::RawLine;
+use crate::mapping::Mapped;
+
+/// Raw code and what the rest of the harness must know about it.
+#[derive(Debug, Default)]
+pub(crate) struct Raw {
+    pub(crate) code: RawCode,
+    /// Functions with the additional parameter.
+    pub(crate) guarded: Vec<String>,
+}
+
+/// Reads the raw lines of a harness.
+pub(crate) fn read(lines: &[RawLine], diagnostics: &mut Vec<Diagnostic>) -> Raw {
+    let mut raw = Raw::default();
+    if lines.is_empty() {
+        return raw;
+    }
+    let written = as_written(lines);
+    let edits = Editor::new(&written, diagnostics).edits(&mut raw);
+    let text = edited(&written, &edits);
+    let unclosed = diagnostics
+        .iter()
+        .any(|diagnostic| diagnostic.name == "unclosed-pre");
+    let problems = diagnostics.len();
+    if !unclosed {
+        report(&text, lines, diagnostics);
+    }
+    if problems == diagnostics.len() {
+        raw.code.reset_modules = reset_modules(&text.text);
+    }
+    raw.code.text = text.text;
+    raw
+}
+
+/// All lines at their numbers.
+fn as_written(lines: &[RawLine]) -> Mapped {
+    let mut written = Mapped::default();
+    let mut number = 1;
+    for line in lines {
+        let gap = "\n".repeat(line.number.saturating_sub(number));
+        written.push_instead(&gap, line.start..line.start);
+        number = number.max(line.number);
+        written.push(&line.text, line.start);
+    }
+    written.push_instead(
+        "\n",
+        written.source(&(written.text.len()..written.text.len())),
+    );
+    written
+}
+
+/// Replaces ranges of a text.
+fn edited(written: &Mapped, edits: &[(Range<usize>, String)]) -> Mapped {
+    let mut result = Mapped::default();
+    let mut at = 0;
+    for (range, text) in edits {
+        copy(written, at..range.start, &mut result);
+        result.push_instead(text, written.source(range));
+        at = range.end;
+    }
+    copy(written, at..written.text.len(), &mut result);
+    result
+}
+
+/// Copies line by line, since each line has a place of its own.
+fn copy(written: &Mapped, range: Range<usize>, result: &mut Mapped) {
+    let mut at = range.start;
+    for line in written.text[range].split_inclusive('\n') {
+        result.push(line, written.source(&(at..at)).start);
+        at += line.len();
+    }
+}
+
+struct Editor<'a, 'd> {
+    written: &'a Mapped,
+    tokens: Vec<Token>,
+    diagnostics: &'d mut Vec<Diagnostic>,
+    /// Ranges of functions, from `def` to the next line in the first column that starts one.
+    functions: Vec<Range<usize>>,
+    /// For each entry value its function and its text.
+    entry_values: Vec<(usize, String)>,
+    /// The last place whose line number was asked for, and that number.
+    counted: (usize, usize),
+    /// A `pre<(` was not closed; further ones are not looked at.
+    unclosed_pre: bool,
+}
+
+impl<'a, 'd> Editor<'a, 'd> {
+    fn new(written: &'a Mapped, diagnostics: &'d mut Vec<Diagnostic>) -> Self {
+        let tokens = host::tokens(&written.text);
+        let mut editor = Editor {
+            written,
+            tokens,
+            diagnostics,
+            functions: Vec::new(),
+            entry_values: Vec::new(),
+            counted: (0, 1),
+            unclosed_pre: false,
+        };
+        editor.find_functions();
+        editor
+    }
+
+    fn text(&self, token: &Token) -> &'a str {
+        &self.written.text[token.range.clone()]
+    }
+
+    fn is_word(&self, index: usize, word: &str) -> bool {
+        self.tokens
+            .get(index)
+            .is_some_and(|token| self.text(token) == word)
+    }
+
+    fn find_functions(&mut self) {
+        let starts: Vec<usize> = self
+            .tokens
+            .iter()
+            .filter(|token| matches!(token.kind, TokenKind::Keyword) && self.text(token) == "def")
+            .map(|token| token.range.start)
+            .collect();
+        let ends = starts
+            .iter()
+            .skip(1)
+            .copied()
+            .chain([self.written.text.len()]);
+        self.functions = starts
+            .iter()
+            .copied()
+            .zip(ends)
+            .map(|(start, end)| start..end)
+            .collect();
+    }
+
+    /// The number of the function that this place belongs to.
+    fn function_around(&self, at: usize) -> Option<usize> {
+        self.functions
+            .partition_point(|function| function.start <= at)
+            .checked_sub(1)
+    }
+
+    /// What must be replaced, in order.
+    fn edits(mut self, raw: &mut Raw) -> Vec<(Range<usize>, String)> {
+        let mut edits = Vec::new();
+        let mut index = 0;
+        while index < self.tokens.len() {
+            let behind = edits
+                .last()
+                .map_or(0, |(range, _): &(Range<usize>, String)| range.end);
+            let token = self.tokens[index].clone();
+            if token.range.start >= behind {
+                edits.extend(self.edit(index, &token, raw));
+            }
+            index += 1;
+        }
+        edits
+    }
+
+    fn edit(
+        &mut self,
+        index: usize,
+        token: &Token,
+        raw: &mut Raw,
+    ) -> Option<(Range<usize>, String)> {
+        let text = self.text(token);
+        match (token.kind, text) {
+            (TokenKind::Name, "pre" | "PRE") => self.entry_value(token, raw),
+            (TokenKind::Operator, "%" | "<") => self.commit(index, raw),
+            (TokenKind::Name, name)
+                if name.starts_with("guarded") && index > 0 && self.is_word(index - 1, "def") =>
+            {
+                self.guarded(index, name, raw)
+            }
+            _ => None,
+        }
+    }
+
+    /// `pre<(e)>`
+    fn entry_value(&mut self, token: &Token, raw: &mut Raw) -> Option<(Range<usize>, String)> {
+        let text = &self.written.text;
+        let behind = &text[token.range.end..];
+        let opens = behind.starts_with("<(") || behind.starts_with("%(");
+        if !opens || self.unclosed_pre {
+            return None;
+        }
+        let start = token.range.end + 2;
+        let Some(close) = choices::find_close(text, &self.tokens, start, b')') else {
+            self.unclosed_pre = true;
+            let place = self.written.source(&(token.range.start..start));
+            let problem = Diagnostic::error("unclosed-pre", place, "this `pre<(` is never closed")
+                .with_help("end the expression with `)>`");
+            self.diagnostics.push(problem);
+            return None;
+        };
+        if !text[close.at + 1..].starts_with(['>', '%']) {
+            return None;
+        }
+        let range = token.range.start..close.at + 2;
+        let Some(function) = self.function_around(range.start) else {
+            let place = self.written.source(&range);
+            let problem = Diagnostic::error(
+                "misplaced-pre",
+                place,
+                "`pre<(…)>` stands outside of any function",
+            )
+            .with_help("it is the value of an expression when the function around it was entered");
+            self.diagnostics.push(problem);
+            return Some((range, "None".to_owned()));
+        };
+        let line = line_of(text, &mut self.counted, range.start);
+        let expression = text[start..close.at].trim().to_owned();
+        // Those of one function stand together.
+        let known = self
+            .entry_values
+            .iter()
+            .rev()
+            .take_while(|(place, _)| *place == function)
+            .position(|(_, known)| *known == expression)
+            .map(|behind| self.entry_values.len() - 1 - behind);
+        let index = known.unwrap_or_else(|| {
+            self.entry_values.push((function, expression.clone()));
+            raw.code.entry_values.push(EntryValue {
+                name: format!("testwright_entry_{}", raw.code.entry_values.len()),
+                expression,
+                line,
+            });
+            raw.code.entry_values.len() - 1
+        });
+        Some((range, format!("testwright_entry_{index}")))
+    }
+
+    /// `def guardedX(a):`
+    fn guarded(
+        &mut self,
+        index: usize,
+        name: &str,
+        raw: &mut Raw,
+    ) -> Option<(Range<usize>, String)> {
+        let open = self
+            .tokens
+            .get(index + 1)
+            .filter(|token| self.text(token) == "(")?;
+        let start = open.range.end;
+        let close = choices::find_close(&self.written.text, &self.tokens, start, b')')?;
+        raw.guarded.push(name.to_owned());
+        let arguments = self.written.text[start..close.at].trim_end();
+        let separator = match arguments.trim() {
+            "" => "",
+            _ if arguments.ends_with(',') => " ",
+            _ => ", ",
+        };
+        let end = start + arguments.len();
+        Some((end..end, format!("{separator}SPECULATIVE_CALL = False")))
+    }
+
+    /// `%COMMIT%`
+    fn commit(&mut self, index: usize, raw: &Raw) -> Option<(Range<usize>, String)> {
+        let token = &self.tokens[index];
+        let rest = &self.written.text[token.range.start..];
+        let length = ["%COMMIT%", "<COMMIT>"]
+            .iter()
+            .find(|marker| rest.starts_with(**marker))?
+            .len();
+        let range = token.range.start..token.range.start + length;
+        let function = self.function_around(range.start);
+        let is_guarded = function.is_some_and(|function| {
+            let function = self.functions[function].clone();
+            let header = self.written.text[function]
+                .trim_start_matches("def")
+                .trim_start();
+            raw.guarded
+                .iter()
+                .any(|name| header.starts_with(name.as_str()))
+        });
+        if !is_guarded {
+            let place = self.written.source(&range);
+            let problem = Diagnostic::error(
+                "misplaced-commit",
+                place,
+                "`%COMMIT%` stands outside of a guarded function",
+            )
+            .with_help("it belongs into a function whose name starts with `guarded`");
+            self.diagnostics.push(problem);
+        }
+        Some((range, "if SPECULATIVE_CALL: return True".to_owned()))
+    }
+}
+
+/// Syntax errors, one for each stretch of code that starts in the first column: further ones are mostly consequences.
+fn report(text: &Mapped, lines: &[RawLine], diagnostics: &mut Vec<Diagnostic>) {
+    let mut last_stretch = None;
+    let end = lines.last().map_or(0, |line| line.start + line.text.len());
+    for trouble in host::check(Syntax::Module, &text.text) {
+        let at = trouble.range.start.min(text.text.len());
+        let stretch = stretch_start(&text.text, at);
+        if trouble.outdated.is_none() && last_stretch == Some(stretch) {
+            continue;
+        }
+        last_stretch = Some(stretch);
+        let mut place = text.source(&trouble.range);
+        place.start = place.start.min(end);
+        place.end = place.end.clamp(place.start, end);
+        diagnostics.push(check::report(&trouble, place, "raw code"));
+    }
+}
+
+/// The start of the last line before `at` that has something in its first column.
+fn stretch_start(text: &str, at: usize) -> usize {
+    let mut end = at;
+    loop {
+        let start = text
+            .get(..end)
+            .and_then(|before| before.rfind('\n'))
+            .map_or(0, |newline| newline + 1);
+        let indented = text[start..].starts_with([' ', '\t', '\n', '#', ')', ']', '}']);
+        if start == 0 || !indented {
+            return start;
+        }
+        end = start - 1;
+    }
+}
+
+/// The number of the line at this place, counted on from the place that was asked for before.
+fn line_of(text: &str, counted: &mut (usize, usize), at: usize) -> usize {
+    let (from, line) = *counted;
+    *counted = match text.get(from..at) {
+        Some(between) => (at, line + between.matches('\n').count()),
+        None => (at, 1 + text[..at].matches('\n').count()),
+    };
+    counted.1
+}
+
+fn reset_modules(text: &str) -> Vec<Located> {
+    let mut modules: Vec<Located> = Vec::new();
+    let mut counted = (0, 1);
+    for import in host::imported_modules(text) {
+        if modules.iter().all(|known| known.text != import.name) {
+            modules.push(Located {
+                line: line_of(text, &mut counted, import.start),
+                text: import.name,
+            });
+        }
+    }
+    modules
+}

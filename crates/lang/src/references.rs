@@ -1,0 +1,171 @@
+//! Keyword lines whose content is taken as it stands: `reference:`, `compare:`, `source:`, `feature:`, `exception:`.
+
+use std::ops::Range;
+
+use crate::action;
+use crate::code_lines;
+use crate::exceptions;
+use crate::expand::Context;
+use crate::harness::{Harness, Located, Reference};
+use crate::keywords::{self, Keyword};
+
+/// Reads one such line into the harness.
+pub(crate) fn read(context: &mut Context<'_, '_>, harness: &mut Harness) {
+    match context.declaration.keyword {
+        Keyword::Reference => reference(context, harness),
+        Keyword::Exception => exception(context, harness),
+        keyword => {
+            let Some(located) = one_word(context) else {
+                return;
+            };
+            match keyword {
+                Keyword::Compare => harness.compares.push(located),
+                Keyword::Source => harness.sources.push(located),
+                _ => harness.features.push(located),
+            }
+        }
+    }
+}
+
+/// The content up to a `#` that starts a word: these lines are not host code, and patterns may contain `#` and quotes.
+fn without_comment(context: &Context<'_, '_>) -> Range<usize> {
+    let content = context.declaration.content.clone();
+    let text = context.declaration.text();
+    let mut end = text.len();
+    for (at, _) in text.match_indices('#') {
+        if at == 0 || text[..at].ends_with(char::is_whitespace) {
+            end = at;
+            break;
+        }
+    }
+    keywords::trim(context.line(), content.start..content.start + end)
+}
+
+fn one_word(context: &mut Context<'_, '_>) -> Option<Located> {
+    let content = without_comment(context);
+    let text = &context.line()[content.clone()];
+    let Some(word) = text.split_whitespace().next() else {
+        code_lines::missing(context);
+        return None;
+    };
+    if word.len() < text.len() {
+        let rest = keywords::trim(context.line(), content.start + word.len()..content.end);
+        let keyword = context.declaration.keyword.word();
+        let diagnostic = context.warning(
+            "extra-words",
+            &rest,
+            format!("a `{keyword}:` line takes one word, the rest is ignored"),
+        );
+        diagnostic.label = "ignored".to_owned();
+        diagnostic.help = Some(format!("write one `{keyword}:` line for each"));
+    }
+    Some(Located {
+        text: word.to_owned(),
+        line: context.declaration.line.number,
+    })
+}
+
+fn exception(context: &mut Context<'_, '_>, harness: &mut Harness) {
+    let content = action::code(context);
+    if content.is_empty() {
+        code_lines::missing(context);
+        return;
+    }
+    let line = context.line();
+    let mut at = content.start;
+    for item in line[content].split(',') {
+        let range = keywords::trim(line, at..at + item.len());
+        at += item.len() + 1;
+        if range.is_empty() {
+            continue;
+        }
+        exceptions::check_exception(context, &range);
+        harness.exceptions.push(Located {
+            text: line[range].to_owned(),
+            line: context.declaration.line.number,
+        });
+    }
+}
+
+fn reference(context: &mut Context<'_, '_>, harness: &mut Harness) {
+    let content = without_comment(context);
+    let line = context.line();
+    let text = &line[content.clone()];
+    if text.is_empty() {
+        code_lines::missing(context);
+        return;
+    }
+    let Some((pattern, replacement)) = text.split_once("==>") else {
+        let diagnostic =
+            context.error("bad-reference", &content, "a `reference:` line needs `==>`");
+        diagnostic.help = Some("write `reference: pattern ==> replacement`".to_owned());
+        return;
+    };
+    let (pattern, replacement) = (pattern.trim(), replacement.trim());
+    if pattern.is_empty() {
+        let diagnostic = context.error("bad-reference", &content, "no pattern stands before `==>`");
+        diagnostic.help = Some("write `reference: pattern ==> replacement`".to_owned());
+        return;
+    }
+    let reference = Reference {
+        pattern: long_pattern(pattern),
+        replacement: long_replacement(replacement),
+        line: context.declaration.line.number,
+    };
+    let known = harness
+        .references
+        .iter_mut()
+        .find(|known| known.pattern == reference.pattern);
+    match known {
+        Some(known) => {
+            let message = format!(
+                "`{pattern}` was translated on line {} already; this line replaces it",
+                known.line
+            );
+            *known = reference;
+            context.warning("reference-replaced", &content, message);
+        }
+        None => harness.references.push(reference),
+    }
+}
+
+/// `METHOD(m)` and `CALL(f)` on the left.
+fn long_pattern(pattern: &str) -> String {
+    let methods = replace_shorthand(pattern, "METHOD(", |name| format!(r"(\S+)\.{name}\(\)"));
+    replace_shorthand(&methods, "CALL(", |name| format!(r"{name}\((\S+)\)"))
+}
+
+/// `METHOD(m)` and `CALL(f)` on the right.
+fn long_replacement(replacement: &str) -> String {
+    let calls = replace_shorthand(replacement, "CALL(", |name| format!(r"{name}(\1)"));
+    replace_shorthand(&calls, "METHOD(", |name| format!(r"\1.{name}()"))
+}
+
+fn replace_shorthand(text: &str, opener: &str, long: impl Fn(&str) -> String) -> String {
+    let mut result = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(opener) {
+        let behind = &rest[at + opener.len()..];
+        let Some(end) = behind.find(')') else { break };
+        result.push_str(&rest[..at]);
+        result.push_str(&long(behind[..end].trim()));
+        rest = &behind[end + 1..];
+    }
+    result.push_str(rest);
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shorthands() {
+        assert_eq!(long_pattern("METHOD(get)"), r"(\S+)\.get\(\)");
+        assert_eq!(long_pattern("CALL(f)"), r"f\((\S+)\)");
+        assert_eq!(long_replacement("CALL(sorted)"), r"sorted(\1)");
+        assert_eq!(long_replacement("METHOD(keys)"), r"\1.keys()");
+        assert_eq!(long_pattern("METHOD(get"), "METHOD(get");
+        assert_eq!(long_pattern("plain"), "plain");
+    }
+}

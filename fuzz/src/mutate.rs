@@ -1,0 +1,181 @@
+//! Broken harnesses from good ones.
+
+use testwright_core::Random;
+
+/// What the language is made of, and what it trips over.
+const WORDS: &[&str] = &[
+    "pool: <x> 3\n",
+    "pool: %Y% 2 REF\n",
+    "pools:\n",
+    "actions:\n",
+    "properties:\n",
+    "references:\n",
+    "compares:\n",
+    "inits:\n",
+    "logs:\n",
+    "sources:\n",
+    "property: ",
+    "init: ",
+    "finally: ",
+    "log: POST 1 ",
+    "assume: ",
+    "hint: ",
+    "exception: ",
+    "reference: ",
+    "compare: ",
+    "source: ",
+    "feature: ",
+    "expect: ",
+    " ==> ",
+    " -> ",
+    " => ",
+    "; ",
+    " := ",
+    ":=",
+    "<x>",
+    "<x,1>",
+    "<x,0>",
+    "<x,99999999999999999999>",
+    "%Y%",
+    "%Y,1%",
+    "%Y , 1%",
+    "~<x>",
+    "REF:<x>",
+    "REF:%Y,1%",
+    "<[1..3]>",
+    "<[3..1]>",
+    "<[-9223372036854775808..9223372036854775807]>",
+    "<['a'..'z']>",
+    "<1..10>",
+    "<[1,2,(3,4)]>",
+    "<[f(,g(]>",
+    "<,[a,,b,,<x>],>",
+    "%,[,,],%",
+    "<[",
+    "]>",
+    "<,[",
+    "],>",
+    "%[",
+    "]%",
+    "<[]>",
+    "<>",
+    "pre<(",
+    ")>",
+    "PRE%(",
+    ")%",
+    "pre<(<x,1>)>",
+    "{",
+    "}",
+    "{ValueError}",
+    "{!E,F}",
+    "{}",
+    "*3 ",
+    "*99999999999999 ",
+    "*-1 ",
+    "<@\n",
+    "@>\n",
+    "@",
+    "@import avl\n",
+    "@def f(x):\n@    return pre<(x)>\n",
+    "def guardedF(a):\n    %COMMIT%\n",
+    "guardedF(<x>)",
+    "METHOD(f)",
+    "CALL(g)",
+    "CONST",
+    "OPAQUE",
+    "OPAQUEREF",
+    "ABSTRACT len",
+    ": int",
+    "#ESSENTIAL",
+    "# comment",
+    "\\\n",
+    "\\",
+    "'",
+    "\"",
+    "'''",
+    "\"\"\"",
+    "f\"{<x>}\"",
+    "(",
+    ")",
+    "[",
+    "]",
+    "\n",
+    "\r\n",
+    "\r",
+    "\t",
+    " ",
+    "\u{0}",
+    "\u{feff}",
+    "é",
+    "深",
+    "🦀",
+    "\u{301}",
+    "\u{2028}",
+    "print \"a\"",
+    "except E, e:",
+    "`x`",
+    "0777",
+    "lambda: ",
+    "raised",
+    "refRaised",
+    "result_REF",
+    "if <x>: ",
+    "for i in <x>: ",
+    "99999999999999999999",
+    "0",
+    "-1",
+];
+
+/// Harnesses longer than this only slow the search down.
+const LONGEST: usize = 20_000;
+
+/// A harness of the corpus, or two of them, with a few things wrong.
+pub(crate) fn mutated(corpus: &[String], random: &mut Random) -> String {
+    let mut text: Vec<char> = any(corpus, random).chars().collect();
+    for _ in 0..=random.below(8) {
+        change(&mut text, corpus, random);
+        text.truncate(LONGEST);
+    }
+    text.into_iter().collect()
+}
+
+fn any<'a>(corpus: &'a [String], random: &mut Random) -> &'a str {
+    corpus
+        .get(random.below(corpus.len() as u64) as usize)
+        .map_or("", String::as_str)
+}
+
+fn change(text: &mut Vec<char>, corpus: &[String], random: &mut Random) {
+    let place = random.below(text.len() as u64 + 1) as usize;
+    let length = (random.below(12) as usize).min(text.len() - place);
+    match random.below(8) {
+        0..=2 => insert(
+            text,
+            place,
+            WORDS[random.below(WORDS.len() as u64) as usize],
+        ),
+        3 => drop(text.drain(place..place + length)),
+        4 => {
+            let piece: String = text[place..place + length].iter().collect();
+            insert(text, place, &piece);
+        }
+        5 => {
+            let target = random.below(text.len() as u64 + 1) as usize;
+            let piece: String = text[place..place + length].iter().collect();
+            insert(text, target, &piece);
+        }
+        6 => {
+            let lines: Vec<&str> = any(corpus, random).lines().collect();
+            let line = lines
+                .get(random.below(lines.len() as u64) as usize)
+                .copied()
+                .unwrap_or_default();
+            insert(text, place, &format!("{line}\n"));
+        }
+        _ => text.truncate(place),
+    }
+}
+
+fn insert(text: &mut Vec<char>, place: usize, piece: &str) {
+    text.splice(place..place, piece.chars());
+}

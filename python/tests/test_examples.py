@@ -1,0 +1,104 @@
+"""Runs every folder of `examples/` the way a reader would, and compares what is printed with what is promised.
+
+Each folder has `run.txt`, the commands, one a line, and `expected.txt`, what they print. To accept what they
+print now, for you to read in the diff: UPDATE_EXPECTATIONS=1 pytest python/tests/test_examples.py
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+FOLDERS = sorted(path for path in EXAMPLES.iterdir() if path.is_dir())
+UPDATE = bool(os.environ.get("UPDATE_EXPECTATIONS"))
+
+# 0.3ms, 0.25s, 12s, 1m 02s
+DURATION = r"\d+(?:\.\d+)?(?:ms|s)|\d+m \d\ds"
+
+
+@pytest.fixture(scope="module", params=FOLDERS, ids=lambda folder: folder.name)
+def example(request, tmp_path_factory):
+    """An example after all its commands were run in a copy of it."""
+    ignored = shutil.ignore_patterns("__pycache__", "testwright-out", "expected.txt")
+    copy = tmp_path_factory.mktemp("examples") / request.param.name
+    shutil.copytree(request.param, copy, ignore=ignored)
+    return Example(request.param, copy)
+
+
+class Example:
+    def __init__(self, folder, copy):
+        self.folder = folder
+        self.copy = copy
+        self.expected = folder / "expected.txt"
+        lines = (folder / "run.txt").read_text(encoding="utf-8").splitlines()
+        self.printed = "\n".join(transcript(line, copy) for line in lines if line.strip())
+
+
+def test_there_are_examples():
+    assert len(FOLDERS) >= 6
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_a_folder_says_what_to_type_and_what_is_seen(folder):
+    assert (folder / "run.txt").is_file()
+    assert (folder / "expected.txt").is_file() or UPDATE
+
+
+def test_the_commands_print_what_is_promised(example):
+    if UPDATE:
+        example.expected.write_text(example.printed, encoding="utf-8")
+    assert example.printed == example.expected.read_text(encoding="utf-8")
+    assert "[exit status 2]" not in example.printed, "an example does what was asked"
+
+
+def test_reduced_tests_are_short(example):
+    lengths = re.findall(r"^Reduced from \S+ to (\d+) steps?", example.printed, re.MULTILINE)
+    assert all(int(length) <= 12 for length in lengths)
+
+
+def test_the_written_tests_fail_alone(example, tmp_path):
+    written = sorted(example.copy.glob("testwright-out/*/test_failure_*.py"))
+    announced = re.findall(r"^  testwright-out/\S+\.py", example.printed, re.MULTILINE)
+    assert len(written) == len(announced)
+    for file in written:
+        assert "import testwright" not in file.read_text(encoding="utf-8")
+        # From another folder, so that nothing but the file itself leads to the code under test.
+        alone = run(
+            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", file], tmp_path
+        )
+        assert alone.returncode == 1 and "1 failed" in alone.stdout, alone.stdout
+        assert "NameError" not in alone.stdout, alone.stdout
+
+
+def transcript(command, folder):
+    """What a person sees who types this, without what differs from time to time and from machine to machine."""
+    done = run(["sh", "-c", command], folder)
+    text = done.stdout.replace(f"{folder}/", "")
+    text = re.sub(rf"\b(in|after) (?:{DURATION}) \(seed", r"\1 … (seed", text)
+    text = re.sub(rf"(\d runs?) \((?:{DURATION})\)", r"\1 (…)", text)
+    # Python draws these below the lines of a traceback, each version in its own way.
+    text = re.sub(r"^ *[~^]+ *\n", "", text, flags=re.MULTILINE)
+    return f"$ {command}\n{text}[exit status {done.returncode}]\n"
+
+
+def run(command, folder):
+    environment = {**os.environ, "NO_COLOR": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment.pop("PYTHONHASHSEED", None)
+    scripts = Path(sys.executable).parent
+    environment["PATH"] = f"{scripts}{os.pathsep}{environment['PATH']}"
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+    )
