@@ -16,6 +16,9 @@
 //! Ours is the number of steps, and among tests of equal length the numbering of slots, which
 //! [alpha conversion](alpha_convert) brings into its one normal form.
 //!
+//! Passes that leave steps out come first, because they need few runs. Then come two that know what a slot is: one
+//! reuses values that are there already, one tries other values.
+//!
 //! # Why 1-minimal
 //!
 //! The shortest failing test would be best, but finding it takes exponentially many runs. A test is *1-minimal* if
@@ -43,6 +46,8 @@
 
 mod alpha;
 mod reduce;
+mod reuse;
+mod revalue;
 
 pub use alpha::alpha_convert;
 pub use reduce::{Method, ReduceError, ReduceOptions, Reduction, reduce};
