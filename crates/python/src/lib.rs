@@ -12,8 +12,10 @@
 
 mod actions;
 mod call;
+mod checks;
 mod context;
 mod draw;
+mod explain;
 mod failures;
 mod functions;
 mod harness_object;
@@ -23,6 +25,7 @@ mod interrupt;
 mod layout;
 mod line_code;
 mod load;
+mod logs;
 mod mirror;
 mod options;
 mod output;
@@ -34,6 +37,7 @@ mod standalone;
 mod system;
 mod weights;
 
+pub use explain::SlotValue;
 pub use hooks::Hook;
 pub use interpreter::{Interpreter, attach};
 pub use interrupt::{interrupted, when_stuck};
@@ -41,4 +45,4 @@ pub use load::{LoadError, check};
 pub use options::{Options, ReferenceExceptions};
 pub use output::Output;
 pub use standalone::Style;
-pub use system::{Problem, PythonSystem, SlotValue};
+pub use system::{Problem, PythonSystem};

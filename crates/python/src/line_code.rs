@@ -98,7 +98,12 @@ impl<'py> LineCode<'py> {
         self.values = values;
     }
 
-    fn call(&mut self, context: &Context<'py>, values: &[u64]) -> PyResult<Bound<'py, PyAny>> {
+    /// Runs the line for one combination.
+    pub(crate) fn call(
+        &mut self,
+        context: &Context<'py>,
+        values: &[u64],
+    ) -> PyResult<Bound<'py, PyAny>> {
         let key = self.plan.key(values);
         if !self.functions.contains_key(&key) {
             let function = context.function(&self.source(context, values))?;

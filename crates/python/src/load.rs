@@ -8,11 +8,12 @@ use std::path::Path;
 use pyo3::exceptions::{PyModuleNotFoundError, PySyntaxError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyModule};
-use testwright_core::{Error, PoolId, TemplateId};
+use testwright_core::{Error, TemplateId};
 use testwright_lang::harness::{Fragment, Line, Part};
 use testwright_lang::{Diagnostic, Harness, Severity};
 
 use crate::actions::Actions;
+use crate::checks::Checks;
 use crate::context::Context;
 use crate::failures::Raised;
 use crate::functions;
@@ -21,9 +22,10 @@ use crate::hooks::{Hook, Hooks};
 use crate::interrupt;
 use crate::layout::Layout;
 use crate::line_code::{Kind, LineCode};
+use crate::logs::LogLine;
 use crate::mirror::Mirror;
 use crate::stage::Stage;
-use crate::system::{LogCode, PoolType};
+
 use crate::{Interpreter, Options};
 
 /// Why a harness could not be brought to life.
@@ -54,9 +56,8 @@ pub(crate) struct Lines<'py> {
     pub(crate) inits: Vec<LineCode<'py>>,
     pub(crate) finallys: Vec<LineCode<'py>>,
     pub(crate) assumptions: Vec<LineCode<'py>>,
-    pub(crate) properties: Vec<LineCode<'py>>,
-    pub(crate) types: Vec<PoolType<'py>>,
-    pub(crate) logs: Vec<LogCode<'py>>,
+    pub(crate) checks: Checks<'py>,
+    pub(crate) logs: Vec<LogLine<'py>>,
 }
 
 /// What only the interpreter can say about a harness without running it: code that it does not compile,
@@ -491,7 +492,7 @@ impl<'py> Lines<'py> {
         let mut logs = Vec::new();
         for log in &harness.logs {
             let mut add = |line| {
-                logs.push(LogCode {
+                logs.push(LogLine {
                     code: expression(line),
                     after: log.after,
                     level: log.level,
@@ -504,55 +505,23 @@ impl<'py> Lines<'py> {
                     .for_each(add);
             }
         }
-        let globally = || {
-            harness
-                .exceptions
-                .iter()
-                .map(|exception| exception.text.clone())
-        };
-        let properties = harness.properties.iter().map(|property| {
-            let excuses = globally()
-                .chain(property.expected.iter().cloned())
-                .collect();
-            LineCode::new(context, &property.line, Kind::Expression(excuses))
-        });
-        let mut types = Vec::new();
-        for (number, pool) in harness.pools.iter().enumerate() {
-            if let Some(type_name) = &pool.type_name {
-                let text = functions::expression(
-                    "has_type",
-                    pool.line,
-                    "value",
-                    &format!("type(value) == ({type_name})"),
-                    &[],
-                );
-                types.push(PoolType {
-                    pool: PoolId(number),
-                    function: context.function(&text)?,
-                });
-            }
-        }
         Ok(Lines {
             inits: harness.inits.iter().map(statement).collect(),
             finallys,
             assumptions: harness.assumptions.iter().map(expression).collect(),
-            properties: properties.collect(),
-            types,
+            checks: Checks::new(context)?,
             logs,
         })
     }
 
     fn all(&self) -> impl Iterator<Item = &LineCode<'py>> {
-        let lists = [
-            &self.inits,
-            &self.finallys,
-            &self.assumptions,
-            &self.properties,
-        ];
+        let lists = [&self.inits, &self.finallys, &self.assumptions];
+        let logs = self.logs.iter().map(|log| &log.code);
         lists
             .into_iter()
             .flatten()
-            .chain(self.logs.iter().map(|log| &log.code))
+            .chain(self.checks.lines())
+            .chain(logs)
     }
 }
 

@@ -6,39 +6,26 @@ use std::path::{Path, PathBuf};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use testwright_core::{
-    ActionId, Axis, Catalog, Error, Failure, FailureKind, Outcome, PoolId, Random, System,
-    TemplateId,
+    ActionId, Axis, Catalog, Error, Outcome, PoolId, Random, System, TemplateId,
 };
 use testwright_lang::Harness;
 
-use crate::actions::{Actions, ConcreteTexts, complaint};
+use crate::actions::{Actions, complaint};
+use crate::checks::{Checks, Violation};
 use crate::context::Context;
 use crate::draw::Draw;
-use crate::failures::{self, Raised, shown};
-use crate::harness_object::LogLevel;
+use crate::failures::{self, Raised};
 use crate::hooks::{Hook, Hooks};
 use crate::interrupt;
 use crate::line_code::LineCode;
 use crate::load::{self, Loaded};
+use crate::logs::Logs;
 use crate::mirror::Mirror;
 use crate::output::Output;
 use crate::pool_states::PoolStates;
 use crate::stage::Stage;
 use crate::weights::Weights;
 use crate::{Interpreter, LoadError, Options};
-
-/// A slot's value, for people.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SlotValue {
-    /// `avl0`, or `avl_REF0` for the reference's slot.
-    pub name: String,
-    /// Its `repr`, or a note that it has none.
-    pub text: String,
-    /// The name of its type.
-    pub type_name: String,
-    /// The harness says that it is not worth showing.
-    pub opaque: bool,
-}
 
 /// Something that showed only while the harness ran and is not the system's fault: a guard that raises, for example.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,11 +53,8 @@ pub struct PythonSystem<'py> {
     inits: Vec<LineCode<'py>>,
     finallys: Vec<LineCode<'py>>,
     assumptions: Vec<LineCode<'py>>,
-    properties: Vec<LineCode<'py>>,
-    types: Vec<PoolType<'py>>,
-    logs: Vec<LogCode<'py>>,
-    log_level: LogLevel,
-    log_lines: Vec<String>,
+    checks: Checks<'py>,
+    logs: Logs<'py>,
     hooks: Hooks<'py>,
     modules: Vec<(Bound<'py, PyDict>, Bound<'py, PyAny>)>,
     warned: Bound<'py, PyList>,
@@ -90,24 +74,8 @@ pub struct PythonSystem<'py> {
 pub(crate) enum LastFailure {
     /// The step raised.
     Step(PyErr),
-    /// The property with this number does not hold for these values.
-    Property(usize, Vec<u64>),
-    /// This slot holds a value of another type than declared.
-    Type(PoolId, u32),
-}
-
-/// A pool that declares the type of its values.
-pub(crate) struct PoolType<'py> {
-    pub(crate) pool: PoolId,
-    /// From a value to whether it has exactly the type.
-    pub(crate) function: Bound<'py, PyAny>,
-}
-
-/// A `log:` line.
-pub(crate) struct LogCode<'py> {
-    pub(crate) code: LineCode<'py>,
-    pub(crate) after: bool,
-    pub(crate) level: i64,
+    /// An invariant does not hold.
+    Check(Violation),
 }
 
 impl<'py> PythonSystem<'py> {
@@ -148,11 +116,8 @@ impl<'py> PythonSystem<'py> {
             inits: lines.inits,
             finallys: lines.finallys,
             assumptions: lines.assumptions,
-            properties: lines.properties,
-            types: lines.types,
-            logs: lines.logs,
-            log_level,
-            log_lines: Vec::new(),
+            checks: lines.checks,
+            logs: Logs::new(lines.logs, log_level),
             hooks,
             modules,
             warned,
@@ -184,7 +149,7 @@ impl<'py> PythonSystem<'py> {
 
     /// Lines that `log:` lines produced since the last call.
     pub fn take_log(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.log_lines)
+        self.logs.take()
     }
 
     /// What the system printed since the last call, with [`Output::Capture`].
@@ -209,103 +174,6 @@ impl<'py> PythonSystem<'py> {
         if let Err(error) = self.hooks.call(hook) {
             self.complain(0, complaint(self.context.python, "a hook", &error));
         }
-    }
-
-    /// The values of the slots that an action names, reference twins included, as they are now.
-    pub fn values(&self, action: ActionId) -> Vec<SlotValue> {
-        let mut values: Vec<SlotValue> = Vec::new();
-        for (pool, slot, _) in self.context.harness.catalog.slots(action) {
-            let declared = self.context.harness.pool(pool);
-            let names = self.context.harness.catalog.pool(pool);
-            let place = self.context.layout.place(pool, slot);
-            values.extend(self.slot_value(names.slot_name(slot), place, declared.opaque));
-            if declared.reference {
-                let twin = place + self.context.layout.twin_distance(pool);
-                values.extend(self.slot_value(
-                    names.twin_name(slot),
-                    twin,
-                    declared.opaque || declared.opaque_twin,
-                ));
-            }
-        }
-        let mut seen = Vec::new();
-        values.retain(|value| {
-            let first = !seen.contains(&value.name);
-            seen.push(value.name.clone());
-            first
-        });
-        values
-    }
-
-    fn slot_value(&self, name: String, place: usize, opaque: bool) -> Option<SlotValue> {
-        let value = self.context.slots.get_item(place).ok()?;
-        let type_name = value
-            .get_type()
-            .name()
-            .map_or_else(|_| String::new(), |name| name.to_string());
-        Some(SlotValue {
-            name,
-            text: shown(&value),
-            type_name,
-            opaque,
-        })
-    }
-
-    /// The reference's version of an action in display form, if there is one.
-    pub fn reference_text(&self, action: ActionId) -> Option<String> {
-        let reference = self.concrete_texts(action).ok()?.reference;
-        reference.map(|text| {
-            self.with_slot_names(&text, |pool, slot, twin| match twin {
-                true => self.context.harness.catalog.pool(pool).twin_name(slot),
-                false => self.context.harness.catalog.pool(pool).slot_name(slot),
-            })
-        })
-    }
-
-    /// The statement of an action and that of its reference as TSTL names them in saved tests.
-    pub fn ancestor_texts(&self, action: ActionId) -> Result<(String, Option<String>), Error> {
-        self.concrete_texts(action)
-            .map(|texts| texts.as_in_saved_tests())
-    }
-
-    pub(crate) fn concrete_texts(&self, action: ActionId) -> Result<ConcreteTexts, Error> {
-        self.actions
-            .concrete_texts(&self.context, &self.mirror, action)
-            .map_err(|error| {
-                Error::new(complaint(
-                    self.context.python,
-                    "translating the action",
-                    &error,
-                ))
-            })
-    }
-
-    /// A text with slot accesses such as `self.p_avl[0]` replaced by names.
-    pub(crate) fn with_slot_names(
-        &self,
-        text: &str,
-        name: impl Fn(PoolId, u32, bool) -> String,
-    ) -> String {
-        let mut named = text.to_owned();
-        for (number, pool) in self.context.harness.pools.iter().enumerate() {
-            for (suffix, twin) in [("", false), ("_REF", true)] {
-                let access = format!("self.p_{}{suffix}[", pool.name);
-                while let Some(start) = named.find(&access) {
-                    let index_start = start + access.len();
-                    let Some(length) = named[index_start..].find(']') else {
-                        break;
-                    };
-                    let Ok(slot) = named[index_start..index_start + length].parse() else {
-                        break;
-                    };
-                    named.replace_range(
-                        start..=index_start + length,
-                        &name(PoolId(number), slot, twin),
-                    );
-                }
-            }
-        }
-        named
     }
 
     fn complain(&mut self, line: usize, message: String) {
@@ -369,124 +237,14 @@ impl<'py> PythonSystem<'py> {
         self.assumption_violated |= violated;
     }
 
-    fn log(&mut self, action: ActionId, after: bool) {
-        if !self
-            .logs
-            .iter()
-            .any(|log| log.after == after && self.log_level.shows(log.level))
-        {
-            return;
-        }
-        let name = self.context.harness.catalog.text(action);
-        let word = if after { "POST LOG" } else { "LOG" };
-        for log in &mut self.logs {
-            if log.after != after || !self.log_level.shows(log.level) {
-                continue;
-            }
-            log.code
-                .for_each(&self.context, None, |line, values, result| {
-                    if let Ok(value) = result {
-                        let text = value
-                            .str()
-                            .map_or_else(|_| shown(&value), |text| text.to_string());
-                        let code = self.context.shown(&line.code, &line.axes, values);
-                        self.log_lines
-                            .push(format!("[ {word} {name}  :  {code}] {text}"));
-                    }
-                    true
-                });
-        }
-    }
-
-    /// Turns what a step raised into an outcome.
-    fn outcome_of_error(&self, action: ActionId, line: usize, error: &PyErr) -> Outcome {
-        let python = self.context.python;
-        if failures::is_interrupt(python, error) {
-            return Outcome::Interrupted;
-        }
-        let is = |name: &str| {
-            self.context
-                .support
-                .getattr(name)
-                .is_ok_and(|class| error.value(python).is_instance(&class).unwrap_or(false))
-        };
-        let attribute = |name: &str| {
-            error
-                .value(python)
-                .getattr(name)
-                .map_or_else(|_| String::from("?"), |value| shown(&value))
-        };
-        let text = self.context.harness.catalog.text(action);
-        let reference = self.reference_text(action).unwrap_or_default();
-        let raised = Raised::new(python, error);
-        let failure = |kind, message, details| Failure {
-            kind,
-            message,
-            signature: format!("line {line}"),
-            details,
-        };
-        Outcome::Failed(Box::new(if is("PostConditionFailed") {
-            let note = if raised.message.is_empty() {
-                String::new()
-            } else {
-                format!(": {}", raised.message)
-            };
-            let condition = self.post_text(action);
-            failure(
-                FailureKind::PostCondition,
-                format!("after `{text}`, `{condition}` is false{note}"),
-                String::new(),
-            )
-        } else if is("ReferenceMismatch") {
-            let (result, expected) = (attribute("result"), attribute("reference"));
-            let details = format!(
-                "`{text}` gave\n  {result}\nthe reference `{reference}` gave\n  {expected}\n"
-            );
-            let message =
-                format!("`{text}` gave {result}, the reference `{reference}` gave {expected}");
-            failure(
-                FailureKind::ReferenceMismatch,
-                first_line(&message),
-                details,
-            )
-        } else if is("ExceptionMismatch") {
-            let (own, expected) = (
-                raised_text(&attribute("raised")),
-                raised_text(&attribute("reference_raised")),
-            );
-            let message = format!("`{text}` {own}, the reference `{reference}` {expected}");
-            failure(
-                FailureKind::ExceptionMismatch,
-                first_line(&message),
-                String::new(),
-            )
-        } else {
-            failures::uncaught(python, error)
-        }))
-    }
-
-    pub(crate) fn post_text(&self, action: ActionId) -> String {
-        let (template, values) = self.context.harness.catalog.values(action);
-        let line = &self.context.harness.actions[template.0];
-        let shown = |fragment| self.context.shown(fragment, &line.axes, &values);
-        let mut text = line
-            .post
-            .as_ref()
-            .map(shown)
-            .or_else(|| {
-                line.expect
-                    .as_ref()
-                    .map(|expect| format!("{}_check", expect.name))
-            })
-            .unwrap_or_default();
-        for (number, value) in line.pre_values.iter().enumerate().rev() {
-            text = text.replace(&format!("pre{number}"), &format!("pre<({})>", shown(value)));
-        }
-        text
-    }
-
     fn remember_warnings(&mut self, line: usize) {
-        let warned: Vec<String> = self.warned.iter().map(|error| shown(&error)).collect();
+        let name = |error: Bound<'_, PyAny>| {
+            error
+                .get_type()
+                .name()
+                .map_or_else(|_| String::from("?"), |name| name.to_string())
+        };
+        let warned: Vec<String> = self.warned.iter().map(name).collect();
         if !warned.is_empty() {
             let _a_list_can_be_emptied = self.warned.del_slice(0, warned.len());
         }
@@ -496,17 +254,6 @@ impl<'py> PythonSystem<'py> {
                 format!("the action raised {warning}, which the harness takes as a warning"),
             );
         }
-    }
-}
-
-fn first_line(text: &str) -> String {
-    text.lines().next().unwrap_or_default().to_owned()
-}
-
-fn raised_text(shown: &str) -> String {
-    match shown {
-        "None" => String::from("raised nothing"),
-        exception => format!("raised {exception}"),
     }
 }
 
@@ -630,7 +377,7 @@ impl System for PythonSystem<'_> {
             .catalog
             .values_into(action, &mut values);
         let line = self.context.harness.actions[template.0].line;
-        self.log(action, false);
+        self.logs.speak(&self.context, action, false);
         if self.hooks.has(Hook::BeforeEach) {
             self.call_hook(Hook::BeforeEach);
         }
@@ -659,7 +406,7 @@ impl System for PythonSystem<'_> {
         }
         match result {
             Ok(value) => {
-                self.log(action, true);
+                self.logs.speak(&self.context, action, true);
                 match value.is_instance_of::<pyo3::exceptions::PyException>() {
                     true => Outcome::Expected(
                         Raised::new(self.context.python, &PyErr::from_value(value)).summary(),
@@ -676,98 +423,10 @@ impl System for PythonSystem<'_> {
     }
 
     fn check(&mut self) -> Outcome {
-        if let Some(failure) = self.wrong_type() {
-            return Outcome::Failed(Box::new(failure));
-        }
-        let python = self.context.python;
-        let mut outcome = Outcome::Passed;
-        for (number, property) in self.properties.iter_mut().enumerate() {
-            property.for_each(&self.context, Some(&self.states), |line, values, result| {
-                let answer = result.and_then(|value| value.is_truthy());
-                if matches!(answer, Ok(true)) {
-                    return true;
-                }
-                self.last_failure = Some(LastFailure::Property(number, values.to_vec()));
-                let text = self.context.shown(&line.code, &line.axes, values);
-                let signature = format!("property in line {}", line.line);
-                let (message, signature, details) = match answer {
-                    Err(error) if failures::is_interrupt(python, &error) => {
-                        outcome = Outcome::Interrupted;
-                        return false;
-                    }
-                    Err(error) => {
-                        let raised = Raised::new(python, &error);
-                        let message = format!("property `{text}` raised {}", raised.summary());
-                        (
-                            message,
-                            format!("{signature} raised {}", raised.type_name),
-                            raised.traceback,
-                        )
-                    }
-                    Ok(_) => (
-                        format!("property `{text}` is false"),
-                        signature,
-                        String::new(),
-                    ),
-                };
-                outcome = Outcome::Failed(Box::new(Failure {
-                    kind: FailureKind::Property,
-                    message,
-                    signature,
-                    details,
-                }));
-                false
-            });
-            if outcome != Outcome::Passed {
-                break;
-            }
+        let (outcome, violation) = self.checks.check(&self.context, &self.states);
+        if let Some(violation) = violation {
+            self.last_failure = Some(LastFailure::Check(violation));
         }
         outcome
-    }
-}
-
-impl PythonSystem<'_> {
-    /// The first slot whose value does not have the type that its pool declares.
-    fn wrong_type(&mut self) -> Option<Failure> {
-        for declared in &self.types {
-            let pool = self.context.harness.pool(declared.pool);
-            for slot in 0..pool.size {
-                let value = self
-                    .context
-                    .slots
-                    .get_item(self.context.layout.place(declared.pool, slot))
-                    .ok()?;
-                if value.is_none()
-                    || declared
-                        .function
-                        .call1((&value,))
-                        .and_then(|right| right.is_truthy())
-                        .unwrap_or(false)
-                {
-                    continue;
-                }
-                self.last_failure = Some(LastFailure::Type(declared.pool, slot));
-                let name = self
-                    .context
-                    .harness
-                    .catalog
-                    .pool(declared.pool)
-                    .slot_name(slot);
-                let wanted = pool.type_name.as_deref().unwrap_or_default();
-                let found = value
-                    .get_type()
-                    .name()
-                    .map_or_else(|_| String::from("?"), |name| name.to_string());
-                return Some(Failure {
-                    kind: FailureKind::PoolType,
-                    message: format!(
-                        "`{name}` holds a value of type {found}, but its pool is declared `: {wanted}`"
-                    ),
-                    signature: format!("pool {}", pool.name),
-                    details: shown(&value),
-                });
-            }
-        }
-        None
     }
 }

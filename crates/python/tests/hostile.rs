@@ -136,10 +136,7 @@ fail()
         assert_eq!(step(system, "x0 = Odd()"), "passed");
         let values = system.values(support::action(system, "x0 = Odd()"));
         assert_eq!(values[0].text, "(repr raised ValueError: no)");
-        assert_eq!(
-            check(system),
-            "property: property `x0` raised ValueError: neither"
-        );
+        assert_eq!(check(system), "property: `x0` raised ValueError: neither");
         assert_eq!(
             step(system, "fail()"),
             "uncaught-exception: OddError: (its message cannot be shown)"

@@ -166,14 +166,14 @@ property: <a> != 9, 'nine!'
         step(system, "a0 = 2");
         assert_eq!(check(system), "passed");
         step(system, "a1 = 3");
-        assert_eq!(check(system), "property: property `a0 + a1 != 5` is false");
+        assert_eq!(check(system), "property: `a0 + a1 != 5` is false");
         system.reset().expect("a reset");
         step(system, "a0 = 'text'");
         step(system, "a1 = 3");
         assert_eq!(check(system), "passed", "the exception is excused");
         system.reset().expect("a reset");
         step(system, "a1 = 9");
-        assert_eq!(check(system), "property: property `a1 != 9` is false");
+        assert_eq!(check(system), "property: `a1 != 9` is false: nine!");
     });
 }
 
@@ -311,7 +311,7 @@ property: REF:<c> != 7
         assert_eq!(step(system, "c0 = 1"), "passed");
         assert_eq!(check(system), "passed");
         assert_eq!(step(system, "c1 = 1"), "passed");
-        assert_eq!(check(system), "property: property `c_REF1 != 7` is false");
+        assert_eq!(check(system), "property: `c_REF1 != 7` is false");
     });
 }
 

@@ -6,6 +6,7 @@ use testwright_lang::harness::{Fragment, Line, Part};
 
 use super::Style;
 use super::variables::Variables;
+use crate::checks::Violation;
 use crate::functions::with_result;
 use crate::system::{LastFailure, PythonSystem};
 
@@ -208,7 +209,9 @@ impl Body {
             }
             FailureKind::Property => {
                 self.write_step(names, action, record)?;
-                if let Some(LastFailure::Property(number, values)) = &names.system.last_failure {
+                if let Some(LastFailure::Check(Violation::Property(number, values))) =
+                    &names.system.last_failure
+                {
                     let property = &names.system.context.harness.properties[*number];
                     let text = names.code(&property.line.code, &property.line.axes, values);
                     let message = property
@@ -220,7 +223,9 @@ impl Body {
             }
             FailureKind::PoolType => {
                 self.write_step(names, action, record)?;
-                if let Some(LastFailure::Type(pool, slot)) = &names.system.last_failure {
+                if let Some(LastFailure::Check(Violation::Type(pool, slot))) =
+                    &names.system.last_failure
+                {
                     let wanted = names
                         .system
                         .context
@@ -397,7 +402,9 @@ fn involves_reference(system: &PythonSystem<'_>, steps: &[StepRecord], failure: 
         Step::Restart => false,
     });
     let property = match &system.last_failure {
-        Some(LastFailure::Property(number, _)) => has_twin(&harness.properties[*number].line.code),
+        Some(LastFailure::Check(Violation::Property(number, _))) => {
+            has_twin(&harness.properties[*number].line.code)
+        }
         _ => false,
     };
     let compared = matches!(
@@ -570,7 +577,7 @@ fn slots_in_order(system: &PythonSystem<'_>, steps: &[StepRecord]) -> Vec<(PoolI
                 .for_each(|slot| add((slot.0, slot.1)));
         }
     }
-    if let Some(LastFailure::Property(number, values)) = &system.last_failure {
+    if let Some(LastFailure::Check(Violation::Property(number, values))) = &system.last_failure {
         let axes = &system.context.harness.properties[*number].line.axes;
         for (axis, value) in axes.iter().zip(values) {
             if let Axis::Slot { pool, .. } = axis {

@@ -1,0 +1,218 @@
+//! What a system is like at the moment, and what went wrong, for people.
+
+use pyo3::prelude::*;
+use testwright_core::{ActionId, Error, Failure, FailureKind, Outcome, PoolId};
+
+use crate::actions::{ConcreteTexts, complaint};
+use crate::failures::{self, Raised, shown};
+use crate::system::PythonSystem;
+
+/// A slot's value, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlotValue {
+    /// `avl0`, or `avl_REF0` for the reference's slot.
+    pub name: String,
+    /// Its `repr`, or a note that it has none.
+    pub text: String,
+    /// The name of its type.
+    pub type_name: String,
+    /// The harness says that it is not worth showing.
+    pub opaque: bool,
+}
+
+impl PythonSystem<'_> {
+    /// The values of the slots that an action names, reference twins included, as they are now.
+    pub fn values(&self, action: ActionId) -> Vec<SlotValue> {
+        let mut values: Vec<SlotValue> = Vec::new();
+        for (pool, slot, _) in self.context.harness.catalog.slots(action) {
+            let declared = self.context.harness.pool(pool);
+            let names = self.context.harness.catalog.pool(pool);
+            let place = self.context.layout.place(pool, slot);
+            values.extend(self.slot_value(names.slot_name(slot), place, declared.opaque));
+            if declared.reference {
+                let twin = place + self.context.layout.twin_distance(pool);
+                values.extend(self.slot_value(
+                    names.twin_name(slot),
+                    twin,
+                    declared.opaque || declared.opaque_twin,
+                ));
+            }
+        }
+        let mut seen = Vec::new();
+        values.retain(|value| {
+            let first = !seen.contains(&value.name);
+            seen.push(value.name.clone());
+            first
+        });
+        values
+    }
+
+    fn slot_value(&self, name: String, place: usize, opaque: bool) -> Option<SlotValue> {
+        let value = self.context.slots.get_item(place).ok()?;
+        let type_name = value
+            .get_type()
+            .name()
+            .map_or_else(|_| String::new(), |name| name.to_string());
+        Some(SlotValue {
+            name,
+            text: shown(&value),
+            type_name,
+            opaque,
+        })
+    }
+
+    /// The reference's version of an action in display form, if there is one.
+    pub fn reference_text(&self, action: ActionId) -> Option<String> {
+        let reference = self.concrete_texts(action).ok()?.reference;
+        reference.map(|text| {
+            self.with_slot_names(&text, |pool, slot, twin| match twin {
+                true => self.context.harness.catalog.pool(pool).twin_name(slot),
+                false => self.context.harness.catalog.pool(pool).slot_name(slot),
+            })
+        })
+    }
+
+    /// The statement of an action and that of its reference as TSTL names them in saved tests.
+    pub fn ancestor_texts(&self, action: ActionId) -> Result<(String, Option<String>), Error> {
+        self.concrete_texts(action)
+            .map(|texts| texts.as_in_saved_tests())
+    }
+
+    pub(crate) fn concrete_texts(&self, action: ActionId) -> Result<ConcreteTexts, Error> {
+        self.actions
+            .concrete_texts(&self.context, &self.mirror, action)
+            .map_err(|error| {
+                Error::new(complaint(
+                    self.context.python,
+                    "translating the action",
+                    &error,
+                ))
+            })
+    }
+
+    /// A text with slot accesses such as `self.p_avl[0]` replaced by names.
+    pub(crate) fn with_slot_names(
+        &self,
+        text: &str,
+        name: impl Fn(PoolId, u32, bool) -> String,
+    ) -> String {
+        let mut named = text.to_owned();
+        for (number, pool) in self.context.harness.pools.iter().enumerate() {
+            for (suffix, twin) in [("", false), ("_REF", true)] {
+                let access = format!("self.p_{}{suffix}[", pool.name);
+                while let Some(start) = named.find(&access) {
+                    let index_start = start + access.len();
+                    let Some(length) = named[index_start..].find(']') else {
+                        break;
+                    };
+                    let Ok(slot) = named[index_start..index_start + length].parse() else {
+                        break;
+                    };
+                    named.replace_range(
+                        start..=index_start + length,
+                        &name(PoolId(number), slot, twin),
+                    );
+                }
+            }
+        }
+        named
+    }
+
+    /// Turns what a step raised into an outcome.
+    pub(crate) fn outcome_of_error(&self, action: ActionId, line: usize, error: &PyErr) -> Outcome {
+        let python = self.context.python;
+        if failures::is_interrupt(python, error) {
+            return Outcome::Interrupted;
+        }
+        let is = |name: &str| {
+            self.context
+                .support
+                .getattr(name)
+                .is_ok_and(|class| error.value(python).is_instance(&class).unwrap_or(false))
+        };
+        let attribute = |name: &str| {
+            error
+                .value(python)
+                .getattr(name)
+                .map_or_else(|_| String::from("?"), |value| shown(&value))
+        };
+        let text = self.context.harness.catalog.text(action);
+        let reference = self.reference_text(action).unwrap_or_default();
+        let raised = Raised::new(python, error);
+        let failure = |kind, message, details| Failure {
+            kind,
+            message,
+            signature: format!("line {line}"),
+            details,
+        };
+        Outcome::Failed(Box::new(if is("PostConditionFailed") {
+            let note = if raised.message.is_empty() {
+                String::new()
+            } else {
+                format!(": {}", raised.message)
+            };
+            let condition = self.post_text(action);
+            failure(
+                FailureKind::PostCondition,
+                format!("after `{text}`, `{condition}` is false{note}"),
+                String::new(),
+            )
+        } else if is("ReferenceMismatch") {
+            let (result, expected) = (attribute("result"), attribute("reference"));
+            let details = format!(
+                "`{text}` gave\n  {result}\nthe reference `{reference}` gave\n  {expected}\n"
+            );
+            let message =
+                format!("`{text}` gave {result}, the reference `{reference}` gave {expected}");
+            failure(
+                FailureKind::ReferenceMismatch,
+                first_line(&message),
+                details,
+            )
+        } else if is("ExceptionMismatch") {
+            let (own, expected) = (
+                raised_text(&attribute("raised")),
+                raised_text(&attribute("reference_raised")),
+            );
+            let message = format!("`{text}` {own}, the reference `{reference}` {expected}");
+            failure(
+                FailureKind::ExceptionMismatch,
+                first_line(&message),
+                String::new(),
+            )
+        } else {
+            failures::uncaught(python, error)
+        }))
+    }
+
+    pub(crate) fn post_text(&self, action: ActionId) -> String {
+        let (template, values) = self.context.harness.catalog.values(action);
+        let line = &self.context.harness.actions[template.0];
+        let shown = |fragment| self.context.shown(fragment, &line.axes, &values);
+        let mut text = line
+            .post
+            .as_ref()
+            .map(shown)
+            .or_else(|| {
+                line.expect
+                    .as_ref()
+                    .map(|expect| format!("{}_check", expect.name))
+            })
+            .unwrap_or_default();
+        for (number, value) in line.pre_values.iter().enumerate().rev() {
+            text = text.replace(&format!("pre{number}"), &format!("pre<({})>", shown(value)));
+        }
+        text
+    }
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+fn raised_text(shown: &str) -> String {
+    match shown {
+        "None" => String::from("raised nothing"),
+        exception => format!("raised {exception}"),
+    }
+}

@@ -1,0 +1,62 @@
+//! `log:` lines.
+
+use pyo3::prelude::*;
+use testwright_core::ActionId;
+
+use crate::context::Context;
+use crate::failures::shown;
+use crate::harness_object::LogLevel;
+use crate::line_code::LineCode;
+
+/// All `log:` lines of a harness, and what they said.
+pub(crate) struct Logs<'py> {
+    lines: Vec<LogLine<'py>>,
+    level: LogLevel,
+    said: Vec<String>,
+}
+
+/// A `log:` line.
+pub(crate) struct LogLine<'py> {
+    pub(crate) code: LineCode<'py>,
+    /// It speaks after the step instead of before it.
+    pub(crate) after: bool,
+    pub(crate) level: i64,
+}
+
+impl<'py> Logs<'py> {
+    pub(crate) fn new(lines: Vec<LogLine<'py>>, level: LogLevel) -> Logs<'py> {
+        Logs {
+            lines,
+            level,
+            said: Vec::new(),
+        }
+    }
+
+    /// What was said since the last call.
+    pub(crate) fn take(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.said)
+    }
+
+    /// Lets the lines speak that do so before, or after, a step. One that raises has nothing to say.
+    pub(crate) fn speak(&mut self, context: &Context<'py>, action: ActionId, after: bool) {
+        let mut name = None;
+        for line in &mut self.lines {
+            if line.after != after || !self.level.shows(line.level) {
+                continue;
+            }
+            let name = name.get_or_insert_with(|| context.harness.catalog.text(action));
+            let word = if after { "POST LOG" } else { "LOG" };
+            line.code.for_each(context, None, |line, values, result| {
+                if let Ok(value) = result {
+                    let text = value
+                        .str()
+                        .map_or_else(|_| shown(&value), |text| text.to_string());
+                    let code = context.shown(&line.code, &line.axes, values);
+                    self.said
+                        .push(format!("[ {word} {name}  :  {code}] {text}"));
+                }
+                true
+            });
+        }
+    }
+}
