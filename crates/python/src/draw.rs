@@ -11,28 +11,48 @@ use testwright_core::Random;
 pub(crate) struct Draw {
     left: u64,
     moved: FxHashMap<u64, u64>,
+    /// Where the last card lay. It is taken out only when another one is wanted: mostly the first is good.
+    last: Option<u64>,
 }
 
 impl Draw {
     /// A fresh deck of `bound` ranks.
     pub(crate) fn start(&mut self, bound: u64) {
         self.left = bound;
-        self.moved.clear();
+        self.last = None;
+        if !self.moved.is_empty() {
+            self.moved.clear();
+        }
     }
 
     /// The next rank, or `None` when all were drawn.
     pub(crate) fn next(&mut self, random: &mut Random) -> Option<u64> {
+        if let Some(place) = self.last.take() {
+            self.take_out(place);
+        }
         if self.left == 0 {
             return None;
         }
         let place = random.below(self.left);
+        self.last = Some(place);
+        Some(self.card(place))
+    }
+
+    fn card(&self, place: u64) -> u64 {
+        if self.moved.is_empty() {
+            place
+        } else {
+            self.moved.get(&place).copied().unwrap_or(place)
+        }
+    }
+
+    /// Puts the last card of the deck into a place, so that the deck has one card less.
+    fn take_out(&mut self, place: u64) {
         self.left -= 1;
-        let drawn = self.moved.get(&place).copied().unwrap_or(place);
+        let last = self.moved.remove(&self.left).unwrap_or(self.left);
         if place != self.left {
-            let last = self.moved.remove(&self.left).unwrap_or(self.left);
             self.moved.insert(place, last);
         }
-        Some(drawn)
     }
 }
 
