@@ -1,1 +1,127 @@
+//! The command line: arguments to library calls to text and exit status.
+//!
+//! [`run`] is the whole program. It serves the `testwright` command, `python -m testwright` and the tests alike,
+//! for it is given everything it needs from the world. Only this crate prints or reads the environment, and each
+//! command is a short file in `commands/`: its arguments with their help, and what it does with them.
+//!
+//! Results go to standard output; progress, problems and errors to standard error.
 
+use std::ffi::OsString;
+use std::io::Write;
+use std::panic::AssertUnwindSafe;
+
+use clap::{CommandFactory, FromArgMatches};
+
+mod catch;
+mod commands;
+mod console;
+mod duration;
+mod files;
+mod load;
+mod pulse;
+mod quantity;
+mod reducing;
+mod render;
+mod report;
+
+pub use console::Terminal;
+
+use commands::Arguments;
+use console::Console;
+
+/// The version of Testwright.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What the whole command came to. Scripts rely on these numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ExitStatus {
+    /// 0: the command did what was asked, and no test failed.
+    NothingFound = 0,
+    /// 1: a test failed.
+    FailureFound = 1,
+    /// 2: the command could not do what was asked: bad arguments, a harness with errors, an unwritable folder.
+    CouldNot = 2,
+}
+
+impl ExitStatus {
+    /// The number for the operating system.
+    pub fn code(self) -> u8 {
+        self as u8
+    }
+}
+
+/// Why a command ends before its work is done.
+enum Trouble {
+    /// The reason has been told already, for instance as diagnostics.
+    Told,
+    /// The reason is still to be told.
+    Error(testwright_core::Error),
+}
+
+impl From<testwright_core::Error> for Trouble {
+    fn from(error: testwright_core::Error) -> Trouble {
+        Trouble::Error(error)
+    }
+}
+
+/// Runs the program with these arguments (its own name not among them).
+///
+/// `out` and `err` must not be affected by what the system under test does to descriptors 1 and 2: pass
+/// duplicates of them.
+pub fn run(
+    arguments: Vec<OsString>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+    terminal: Terminal,
+) -> ExitStatus {
+    let mut console = Console::new(out, err, terminal);
+    let ran = catch::panics(AssertUnwindSafe(|| obey(arguments, &mut console)));
+    let status = match ran {
+        Ok(Ok(status)) => status,
+        Ok(Err(Trouble::Told)) => ExitStatus::CouldNot,
+        Ok(Err(Trouble::Error(error))) => {
+            console.error(&error);
+            ExitStatus::CouldNot
+        }
+        Err(error) => {
+            console.error(&error);
+            ExitStatus::CouldNot
+        }
+    };
+    console.finish(status)
+}
+
+fn obey(arguments: Vec<OsString>, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+    let command = Arguments::command().color(console.colour_choice());
+    let words = std::iter::once(OsString::from("testwright")).chain(arguments);
+    let parsed = command
+        .try_get_matches_from(words)
+        .and_then(|matches| Arguments::from_arg_matches(&matches));
+    match parsed {
+        Ok(arguments) => arguments.command.run(console),
+        Err(answer) => Ok(tell(&answer, console)),
+    }
+}
+
+/// Tells what clap has to say: help and version are results, anything else is an error.
+fn tell(answer: &clap::Error, console: &mut Console<'_>) -> ExitStatus {
+    if answer.use_stderr() {
+        let text = answer.render();
+        let text = if console.colour_err() {
+            text.ansi().to_string()
+        } else {
+            text.to_string()
+        };
+        console.tell(text.trim_end());
+        ExitStatus::CouldNot
+    } else {
+        let text = answer.render();
+        let text = if console.colour_out() {
+            text.ansi().to_string()
+        } else {
+            text.to_string()
+        };
+        console.say(text.trim_end());
+        ExitStatus::NothingFound
+    }
+}

@@ -1,0 +1,59 @@
+//! A panic is a bug of ours; the user gets one clear message instead of a page of addresses.
+
+use std::backtrace::Backtrace;
+use std::cell::RefCell;
+use std::panic::{self, PanicHookInfo, UnwindSafe};
+
+use testwright_core::Error;
+
+thread_local! {
+    /// What the last panic of this thread said, and where.
+    static LAST: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Runs `work`; a panic in it becomes an error that asks for a report.
+///
+/// With `TESTWRIGHT_BACKTRACE` set the message has the backtrace, too.
+pub(crate) fn panics<R>(work: impl FnOnce() -> R + UnwindSafe) -> Result<R, Error> {
+    let previous = panic::take_hook();
+    panic::set_hook(Box::new(|info| {
+        let told = describe(info);
+        LAST.with(|last| last.replace(Some(told)));
+    }));
+    let result = panic::catch_unwind(work);
+    panic::set_hook(previous);
+    result.map_err(|_| {
+        let told = LAST.with(RefCell::take).unwrap_or_default();
+        Error::new(format!("internal error: {told}")).with_help(format!(
+            "this is a bug in Testwright {}, not in your code; please report it, with what you did",
+            crate::VERSION
+        ))
+    })
+}
+
+fn describe(info: &PanicHookInfo<'_>) -> String {
+    let words = info.payload_as_str().unwrap_or("no message");
+    let place = info
+        .location()
+        .map(|place| format!(" ({place})"))
+        .unwrap_or_default();
+    let trace = match std::env::var_os("TESTWRIGHT_BACKTRACE") {
+        Some(_) => format!("\n{}", Backtrace::force_capture()),
+        None => String::new(),
+    };
+    format!("{words}{place}{trace}")
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_panic_is_one_message_that_asks_for_a_report() {
+        let error = super::panics(|| panic!("index {} is out of range", 7)).unwrap_err();
+        assert!(
+            error
+                .message
+                .starts_with("internal error: index 7 is out of range (crates/cli/src/catch.rs:")
+        );
+        assert!(error.help.unwrap().contains("please report it"));
+    }
+}

@@ -1,0 +1,107 @@
+//! What can be typed after `testwright`.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use testwright_python::{Options, Output, ReferenceExceptions};
+
+use crate::console::Console;
+use crate::{ExitStatus, Trouble};
+
+mod check;
+mod expand;
+mod reduce;
+mod replay;
+mod run;
+mod standalone;
+
+/// Generates tests for Python code from small harnesses, and reduces what fails.
+///
+/// A harness (a `.tstl` file) names values to keep in pools and the actions that use them. Testwright
+/// takes random actions until something breaks, then looks for the shortest test that still breaks and
+/// writes it as a file.
+#[derive(Parser)]
+#[command(
+    name = "testwright",
+    version,
+    verbatim_doc_comment,
+    arg_required_else_help = true,
+    subcommand_required = true,
+    disable_help_subcommand = true,
+    after_help = "\
+Start with:
+  testwright check stack.tstl      is the harness in order?
+  testwright run stack.tstl        search for failures for 30 seconds
+
+`testwright COMMAND --help` explains a command, with examples.
+Exit status: 0 nothing found, 1 a failure was found, 2 could not do what was asked.
+
+The code under test is executed: run only harnesses and code that you trust."
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    Check(check::Check),
+    Expand(expand::Expand),
+    Run(run::Run),
+    Replay(replay::Replay),
+    Reduce(reduce::Reduce),
+    Standalone(standalone::Standalone),
+}
+
+impl Command {
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+        match self {
+            Command::Check(check) => check.run(console),
+            Command::Expand(expand) => expand.run(console),
+            Command::Run(run) => run.run(console),
+            Command::Replay(replay) => replay.run(console),
+            Command::Reduce(reduce) => reduce.run(console),
+            Command::Standalone(standalone) => standalone.run(console),
+        }
+    }
+}
+
+/// How the system under test is run; the same for every command that runs it.
+#[derive(Args)]
+#[command(next_help_heading = "How the system runs")]
+struct SystemArguments {
+    /// Do not check the properties after every step
+    #[arg(long)]
+    no_check: bool,
+
+    /// Do not execute the imported modules again for each test (faster)
+    #[arg(long)]
+    no_reset: bool,
+
+    /// When an exception of the system and one of its reference agree
+    #[arg(long, value_name = "WHEN", value_enum, default_value = "both")]
+    reference_exceptions: Agreement,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Agreement {
+    /// both raise something, in compared actions
+    Both,
+    /// both raise the same type, in every mirrored action
+    Type,
+    /// both raise the same type with the same message, in every mirrored action
+    Message,
+}
+
+impl SystemArguments {
+    fn options(&self, output: Output) -> Options {
+        Options {
+            output,
+            reference_exceptions: match self.reference_exceptions {
+                Agreement::Both => ReferenceExceptions::BothRaise,
+                Agreement::Type => ReferenceExceptions::SameType,
+                Agreement::Message => ReferenceExceptions::SameTypeAndMessage,
+            },
+            reset_modules: !self.no_reset,
+            log_level: None,
+        }
+    }
+}

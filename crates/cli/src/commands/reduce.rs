@@ -1,0 +1,136 @@
+//! `testwright reduce`: shorten a saved test.
+
+use std::path::{Path, PathBuf};
+
+use testwright_core::replay::{ReplayOptions, replay};
+use testwright_core::shrink::{Method, ReduceError, ReduceOptions};
+use testwright_core::{Catalog, Error, Failure, System, Test, saved};
+use testwright_python::{Output, PythonSystem};
+
+use super::SystemArguments;
+use super::replay::UntilInterrupted;
+use crate::console::Console;
+use crate::reducing::{self, Reduced};
+use crate::{ExitStatus, Trouble, files, load, report};
+
+/// Shorten a failing test to the steps that matter
+///
+/// The result fails in the same way, and no step of it can be left out. It is written beside the test,
+/// as NAME.reduced.test for NAME.test, unless `-o` says otherwise. Ctrl-C ends the work with the best
+/// test so far.
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  testwright reduce failure-1.full.test --harness stack.tstl
+  testwright reduce long.test --harness stack.tstl -o short.test
+
+Exit status: 1 the reduced test fails (as it should), 2 could not do what was asked."
+)]
+pub(crate) struct Reduce {
+    /// The test, which must fail
+    test: PathBuf,
+
+    /// The harness it was made from
+    #[arg(long, value_name = "FILE")]
+    harness: PathBuf,
+
+    /// Use classic delta debugging instead of the faster greedy way
+    #[arg(long)]
+    ddmin: bool,
+
+    /// The test must go on failing in the action that it fails in now
+    #[arg(long)]
+    keep_last: bool,
+
+    /// Where to write the reduced test
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    system: SystemArguments,
+}
+
+impl Reduce {
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+        let options = self.system.options(Output::Drop);
+        let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>, test| {
+            let failure = self.failure(system, &test)?;
+            let reduced = reducing::reduce(console, system, &test, &failure, &self.options())
+                .map_err(|error| self.explain(error))?;
+            let file = self.write(system.actions(), &reduced)?;
+            console.say(reduced.story);
+            console.say("");
+            report::say_test(console, system.actions(), &reduced.test, &reduced.failure);
+            console.say("");
+            console.say(format_args!("Written to {}", file.display()));
+            Ok(ExitStatus::FailureFound)
+        };
+        load::with_test(console, &self.harness, &self.test, &options, work)
+    }
+
+    fn write(&self, catalog: &Catalog, reduced: &Reduced) -> Result<PathBuf, Error> {
+        let file = self.output.clone().unwrap_or_else(|| beside(&self.test));
+        let Failure { kind, message, .. } = &reduced.failure;
+        let notes = [
+            note("harness", self.harness.display()),
+            note("reduced-from", self.test.display()),
+            note("failure", format_args!("{kind}: {message}")),
+        ];
+        files::write(&file, &saved::write(catalog, &reduced.test, &notes))?;
+        Ok(file)
+    }
+
+    fn options(&self) -> ReduceOptions {
+        ReduceOptions {
+            method: if self.ddmin {
+                Method::Ddmin
+            } else {
+                Method::Greedy
+            },
+            keep_last: self.keep_last,
+            check: !self.system.no_check,
+        }
+    }
+
+    /// How the test fails now.
+    fn failure(&self, system: &mut PythonSystem<'_>, test: &Test) -> Result<Failure, Error> {
+        let options = ReplayOptions {
+            check: !self.system.no_check,
+        };
+        let trace = replay(system, test, &options, &mut UntilInterrupted)?;
+        if trace.interrupted {
+            return Err(Error::new(
+                "interrupted before the test came to its failure",
+            ));
+        }
+        trace.failure().cloned().ok_or_else(|| {
+            Error::new(format!(
+                "the test `{}` does not fail, so there is nothing to reduce",
+                self.test.display()
+            ))
+            .with_help("`testwright replay --verbose` shows what it does")
+        })
+    }
+
+    fn explain(&self, error: ReduceError) -> Error {
+        match error {
+            ReduceError::Error(error) => error,
+            not_reproduced => Error::new(format!("`{}` cannot be reduced: {not_reproduced}", self.test.display()))
+                .with_help("the system depends on something besides the test: time, chance, files, an earlier test"),
+        }
+    }
+}
+
+fn note(name: &str, text: impl ToString) -> (String, String) {
+    (name.to_owned(), text.to_string())
+}
+
+/// `NAME.reduced.test` for `NAME.test` and `NAME.full.test`.
+fn beside(test: &Path) -> PathBuf {
+    let name = test.file_name().unwrap_or_default().to_string_lossy();
+    let stem = name.strip_suffix(".test").unwrap_or(&name);
+    let stem = stem.strip_suffix(".full").unwrap_or(stem);
+    test.with_file_name(format!("{stem}.reduced.test"))
+}

@@ -1,0 +1,231 @@
+//! `testwright replay`: run saved tests again.
+
+use std::path::PathBuf;
+
+use testwright_core::replay::{ReplayOptions, Watcher, replay};
+use testwright_core::{ActionId, Event, System, Test, Trace};
+use testwright_python::{Options, Output, PythonSystem, SlotValue};
+
+use super::SystemArguments;
+use crate::console::{Console, Look};
+use crate::files::TextFile;
+use crate::{ExitStatus, Trouble, load, quantity, report};
+
+/// Run saved tests again, and tell whether they pass
+///
+/// A step that is not possible in the state the test has come to is skipped, and listed.
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  testwright replay testwright-out/stack/failure-1.test --harness stack.tstl
+  testwright replay failure-1.test --harness stack.tstl --verbose   each step with the values before and after
+  testwright replay saved/*.test --harness stack.tstl               did the fix help?
+
+Exit status: 0 all tests pass, 1 a test fails, 2 could not do what was asked."
+)]
+pub(crate) struct Replay {
+    /// The tests
+    #[arg(required = true, value_name = "TEST")]
+    tests: Vec<PathBuf>,
+
+    /// The harness they were made from
+    #[arg(long, value_name = "FILE")]
+    harness: PathBuf,
+
+    /// Show each step, the values it uses and what became of them, and what the system prints
+    #[arg(long, short)]
+    verbose: bool,
+
+    /// Show what the `log:` lines of the harness up to this level say
+    #[arg(long, value_name = "LEVEL", allow_negative_numbers = true)]
+    log: Option<i64>,
+
+    #[command(flatten)]
+    system: SystemArguments,
+}
+
+impl Replay {
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+        let output = if self.verbose {
+            Output::Capture
+        } else {
+            Output::Drop
+        };
+        let options = Options {
+            log_level: self.log,
+            ..self.system.options(output)
+        };
+        load::with_system(console, &self.harness, &options, |console, system| {
+            let mut status = ExitStatus::NothingFound;
+            for (file, test) in load::tests(console, system, &self.tests)? {
+                status = status.max(self.replay(console, system, &file, &test)?);
+            }
+            Ok(status)
+        })
+    }
+
+    fn replay(
+        &self,
+        console: &mut Console<'_>,
+        system: &mut PythonSystem<'_>,
+        file: &TextFile,
+        test: &Test,
+    ) -> Result<ExitStatus, Trouble> {
+        let options = ReplayOptions {
+            check: !self.system.no_check,
+        };
+        let trace = if self.verbose {
+            let mut narrator = Narrator {
+                console,
+                number: 0,
+                before: Vec::new(),
+            };
+            replay(system, test, &options, &mut narrator)?
+        } else {
+            replay(system, test, &options, &mut UntilInterrupted)?
+        };
+        say_log(console, system);
+        Ok(say_verdict(console, system, file, test, &trace))
+    }
+}
+
+/// Says what the `log:` lines of the harness have to say.
+fn say_log(console: &mut Console<'_>, system: &mut PythonSystem<'_>) {
+    for line in system.take_log() {
+        console.say(format_args!("    {line}"));
+    }
+}
+
+fn say_verdict(
+    console: &mut Console<'_>,
+    system: &PythonSystem<'_>,
+    file: &TextFile,
+    test: &Test,
+    trace: &Trace,
+) -> ExitStatus {
+    let steps = quantity::of(test.len() as u64, "step");
+    let (verdict, status) = match trace.failure() {
+        Some(_) => {
+            let words = format!("fails at step {} of {}", trace.events.len(), test.len());
+            (console.paint(Look::Bad, words), ExitStatus::FailureFound)
+        }
+        None if trace.interrupted => ("interrupted".to_owned(), ExitStatus::CouldNot),
+        None => (
+            console.paint(Look::Good, format_args!("passes ({steps})")),
+            ExitStatus::NothingFound,
+        ),
+    };
+    console.say(format_args!("{}: {verdict}", file.name));
+    if let Some(failure) = trace.failure() {
+        report::say_failure(console, failure, 4);
+    }
+    for (index, event) in trace.events.iter().enumerate() {
+        if let Event::Skipped(action) = event {
+            let text = system.actions().text(*action);
+            console.say(format_args!(
+                "    step {} skipped, not enabled: {text}",
+                index + 1
+            ));
+        }
+    }
+    console.flush();
+    status
+}
+
+/// Lets a test run, but not past Ctrl-C.
+pub(super) struct UntilInterrupted;
+
+impl<S> Watcher<S> for UntilInterrupted {
+    fn proceed(&mut self) -> bool {
+        !testwright_python::interrupted()
+    }
+}
+
+/// Tells what happens, step by step.
+struct Narrator<'n, 'c> {
+    console: &'n mut Console<'c>,
+    number: usize,
+    /// The values that the step uses, before it.
+    before: Vec<SlotValue>,
+}
+
+impl Narrator<'_, '_> {
+    fn step(&mut self, text: &str) {
+        self.number += 1;
+        let line = self
+            .console
+            .paint(Look::Strong, format_args!("step {}: {text}", self.number));
+        self.console.say(line);
+    }
+
+    fn value(&mut self, sign: &str, value: &SlotValue) {
+        let note = self
+            .console
+            .paint(Look::Quiet, format_args!("  ({})", value.type_name));
+        self.console.say(format_args!(
+            "    {sign} {} = {}{note}",
+            value.name, value.text
+        ));
+    }
+
+    /// Values that the step gave or changed.
+    fn changes(&mut self, system: &PythonSystem<'_>, action: ActionId) {
+        for value in shown(system, action) {
+            if !self.before.contains(&value) {
+                self.value("→", &value);
+            }
+        }
+    }
+
+    fn printed(&mut self, system: &mut PythonSystem<'_>) {
+        for line in system.take_output().lines() {
+            self.console.say(format_args!("    | {line}"));
+        }
+    }
+}
+
+/// The values of an action's slots that are worth showing.
+fn shown(system: &PythonSystem<'_>, action: ActionId) -> Vec<SlotValue> {
+    system
+        .values(action)
+        .into_iter()
+        .filter(|value| !value.opaque)
+        .collect()
+}
+
+impl<'py> Watcher<PythonSystem<'py>> for Narrator<'_, '_> {
+    fn proceed(&mut self) -> bool {
+        !testwright_python::interrupted()
+    }
+
+    fn before(&mut self, system: &mut PythonSystem<'py>, action: ActionId) {
+        self.step(&system.actions().text(action));
+        if let Some(reference) = system.reference_text(action) {
+            self.console.say(format_args!("    reference: {reference}"));
+        }
+        self.before = shown(system, action);
+        for value in self.before.clone() {
+            self.value(" ", &value);
+        }
+        self.console.flush();
+    }
+
+    fn after(&mut self, system: &mut PythonSystem<'py>, event: &Event) {
+        match event {
+            Event::Restarted => self.step("<<RESTART>>"),
+            Event::Skipped(action) => {
+                self.step(&format!("{}  (skipped)", system.actions().text(*action)))
+            }
+            Event::Passed(action) | Event::Failed(action, _) => self.changes(system, *action),
+            Event::Expected(action, exception) => {
+                self.changes(system, *action);
+                self.console
+                    .say(format_args!("    raised {exception}, as expected"));
+            }
+        }
+        self.printed(system);
+        say_log(self.console, system);
+    }
+}

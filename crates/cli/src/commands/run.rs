@@ -1,0 +1,243 @@
+//! `testwright run`: search for failures.
+
+use std::hash::{BuildHasher, RandomState};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use testwright_core::generate::{Progress, Search, search};
+use testwright_core::{Error, System};
+use testwright_python::{Output, PythonSystem};
+
+use super::SystemArguments;
+use crate::console::{Console, Look};
+use crate::files::OutputFolder;
+use crate::{ExitStatus, Trouble, duration, load, quantity, report};
+
+mod finding;
+mod json;
+mod session;
+
+use finding::Finding;
+use session::Session;
+
+/// Search for failures with random tests, and reduce what is found
+///
+/// Takes random actions, checking the properties of the harness after each, until a test fails or the
+/// time is up. A failing test is reduced to the steps that matter. The folder `testwright-out/NAME/`
+/// (NAME is that of the harness) then has
+///
+///   failure-1.test        the reduced test, for `testwright replay`
+///   failure-1.full.test   the test as it was found
+///   test_failure_1.py     the reduced test for pytest; it needs neither Testwright nor the harness
+///
+/// Such files of an earlier run are kept until this run finds its first failure, and are then replaced.
+/// Ctrl-C ends the search and keeps what was found.
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  testwright run stack.tstl                          search for 30 seconds, or until a test fails
+  testwright run stack.tstl --time 5m --keep-going   collect different failures for five minutes
+  testwright run stack.tstl --seed 7 --tests 1000    the same thousand tests each time
+  testwright run stack.tstl --json | jq .failures    for scripts
+
+Exit status: 0 nothing found, 1 a failure was found, 2 could not do what was asked."
+)]
+pub(crate) struct Run {
+    /// The harness
+    harness: PathBuf,
+
+    /// Same seed, same tests; without it one is drawn and shown, so that the run can be repeated
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
+    /// How long to search: 30s, 2m, 1h, 1.5s [default: 30s, or no limit with --tests]
+    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
+    time: Option<Duration>,
+
+    /// How many tests to make [default: as many as the time allows]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    tests: Option<u64>,
+
+    /// How many steps a test may have
+    #[arg(long, value_name = "N", default_value = "100", value_parser = clap::value_parser!(u32).range(1..))]
+    length: u32,
+
+    /// Leave failing tests as they were found
+    #[arg(long)]
+    no_reduce: bool,
+
+    /// Go on after a failure; a failure like an earlier one is counted, not shown again
+    #[arg(long)]
+    keep_going: bool,
+
+    /// Show what the system under test prints
+    #[arg(long, conflicts_with = "json")]
+    show_output: bool,
+
+    /// Where to write failing tests [default: testwright-out/NAME]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// Print the result as one JSON object, and nothing else on standard output
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    system: SystemArguments,
+}
+
+impl Run {
+    const USUAL_TIME: Duration = Duration::from_secs(30);
+
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+        let folder = OutputFolder::prepare(self.folder())?;
+        let options = self.system.options(self.output());
+        load::with_system(console, &self.harness, &options, |console, system| {
+            self.search(console, system, folder)
+        })
+    }
+
+    fn output(&self) -> Output {
+        if self.show_output {
+            Output::Show
+        } else {
+            Output::Drop
+        }
+    }
+
+    fn folder(&self) -> PathBuf {
+        let name = self.harness.file_stem().unwrap_or_default();
+        self.out
+            .clone()
+            .unwrap_or_else(|| PathBuf::from("testwright-out").join(name))
+    }
+
+    fn search(
+        &self,
+        console: &mut Console<'_>,
+        system: &mut PythonSystem<'_>,
+        folder: OutputFolder,
+    ) -> Result<ExitStatus, Trouble> {
+        let plan = self.plan();
+        console.keep_quiet(self.json);
+        self.say_plan(console, system, &plan);
+        let started = Instant::now();
+        let mut session = Session::new(self, console, folder, started, plan);
+        let searched = search(system, &plan, &mut session);
+        let result = session.into_outcome(searched);
+        system.flush();
+        say_summary(console, &result);
+        console.keep_quiet(false);
+        if self.json {
+            console.say(json::report(&result, system.actions()));
+        }
+        match result.trouble {
+            Some(error) => Err(error.into()),
+            None if result.findings.is_empty() => Ok(ExitStatus::NothingFound),
+            None => Ok(ExitStatus::FailureFound),
+        }
+    }
+
+    fn plan(&self) -> Search {
+        Search {
+            seed: self.seed.unwrap_or_else(draw_seed),
+            tests: self.tests,
+            length: self.length as usize,
+            check: !self.system.no_check,
+        }
+    }
+
+    /// How long to search; no limit if only a number of tests is given.
+    fn time(&self) -> Option<Duration> {
+        self.time
+            .or_else(|| self.tests.is_none().then_some(Run::USUAL_TIME))
+    }
+
+    fn say_plan(&self, console: &mut Console<'_>, system: &PythonSystem<'_>, plan: &Search) {
+        let tests = match self.tests {
+            Some(tests) => quantity::of(tests, "test"),
+            None => "tests".to_owned(),
+        };
+        let time = match self.time() {
+            Some(time) => format!(" for {}", duration::show(time)),
+            None => String::new(),
+        };
+        console.say(format_args!(
+            "{}: {}; seed {}, {tests} of up to {}{time}",
+            self.harness.display(),
+            report::actions_from_lines(system.harness()),
+            plan.seed,
+            quantity::of(u64::from(self.length), "step"),
+        ));
+        console.flush();
+    }
+}
+
+/// What a whole run came to.
+struct Outcome {
+    seed: u64,
+    progress: Progress,
+    interrupted: bool,
+    time: Duration,
+    findings: Vec<Finding>,
+    /// Why the search could not go on.
+    trouble: Option<Error>,
+}
+
+/// A seed that is easy to type again.
+fn draw_seed() -> u64 {
+    RandomState::new().hash_one(std::process::id()) % 1_000_000
+}
+
+fn say_summary(console: &mut Console<'_>, result: &Outcome) {
+    let progress = &result.progress;
+    let found = match result.findings.len() as u64 {
+        0 => console.paint(Look::Good, "no failure found"),
+        number => console.paint(
+            Look::Bad,
+            format_args!("{} found", quantity::of(number, "failure")),
+        ),
+    };
+    let how = if result.interrupted {
+        "Interrupted after"
+    } else {
+        "Ran"
+    };
+    console.say(format_args!(
+        "{how} {}, {} in {} (seed {}): {found}",
+        quantity::of(progress.tests, "test"),
+        quantity::of(progress.steps, "step"),
+        duration::show(result.time),
+        result.seed,
+    ));
+    say_repeats(console, &result.findings);
+    say_deadlocks(console, result);
+}
+
+fn say_repeats(console: &mut Console<'_>, findings: &[Finding]) {
+    for finding in findings.iter().filter(|finding| finding.times > 1) {
+        console.say(format_args!(
+            "  failure {} came up in {}",
+            finding.number,
+            quantity::of(finding.times, "test")
+        ));
+    }
+}
+
+/// Tests that end early are easily overlooked, and mostly a mistake in the harness.
+fn say_deadlocks(console: &mut Console<'_>, result: &Outcome) {
+    let progress = &result.progress;
+    if progress.tests > 0 && progress.steps == 0 {
+        console.warning(
+            "no action is enabled at the start, so nothing was tested",
+            Some("at least one action must need no pool value and have no guard that is false"),
+        );
+    } else if progress.deadlocks > 0 {
+        console.say(format_args!(
+            "  {} ended early: no action was enabled any more",
+            quantity::of(progress.deadlocks, "test")
+        ));
+    }
+}

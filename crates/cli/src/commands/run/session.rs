@@ -1,0 +1,155 @@
+//! A search under way: its clock, its progress line, its findings.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use testwright_core::Error;
+use testwright_core::generate::{Found, Progress, Search, SearchWatcher, Summary};
+use testwright_python::PythonSystem;
+
+use super::finding::{Desk, Finding};
+use super::{Outcome, Run};
+use crate::console::Console;
+use crate::files::OutputFolder;
+use crate::pulse::Pulse;
+use crate::{duration, quantity};
+
+/// Looks after a search until it ends.
+pub(super) struct Session<'s, 'c> {
+    run: &'s Run,
+    console: &'s mut Console<'c>,
+    desk: Desk<'s>,
+    /// How far the search has come.
+    progress: Progress,
+    findings: Vec<Finding>,
+    /// A finding could not be kept.
+    trouble: Option<Error>,
+    started: Instant,
+    pulse: Pulse,
+    /// When the last plain line of progress was written.
+    last_line: Instant,
+}
+
+impl<'s, 'c> Session<'s, 'c> {
+    /// Between two plain lines of progress.
+    const PAUSE: Duration = Duration::from_secs(5);
+
+    pub(super) fn new(
+        run: &'s Run,
+        console: &'s mut Console<'c>,
+        folder: OutputFolder,
+        started: Instant,
+        plan: Search,
+    ) -> Session<'s, 'c> {
+        Session {
+            run,
+            console,
+            desk: Desk { run, folder, plan },
+            progress: Progress::default(),
+            findings: Vec::new(),
+            trouble: None,
+            started,
+            pulse: Pulse::new(),
+            last_line: started,
+        }
+    }
+
+    /// What the search came to. What was found counts, however it ended.
+    pub(super) fn into_outcome(self, searched: Result<Summary, Error>) -> Outcome {
+        self.console.clear_status();
+        let asked_to_stop = testwright_python::interrupted();
+        let (progress, stopped, error) = match searched {
+            Ok(summary) => (summary.progress, summary.stopped, None),
+            Err(error) => (self.progress, true, Some(error)),
+        };
+        Outcome {
+            seed: self.desk.plan.seed,
+            progress,
+            interrupted: stopped && asked_to_stop,
+            time: self.started.elapsed(),
+            findings: self.findings,
+            // Ctrl-C may have struck where the system was being set up; that is no trouble of its own.
+            trouble: self.trouble.or(error.filter(|_| !asked_to_stop)),
+        }
+    }
+
+    fn show(&mut self, progress: &Progress, now: Instant) {
+        let elapsed = now - self.started;
+        let failures = self.findings.len() as u64;
+        let words = || progress_text(self.run, progress, failures, elapsed);
+        if self.console.is_live() && !self.run.show_output {
+            self.console.status(words);
+        } else if !self.run.json && now - self.last_line >= Session::PAUSE {
+            self.last_line = now;
+            let words = words();
+            self.console.tell(words);
+        }
+    }
+}
+
+impl<'py> SearchWatcher<PythonSystem<'py>> for Session<'_, '_> {
+    fn proceed(&mut self, progress: &Progress) -> bool {
+        self.progress = *progress;
+        let Some(now) = self.pulse.beat() else {
+            return true;
+        };
+        if testwright_python::interrupted() {
+            return false;
+        }
+        self.show(progress, now);
+        self.run.time().is_none_or(|time| now - self.started < time)
+    }
+
+    fn found(&mut self, system: &mut PythonSystem<'py>, found: Found) -> ControlFlow<()> {
+        let known = self
+            .findings
+            .iter_mut()
+            .find(|known| known.failure.is_same_as(&found.failure));
+        if let Some(known) = known {
+            known.times += 1;
+            return ControlFlow::Continue(());
+        }
+        let number = self.findings.len() + 1;
+        match self.desk.take_in(self.console, system, found, number) {
+            Ok(finding) => self.findings.push(finding),
+            Err(error) => {
+                self.trouble = Some(error);
+                return ControlFlow::Break(());
+            }
+        }
+        if self.run.keep_going && !testwright_python::interrupted() {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    }
+}
+
+/// `1,204 tests, 120,400 steps, 61,200 steps/s, no failures, 12s left`.
+fn progress_text(run: &Run, progress: &Progress, failures: u64, elapsed: Duration) -> String {
+    let tests = match run.tests {
+        Some(all) => format!(
+            "{} of {}",
+            quantity::grouped(progress.tests),
+            quantity::of(all, "test")
+        ),
+        None => quantity::of(progress.tests, "test"),
+    };
+    let rate = progress.steps as f64 / elapsed.as_secs_f64().max(0.001);
+    let mut words = vec![
+        tests,
+        quantity::of(progress.steps, "step"),
+        format!("{} steps/s", quantity::grouped(rate as u64)),
+        if failures == 0 {
+            "no failures".to_owned()
+        } else {
+            quantity::of(failures, "failure")
+        },
+    ];
+    if let Some(time) = run.time() {
+        let left = time.saturating_sub(elapsed).as_secs_f64().ceil().max(1.0);
+        let left = duration::show(Duration::from_secs(left as u64));
+        words.push(format!("{left} left"));
+    }
+    words.join(", ")
+}

@@ -1,0 +1,105 @@
+//! `testwright standalone`: write a saved test as a Python file.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use testwright_python::{Output, PythonSystem, Style};
+
+use super::SystemArguments;
+use crate::console::Console;
+use crate::{ExitStatus, Trouble, files, load};
+
+/// Write a test as a Python file that needs neither Testwright nor the harness
+///
+/// The file has real variable names, and only the imports and helper functions that the test needs. It
+/// fails for the same reason as the test. Without `-o` it goes to standard output.
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  testwright standalone failure-1.test --harness stack.tstl
+  testwright standalone failure-1.test --harness stack.tstl -o tests/test_pop_on_empty.py
+  testwright standalone failure-1.test --harness stack.tstl --style script | python3 -"
+)]
+pub(crate) struct Standalone {
+    /// The test
+    test: PathBuf,
+
+    /// The harness it was made from
+    #[arg(long, value_name = "FILE")]
+    harness: PathBuf,
+
+    /// What kind of file
+    #[arg(long, value_enum, default_value = "pytest")]
+    style: Kind,
+
+    /// Where to write it [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    system: SystemArguments,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Kind {
+    /// a function `test_NAME` with plain asserts
+    Pytest,
+    /// a `unittest.TestCase`
+    Unittest,
+    /// a script that ends with an exception if the test fails
+    Script,
+}
+
+impl From<Kind> for Style {
+    fn from(kind: Kind) -> Style {
+        match kind {
+            Kind::Pytest => Style::Pytest,
+            Kind::Unittest => Style::Unittest,
+            Kind::Script => Style::Script,
+        }
+    }
+}
+
+impl Standalone {
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+        let options = self.system.options(Output::Drop);
+        let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>, test| {
+            let name = test_name(self.output.as_deref().unwrap_or(&self.test));
+            let file = self.output.as_deref();
+            let text = system.standalone(&test, self.style.into(), &name, file)?;
+            match file {
+                Some(file) => {
+                    files::write(file, &text)?;
+                    console.say(format_args!("Written to {}", file.display()));
+                }
+                None => console.say(text.trim_end()),
+            }
+            Ok(ExitStatus::NothingFound)
+        };
+        load::with_test(console, &self.harness, &self.test, &options, work)
+    }
+}
+
+/// The name of the test in the file: `failure_1` for `failure-1.test`, and for `test_failure_1.py`.
+fn test_name(file: &Path) -> String {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let stem = name.split('.').next().unwrap_or_default();
+    let stem = stem.strip_prefix("test_").unwrap_or(stem);
+    let word: String = stem
+        .chars()
+        .map(|letter| {
+            if letter.is_alphanumeric() {
+                letter
+            } else {
+                '_'
+            }
+        })
+        .collect();
+    if word.is_empty() {
+        "saved_test".to_owned()
+    } else {
+        word
+    }
+}

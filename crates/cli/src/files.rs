@@ -1,0 +1,324 @@
+//! Reading what the user wrote, and writing so that nothing is ever half there.
+
+use std::fs;
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use testwright_core::Error;
+
+/// A text the user wrote.
+pub(crate) struct TextFile {
+    /// Where it is.
+    pub(crate) path: PathBuf,
+    /// The path as it is shown.
+    pub(crate) name: String,
+    /// What it says, without a byte order mark.
+    pub(crate) text: String,
+}
+
+impl TextFile {
+    /// Reads a file, or says in the user's words why not.
+    pub(crate) fn read(path: &Path) -> Result<TextFile, Error> {
+        let bytes = fs::read(path).map_err(|error| unreadable(path, &error))?;
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let valid = error.utf8_error().valid_up_to();
+            not_utf8(path, &error.as_bytes()[..valid])
+        })?;
+        let text = match text.strip_prefix('\u{feff}') {
+            Some(rest) => rest.to_owned(),
+            None => text,
+        };
+        Ok(TextFile {
+            path: path.to_owned(),
+            name: path.display().to_string(),
+            text,
+        })
+    }
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Error {
+    let name = path.display();
+    match error.kind() {
+        ErrorKind::NotFound => {
+            let error = Error::new(format!("there is no file `{name}`"));
+            match similar_file(path) {
+                Some(other) => error.with_help(format!("did you mean `{}`?", other.display())),
+                None => error,
+            }
+        }
+        ErrorKind::IsADirectory => Error::new(format!("`{name}` is a folder, not a file"))
+            .with_help("name the file in it that is meant"),
+        _ => Error::new(format!("cannot read `{name}`: {}", reason(error))),
+    }
+}
+
+fn not_utf8(path: &Path, valid: &[u8]) -> Error {
+    let line = valid.iter().filter(|byte| **byte == b'\n').count() + 1;
+    Error::new(format!(
+        "`{}` is not UTF-8 text: line {line} has a byte that cannot be read",
+        path.display()
+    ))
+    .with_help("save the file again with the encoding UTF-8; every editor can do that")
+}
+
+/// The file that was probably meant: the same name with the usual ending.
+fn similar_file(path: &Path) -> Option<PathBuf> {
+    ["tstl", "test"].iter().find_map(|ending| {
+        let mut name = path.file_name()?.to_owned();
+        name.push(".");
+        name.push(ending);
+        let appended = path.with_file_name(name);
+        [appended, path.with_extension(ending)]
+            .into_iter()
+            .find(|other| other.is_file())
+    })
+}
+
+/// What went wrong, in lower case and without the operating system's number.
+fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or(&text);
+    let mut letters = text.chars();
+    letters
+        .next()
+        .map(|first| first.to_lowercase().chain(letters).collect())
+        .unwrap_or_default()
+}
+
+/// Writes a file completely or not at all: into a neighbour first, which then takes its name.
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), Error> {
+    let neighbour = neighbour(path);
+    let written = fs::File::create(&neighbour)
+        .and_then(|mut file| {
+            file.write_all(text.as_bytes())
+                .and_then(|()| file.sync_all())
+        })
+        .and_then(|()| fs::rename(&neighbour, path));
+    written.map_err(|error| {
+        // The neighbour may not exist; then there is nothing to tidy up.
+        let _ = fs::remove_file(&neighbour);
+        unwritable(path, &error)
+    })
+}
+
+fn neighbour(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Error {
+    let place = match error.kind() {
+        ErrorKind::NotFound => ": its folder does not exist".to_owned(),
+        _ => format!(": {}", reason(error)),
+    };
+    Error::new(format!("cannot write `{}`{place}", path.display()))
+}
+
+/// The folder that `run` writes its findings to.
+///
+/// It comes into being with the first finding. What an earlier run left there stays until then, so that a run
+/// that finds nothing takes no test away that still helps.
+pub(crate) struct OutputFolder {
+    path: PathBuf,
+    is_fresh: bool,
+}
+
+impl OutputFolder {
+    /// Makes sure that the folder can be written to, before any work is done, without leaving a trace.
+    pub(crate) fn prepare(path: PathBuf) -> Result<OutputFolder, Error> {
+        let refuse = |reason: String| {
+            let message = format!("cannot write to the folder `{}`: {reason}", path.display());
+            Err(Error::new(message).with_help("choose another folder with `--out DIR`"))
+        };
+        let absolute = match std::path::absolute(&path) {
+            Ok(absolute) => absolute,
+            Err(error) => return refuse(reason(&error)),
+        };
+        let existing = absolute.ancestors().find(|folder| folder.exists());
+        let Some(existing) = existing else {
+            return refuse("there is no such place".to_owned());
+        };
+        if !existing.is_dir() {
+            return refuse(format!("`{}` is a file", existing.display()));
+        }
+        let probe = existing.join(format!(".testwright-{}.tmp", std::process::id()));
+        let tried = fs::File::create(&probe).and_then(|_| fs::remove_file(&probe));
+        match tried {
+            Ok(()) => Ok(OutputFolder {
+                path,
+                is_fresh: false,
+            }),
+            Err(error) => refuse(reason(&error)),
+        }
+    }
+
+    /// Where a file of this folder is.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Writes a finding. The first one takes the place of all that earlier runs left.
+    pub(crate) fn write(&mut self, name: &str, text: &str) -> Result<PathBuf, Error> {
+        if !self.is_fresh {
+            self.refresh()
+                .map_err(|error| unwritable(&self.path, &error))?;
+            self.is_fresh = true;
+        }
+        let path = self.file(name);
+        write(&path, text)?;
+        Ok(path)
+    }
+
+    fn refresh(&self) -> io::Result<()> {
+        fs::create_dir_all(&self.path)?;
+        for entry in fs::read_dir(&self.path)? {
+            let entry = entry?;
+            if entry.file_name().to_str().is_some_and(is_finding) && entry.file_type()?.is_file() {
+                fs::remove_file(entry.path())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a file name is one that `run` gives: `failure-N.test`, `failure-N.full.test`, `test_failure_N.py`.
+fn is_finding(name: &str) -> bool {
+    let number = name
+        .strip_prefix("failure-")
+        .and_then(|rest| {
+            rest.strip_suffix(".full.test")
+                .or_else(|| rest.strip_suffix(".test"))
+        })
+        .or_else(|| {
+            name.strip_prefix("test_failure_")
+                .and_then(|rest| rest.strip_suffix(".py"))
+        });
+    number.is_some_and(|digits| {
+        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trouble(path: &Path) -> (String, Option<String>) {
+        let error = TextFile::read(path).err().expect("this cannot be read");
+        (error.message, error.help)
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn why_a_file_cannot_be_read() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("stack.tstl"), "").unwrap();
+        let path = folder.path().join("stack");
+        let (message, help) = trouble(&path);
+        assert_eq!(message, format!("there is no file `{}`", path.display()));
+        assert_eq!(
+            help,
+            Some(format!("did you mean `{}.tstl`?", path.display()))
+        );
+
+        let (message, _) = trouble(folder.path());
+        assert_eq!(
+            message,
+            format!("`{}` is a folder, not a file", folder.path().display())
+        );
+
+        let latin = folder.path().join("latin.tstl");
+        fs::write(&latin, b"ok\ncaf\xe9\n").unwrap();
+        let (message, help) = trouble(&latin);
+        assert!(
+            message.ends_with("is not UTF-8 text: line 2 has a byte that cannot be read"),
+            "{message}"
+        );
+        assert!(help.unwrap().contains("UTF-8"));
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_the_text() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("marked.tstl");
+        fs::write(&path, "\u{feff}pool: <x> 1\n").unwrap();
+        assert_eq!(TextFile::read(&path).unwrap().text, "pool: <x> 1\n");
+    }
+
+    #[test]
+    fn writing_replaces_and_leaves_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.test");
+        write(&path, "old").unwrap();
+        write(&path, "new").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(names(folder.path()), ["a.test"]);
+
+        let error = write(&folder.path().join("missing/a.test"), "").unwrap_err();
+        assert!(
+            error
+                .message
+                .ends_with("a.test`: its folder does not exist"),
+            "{}",
+            error.message
+        );
+    }
+
+    #[test]
+    fn the_first_finding_replaces_those_of_earlier_runs_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out/stack");
+        fs::create_dir_all(&path).unwrap();
+        for name in [
+            "failure-2.test",
+            "failure-2.full.test",
+            "test_failure_2.py",
+            "failure-x.test",
+            "notes.txt",
+        ] {
+            fs::write(path.join(name), "").unwrap();
+        }
+        let mut output = OutputFolder::prepare(path.clone()).unwrap();
+        assert_eq!(names(&path).len(), 5);
+        output.write("failure-1.full.test", "").unwrap();
+        output.write("failure-1.test", "").unwrap();
+        assert_eq!(
+            names(&path),
+            [
+                "failure-1.full.test",
+                "failure-1.test",
+                "failure-x.test",
+                "notes.txt"
+            ]
+        );
+    }
+
+    #[test]
+    fn preparing_a_folder_leaves_no_trace() {
+        let folder = tempfile::tempdir().unwrap();
+        OutputFolder::prepare(folder.path().join("a/b")).unwrap();
+        assert_eq!(names(folder.path()), [""; 0]);
+    }
+
+    #[test]
+    fn a_file_in_the_way_is_noticed_beforehand() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, "").unwrap();
+        let error = OutputFolder::prepare(file.join("stack")).err().unwrap();
+        assert!(
+            error
+                .message
+                .ends_with(&format!("`{}` is a file", file.display())),
+            "{}",
+            error.message
+        );
+    }
+}

@@ -1,0 +1,40 @@
+//! Numbers with their noun: `1 action`, `65,536 actions`.
+
+/// A number with its noun, in the plural where it belongs.
+pub(crate) fn of(number: u64, noun: &str) -> String {
+    let plural = match (number, noun.strip_suffix('y')) {
+        (1, _) => noun.to_owned(),
+        (_, Some(stem)) => format!("{stem}ies"),
+        (_, None) => format!("{noun}s"),
+    };
+    format!("{} {plural}", grouped(number))
+}
+
+/// A number with commas between its thousands.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nouns_and_thousands() {
+        assert_eq!(of(0, "action"), "0 actions");
+        assert_eq!(of(1, "property"), "1 property");
+        assert_eq!(of(2, "property"), "2 properties");
+        assert_eq!(
+            [999, 1_000, 1_234_567].map(grouped),
+            ["999", "1,000", "1,234,567"]
+        );
+    }
+}

@@ -1,0 +1,111 @@
+//! Tests and failures as people read them.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use testwright_core::{Catalog, Failure, FailureKind, Step, Test};
+use testwright_lang::Harness;
+
+use crate::console::{Console, Look};
+use crate::quantity;
+
+/// How many lines of a harness have actions.
+pub(crate) fn action_lines(harness: &Harness) -> u64 {
+    let lines: BTreeSet<usize> = harness.actions.iter().map(|action| action.line).collect();
+    lines.len() as u64
+}
+
+/// `134 actions from 8 lines`.
+pub(crate) fn actions_from_lines(harness: &Harness) -> String {
+    let actions = quantity::of(harness.catalog.len(), "action");
+    let lines = quantity::of(action_lines(harness), "line");
+    format!("{actions} from {lines}")
+}
+
+/// What a step does, in one line.
+pub(crate) fn step_text(catalog: &Catalog, step: Step) -> String {
+    match step {
+        Step::Act(action) => catalog.text(action),
+        Step::Restart => "<<RESTART>>".to_owned(),
+    }
+}
+
+/// All steps of a test, as text.
+pub(crate) fn step_texts(catalog: &Catalog, test: &Test) -> Vec<String> {
+    test.steps
+        .iter()
+        .map(|step| step_text(catalog, *step))
+        .collect()
+}
+
+/// Says the steps of a test, numbered, and what the last one led to.
+pub(crate) fn say_test(
+    console: &mut Console<'_>,
+    catalog: &Catalog,
+    test: &Test,
+    failure: &Failure,
+) {
+    let width = test.len().to_string().len();
+    for (index, text) in step_texts(catalog, test).into_iter().enumerate() {
+        let number = console.paint(Look::Quiet, format_args!("{:>width$}", index + 1));
+        console.say(format_args!("  {number}  {text}"));
+    }
+    say_failure(console, failure, 4 + width);
+}
+
+/// Says why a test failed, `indent` characters from the left.
+pub(crate) fn say_failure(console: &mut Console<'_>, failure: &Failure, indent: usize) {
+    let message = console.paint(
+        Look::Bad,
+        format_args!("{}: {}", in_words(failure.kind), failure.message),
+    );
+    console.say(format_args!("{:indent$}{message}", ""));
+    for line in failure.details.lines() {
+        let line = console.paint(Look::Quiet, line);
+        console.say(format_args!("{:indent$}{line}", ""));
+    }
+}
+
+/// The kind of a failure for a person who has not read the manual.
+pub(crate) fn in_words(kind: FailureKind) -> &'static str {
+    match kind {
+        FailureKind::UncaughtException => "uncaught exception",
+        FailureKind::Property => "property violated",
+        FailureKind::PoolType => "wrong type in a pool",
+        FailureKind::PostCondition => "post-condition violated",
+        FailureKind::ReferenceMismatch => "differs from the reference",
+        FailureKind::ExceptionMismatch => "raises unlike the reference",
+    }
+}
+
+/// A path the way it is typed into a shell.
+pub(crate) fn shell_word(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |letter: char| letter.is_alphanumeric() || "_-./+,:@%=".contains(letter);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        text
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_survive_the_shell() {
+        let typed = ["a/b-1.test", "naïve.tstl", "my tests/x", "it's", ""]
+            .map(|path| shell_word(Path::new(path)));
+        assert_eq!(
+            typed,
+            [
+                "a/b-1.test",
+                "naïve.tstl",
+                "'my tests/x'",
+                r"'it'\''s'",
+                "''"
+            ]
+        );
+    }
+}

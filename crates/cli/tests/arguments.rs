@@ -1,0 +1,160 @@
+//! What can be typed, what is answered, and with which exit status. No interpreter is needed for any of this.
+
+use std::ffi::OsString;
+
+use testwright_cli::{ExitStatus, Terminal, run};
+
+struct Answer {
+    status: ExitStatus,
+    out: String,
+    err: String,
+}
+
+fn testwright(line: &str) -> Answer {
+    let arguments = line.split_whitespace().map(OsString::from).collect();
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let status = run(arguments, &mut out, &mut err, Terminal::plain());
+    Answer {
+        status,
+        out: String::from_utf8(out).unwrap(),
+        err: String::from_utf8(err).unwrap(),
+    }
+}
+
+fn assert_refused(line: &str, words: &str) {
+    let answer = testwright(line);
+    assert_eq!(answer.status, ExitStatus::CouldNot, "{line}");
+    assert_eq!(answer.out, "", "{line}");
+    assert!(answer.err.contains(words), "{line}\n{}", answer.err);
+}
+
+#[test]
+fn exit_statuses_are_a_promise() {
+    let codes = [
+        ExitStatus::NothingFound,
+        ExitStatus::FailureFound,
+        ExitStatus::CouldNot,
+    ]
+    .map(ExitStatus::code);
+    assert_eq!(codes, [0, 1, 2]);
+}
+
+#[test]
+fn help_and_version_are_results() {
+    for line in [
+        "--help",
+        "-h",
+        "check --help",
+        "expand --help",
+        "run --help",
+        "replay --help",
+        "reduce --help",
+        "standalone --help",
+        "--version",
+    ] {
+        let answer = testwright(line);
+        assert_eq!(answer.status, ExitStatus::NothingFound, "{line}");
+        assert_eq!(answer.err, "", "{line}");
+        assert!(!answer.out.contains('\x1b'), "{line}: colours in a file");
+    }
+    assert_eq!(
+        testwright("--version").out,
+        format!("testwright {}\n", testwright_cli::VERSION)
+    );
+}
+
+#[test]
+fn every_command_has_examples() {
+    for command in ["check", "expand", "run", "replay", "reduce", "standalone"] {
+        let help = testwright(&format!("{command} --help")).out;
+        assert!(
+            help.contains(&format!("Examples:\n  testwright {command} ")),
+            "{help}"
+        );
+    }
+}
+
+#[test]
+fn help_fits_the_page() {
+    for command in [
+        "",
+        "check",
+        "expand",
+        "run",
+        "replay",
+        "reduce",
+        "standalone",
+    ] {
+        let help = testwright(&format!("{command} --help")).out;
+        for line in help.lines() {
+            assert!(line.chars().count() <= 110, "{command}: {line}");
+        }
+    }
+}
+
+#[test]
+fn wrong_arguments_are_refused() {
+    assert_refused("", "Usage: testwright <COMMAND>");
+    assert_refused("rum a.tstl", "a similar subcommand exists: 'run'");
+    assert_refused("run", "<HARNESS>");
+    assert_refused("run a.tstl --time soon", "write a duration such as 30s, 2m");
+    assert_refused("run a.tstl --time 0", "must be more than nothing");
+    assert_refused("run a.tstl --tests 0", "0 is not in 1..");
+    assert_refused("run a.tstl --length 0", "0 is not in 1..");
+    assert_refused("run a.tstl --seed -1", "unexpected argument");
+    assert_refused("run a.tstl --json --show-output", "cannot be used with");
+    assert_refused("expand a.tstl --count --actions", "cannot be used with");
+    assert_refused("replay a.test", "--harness <FILE>");
+    assert_refused(
+        "standalone a.test --harness a.tstl --style doctest",
+        "[possible values: pytest, unittest, script]",
+    );
+}
+
+#[test]
+fn missing_files_are_all_named() {
+    let answer = testwright("check no-such-1.tstl no-such-2.tstl");
+    assert_eq!(answer.status, ExitStatus::CouldNot);
+    assert_eq!(
+        answer.err,
+        "error: there is no file `no-such-1.tstl`\nerror: there is no file `no-such-2.tstl`\n"
+    );
+    for command in [
+        "expand x.tstl",
+        "run x.tstl",
+        "replay a.test --harness x.tstl",
+    ] {
+        assert_refused(command, "error: there is no file `x.tstl`\n");
+    }
+}
+
+#[test]
+fn standard_output_that_cannot_be_written_to_is_an_error_unless_nobody_reads() {
+    struct Broken(std::io::ErrorKind);
+    impl std::io::Write for Broken {
+        fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+            Err(self.0.into())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    for (kind, status, words) in [
+        (std::io::ErrorKind::BrokenPipe, ExitStatus::NothingFound, ""),
+        (
+            std::io::ErrorKind::StorageFull,
+            ExitStatus::CouldNot,
+            "cannot write to standard output",
+        ),
+    ] {
+        let mut err = Vec::new();
+        let got = run(
+            vec!["--help".into()],
+            &mut Broken(kind),
+            &mut err,
+            Terminal::plain(),
+        );
+        assert_eq!(got, status);
+        assert!(String::from_utf8(err).unwrap().contains(words));
+    }
+}

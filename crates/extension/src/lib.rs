@@ -1,0 +1,58 @@
+//! `testwright._native`: the module that the wheel ships, a door to the command line and nothing more.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
+
+use pyo3::prelude::*;
+use testwright_cli::Terminal;
+
+/// The Python module.
+#[pymodule(gil_used = true)]
+mod _native {
+    use super::*;
+
+    /// Runs the command line with these arguments (without the program's name) and returns its exit status.
+    #[pyfunction]
+    fn main(py: Python<'_>, argv: Vec<OsString>) -> u8 {
+        // While a system under test runs, descriptors 1 and 2 are its own; our words go to duplicates of them.
+        let out = duplicate(io::stdout());
+        let err = duplicate(io::stderr());
+        let terminal = Terminal::detect(is_terminal(&out), is_terminal(&err), width(py));
+        let status = testwright_cli::run(argv, &mut *writer(out), &mut *writer(err), terminal);
+        status.code()
+    }
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", testwright_cli::VERSION)
+    }
+}
+
+/// A descriptor of our own for a standard stream; none if the stream is closed.
+fn duplicate(stream: impl AsFd) -> Option<File> {
+    let descriptor = stream.as_fd().try_clone_to_owned().ok()?;
+    Some(File::from(descriptor))
+}
+
+fn is_terminal(stream: &Option<File>) -> bool {
+    stream.as_ref().is_some_and(File::is_terminal)
+}
+
+fn writer(stream: Option<File>) -> Box<dyn Write> {
+    match stream {
+        Some(file) => Box::new(file),
+        None => Box::new(io::sink()),
+    }
+}
+
+/// The terminal's width as Python sees it, which spares us a system call that is not safe Rust.
+fn width(py: Python<'_>) -> Option<usize> {
+    let size = py
+        .import("os")
+        .ok()?
+        .call_method1("get_terminal_size", (2,))
+        .ok()?;
+    size.getattr("columns").ok()?.extract().ok()
+}

@@ -1,0 +1,107 @@
+"""A folder with a small system in it, and the real command run there."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+STACK = """\
+class Stack:
+    def __init__(self):
+        self.items = []
+
+    def push(self, item):
+        self.items.append(item)
+
+    def pop(self):
+        if not self.items:
+            raise IndexError("pop from an empty stack")
+        return self.items.pop()
+
+    def top(self):
+        return self.items[-1]  # The bug: an empty stack has no top.
+
+    def __len__(self):
+        return len(self.items)
+
+    def __repr__(self):
+        return f"Stack({self.items})"
+"""
+
+# `top` on an empty stack raises what the harness does not expect.
+BUGGY = """\
+@import stack
+
+pool: <int> 2
+pool: <stack> 2
+
+<int> := <[1..5]>
+<stack> := stack.Stack()
+<stack>.push(<int>)
+{IndexError} <stack>.pop()
+<stack>.top()
+
+property: len(<stack>) >= 0
+"""
+
+SOUND = BUGGY.replace("<stack>.top()\n", "")
+
+
+class Command:
+    """Runs `testwright` in a folder."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+
+    def write(self, name, text, encoding="utf-8"):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding=encoding)
+        return path
+
+    def line(self, *arguments):
+        return [sys.executable, "-m", "testwright", *map(str, arguments)]
+
+    def __call__(self, *arguments, status=0, **options):
+        done = subprocess.run(
+            self.line(*arguments),
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            **options,
+        )
+        assert done.returncode == status, (
+            f"exit status {done.returncode}\n{done.stdout}\n{done.stderr}"
+        )
+        assert "Traceback (most recent call last)" not in done.stderr, done.stderr
+        assert "internal error" not in done.stderr, done.stderr
+        return done
+
+    def start(self, *arguments, **options):
+        return subprocess.Popen(
+            self.line(*arguments),
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            **options,
+        )
+
+
+@pytest.fixture
+def testwright(tmp_path, monkeypatch):
+    for name in ("PYTHONHASHSEED", "NO_COLOR", "TESTWRIGHT_BACKTRACE"):
+        monkeypatch.delenv(name, raising=False)
+    command = Command(tmp_path)
+    command.write("stack.py", STACK)
+    command.write("stack.tstl", BUGGY)
+    command.write("sound.tstl", SOUND)
+    return command
+
+
+@pytest.fixture
+def environment():
+    return dict(os.environ)

@@ -1,0 +1,145 @@
+"""`testwright replay`, `reduce` and `standalone`, on tests saved by hand."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+LONG = """\
+int0 = 3
+stack1 = stack.Stack()
+stack1.push(int0)
+stack1.pop()
+stack1.pop()
+stack1.top()
+"""
+PASSING = "int0 = 1\nstack0 = stack.Stack()\nstack0.push(int0)\nstack0.top()\n"
+
+
+@pytest.fixture
+def saved(testwright):
+    testwright.write("long.test", LONG)
+    testwright.write("passing.test", PASSING)
+    return testwright
+
+
+def test_replay(saved):
+    done = saved("replay", "passing.test", "--harness", "stack.tstl")
+    assert done.stdout == "passing.test: passes (4 steps)\n"
+
+    done = saved("replay", "passing.test", "long.test", "--harness", "stack.tstl", status=1)
+    assert "passing.test: passes (4 steps)\nlong.test: fails at step 6 of 6\n" in done.stdout
+    assert "uncaught exception: IndexError: list index out of range" in done.stdout
+
+
+def test_replay_of_what_run_wrote(saved):
+    saved("run", "stack.tstl", "--seed", "7", status=1)
+    for name in ("failure-1.test", "failure-1.full.test"):
+        done = saved("replay", f"testwright-out/stack/{name}", "--harness", "stack.tstl", status=1)
+        assert "IndexError: list index out of range" in done.stdout
+        assert "skipped" not in done.stdout
+
+
+def test_skipped_steps_are_listed(saved):
+    saved.write("skip.test", "stack0.top()\nint0 = 1\n")
+    done = saved("replay", "skip.test", "--harness", "stack.tstl")
+    assert done.stdout == (
+        "skip.test: passes (2 steps)\n    step 1 skipped, not enabled: stack0.top()\n"
+    )
+
+
+def test_verbose(saved):
+    saved.write(
+        "loud.tstl", (saved.folder / "stack.tstl").read_text() + "print('seen:', ~<stack>)\n"
+    )
+    saved.write("loud.test", LONG.replace("stack1.top()", "print('seen:', stack1)"))
+    done = saved("replay", "loud.test", "--harness", "loud.tstl", "--verbose")
+    assert "step 3: stack1.push(int0)\n" in done.stdout
+    assert "    \u2192 stack1 = Stack([3])  (Stack)\n" in done.stdout
+    assert "raised IndexError: pop from an empty stack, as expected" in done.stdout
+    assert "    | seen: Stack([])\n" in done.stdout
+    assert done.stdout.endswith("loud.test: passes (6 steps)\n")
+
+
+def test_unknown_steps_are_all_told(saved):
+    saved.write("odd.test", "int0 = 3\nstack1 = stack.Stakc()\nstack0.push(int0)\nnonsense\n")
+    for command in ("replay", "reduce", "standalone"):
+        done = saved(command, "odd.test", "--harness", "stack.tstl", status=2)
+        assert " --> odd.test:2:1" in done.stderr
+        assert "did you mean `stack0 = stack.Stack()`?" in done.stderr
+        assert " --> odd.test:4:1" in done.stderr
+        assert "2 errors in odd.test" in done.stderr
+        assert done.stdout == ""
+
+
+def test_tests_are_never_evaluated(saved):
+    saved.write("evil.test", "open('evil', 'w')\n__import__('os').system('touch evil')\n")
+    saved("replay", "evil.test", "--harness", "stack.tstl", status=2)
+    assert not (saved.folder / "evil").exists()
+
+
+def test_an_empty_test_is_refused(saved):
+    saved.write("empty.test", "\n")
+    done = saved("replay", "empty.test", "--harness", "stack.tstl", status=2)
+    assert "the test `empty.test` has no steps" in done.stderr
+
+
+@pytest.mark.parametrize("options", [[], ["--ddmin"], ["--keep-last"]])
+def test_reduce(saved, options):
+    done = saved("reduce", "long.test", "--harness", "stack.tstl", *options, status=1)
+    assert done.stdout.startswith("Reduced from 6 to 2 steps in ")
+    assert done.stdout.endswith("\nWritten to long.reduced.test\n")
+    text = (saved.folder / "long.reduced.test").read_text()
+    assert text.endswith("\nstack0 = stack.Stack()\nstack0.top()\n")
+
+
+def test_reduce_to_a_chosen_file(saved):
+    saved("reduce", "long.test", "--harness", "stack.tstl", "-o", "short.test", status=1)
+    assert (saved.folder / "short.test").exists()
+    assert not (saved.folder / "long.reduced.test").exists()
+
+
+def test_a_test_that_passes_cannot_be_reduced(saved):
+    done = saved("reduce", "passing.test", "--harness", "stack.tstl", status=2)
+    assert "the test `passing.test` does not fail, so there is nothing to reduce" in done.stderr
+    assert not (saved.folder / "passing.reduced.test").exists()
+
+
+@pytest.mark.parametrize("style", ["pytest", "unittest", "script"])
+def test_standalone(saved, style):
+    done = saved(
+        "standalone", "long.test", "--harness", "stack.tstl", "--style", style, "-o", "test_it.py"
+    )
+    assert done.stdout == "Written to test_it.py\n"
+    text = (saved.folder / "test_it.py").read_text()
+    assert "import stack" in text
+    assert "testwright" not in text.split("import", 1)[1]
+    runner = {"pytest": ["-m", "pytest", "-q"], "unittest": ["-m", "unittest"], "script": []}[style]
+    alone = subprocess.run(
+        [sys.executable, *runner, "test_it.py"], cwd=saved.folder, capture_output=True, text=True
+    )
+    assert alone.returncode == 1, alone.stdout + alone.stderr
+    assert "IndexError: list index out of range" in alone.stdout + alone.stderr
+
+
+def test_standalone_to_standard_output(saved):
+    done = saved("standalone", "passing.test", "--harness", "stack.tstl", "--style", "script")
+    alone = subprocess.run([sys.executable, "-"], input=done.stdout, cwd=saved.folder, text=True)
+    assert alone.returncode == 0
+
+
+@pytest.mark.parametrize("command", ["replay", "reduce"])
+def test_ctrl_c(saved, command):
+    saved.write("slow.py", "import time\ndef f():\n    time.sleep(60)\n")
+    saved.write("slow.tstl", "@import slow\n\npool: <x> 1\n<x> := slow.f()\n")
+    saved.write("slow.test", "x0 = slow.f()\n")
+    running = saved.start(command, "slow.test", "--harness", "slow.tstl")
+    time.sleep(1)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=5)
+    assert running.returncode == 2
+    assert "Traceback" not in err
+    assert "interrupted" in out + err
+    assert not (saved.folder / "slow.reduced.test").exists()

@@ -1,0 +1,368 @@
+"""`testwright run`, from the search to the files it writes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_failure_is_found_reduced_and_written(testwright):
+    done = testwright("run", "stack.tstl", "--seed", "7", status=1)
+    assert "stack.tstl: 20 actions from 5 lines; seed 7, " in done.stdout
+    assert "Failure 1 in test " in done.stdout
+    assert "uncaught exception: IndexError: list index out of range" in done.stdout
+    assert "  1  stack0 = stack.Stack()\n  2  stack0.top()\n" in done.stdout
+    assert (
+        "To see it again: testwright replay testwright-out/stack/failure-1.test --harness stack.tstl\n"
+        in done.stdout
+    )
+    assert done.stdout.splitlines()[-1].endswith("(seed 7): 1 failure found")
+    folder = testwright.folder / "testwright-out" / "stack"
+    assert names(folder) == ["failure-1.full.test", "failure-1.test", "test_failure_1.py"]
+    assert (
+        (folder / "failure-1.test").read_text().endswith("\nstack0 = stack.Stack()\nstack0.top()\n")
+    )
+
+
+def test_the_written_pytest_file_fails_alone(testwright):
+    testwright("run", "stack.tstl", "--seed", "7", status=1)
+    (testwright.folder / "stack.tstl").unlink()
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "testwright-out/stack/test_failure_1.py"],
+        cwd=testwright.folder,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1, done.stdout
+    assert "IndexError: list index out of range" in done.stdout
+
+
+def test_nothing_found(testwright):
+    done = testwright("run", "sound.tstl", "--tests", "20", "--seed", "1")
+    last = done.stdout.splitlines()[-1]
+    assert last.startswith("Ran 20 tests, 2,000 steps in ")
+    assert last.endswith(" (seed 1): no failure found")
+    assert not (testwright.folder / "testwright-out").exists()
+
+
+def test_a_drawn_seed_is_shown_and_repeats_the_run(testwright):
+    first = json.loads(testwright("run", "stack.tstl", "--json", status=1).stdout)
+    again = json.loads(
+        testwright("run", "stack.tstl", "--json", "--seed", first["seed"], status=1).stdout
+    )
+    del first["seconds"], again["seconds"]
+    assert first == again
+
+
+def test_json(testwright):
+    done = testwright("run", "stack.tstl", "--json", "--seed", "7", "--tests", "50", status=1)
+    report = json.loads(done.stdout)
+    assert done.stderr == ""
+    assert set(report) == {
+        "seed", "tests", "steps", "seconds", "actions", "templates", "failures", "interrupted",
+    }  # fmt: skip
+    assert (report["seed"], report["actions"], report["templates"]) == (7, 20, 5)
+    assert report["interrupted"] is False
+    (failure,) = report["failures"]
+    assert failure["kind"] == "uncaught-exception"
+    assert failure["message"] == "IndexError: list index out of range"
+    assert failure["steps"] == 2
+    assert failure["full_steps"] >= 2
+    assert failure["test"] == ["stack0 = stack.Stack()", "stack0.top()"]
+    assert failure["file"] == "testwright-out/stack/failure-1.test"
+    assert failure["times"] == 1
+    assert failure["reproduced"] is True
+
+
+def test_json_of_a_run_that_finds_nothing(testwright):
+    report = json.loads(
+        testwright("run", "sound.tstl", "--json", "--tests", "3", "--seed", "1").stdout
+    )
+    assert (report["tests"], report["steps"], report["failures"]) == (3, 300, [])
+
+
+def test_same_seed_same_output(testwright):
+    testwright.write(
+        "words.tstl",
+        "pool: <s> 3 \npool: <w> 2\n<w> := <['a','bb','ccc']>\n<s> := set()\n<s>.add(<w>)\n"
+        "<s>.discard(<w>)\n",
+    )
+    arguments = ("run", "words.tstl", "--tests", "50", "--seed", "7", "--json")
+    reports = [json.loads(testwright(*arguments).stdout) for _ in range(2)]
+    for report in reports:
+        del report["seconds"]
+    assert reports[0] == reports[1]
+
+
+def test_the_hash_seed_is_fixed_but_a_chosen_one_is_kept(testwright, environment):
+    testwright.write(
+        "seed.tstl",
+        "import os\n\npool: <x> 1\n<x> := os.environ['PYTHONHASHSEED']\n<x>.nothing()\n",
+    )
+    chosen = {**environment, "PYTHONHASHSEED": "5"}
+    for options, seed in (({}, "0"), ({"env": chosen}, "5")):
+        testwright("run", "seed.tstl", "--seed", "1", status=1, **options)
+        done = testwright(
+            "replay",
+            "testwright-out/seed/failure-1.test",
+            "--harness",
+            "seed.tstl",
+            "-v",
+            status=1,
+            **options,
+        )
+        assert f"x0 = '{seed}'" in done.stdout
+
+
+def test_keep_going_counts_equal_failures(testwright):
+    harness = (testwright.folder / "stack.tstl").read_text()
+    testwright.write("two.tstl", harness.replace("{IndexError} ", ""))
+    done = testwright(
+        "run", "two.tstl", "--keep-going", "--tests", "30", "--seed", "3", "--json", status=1
+    )
+    report = json.loads(done.stdout)
+    assert report["tests"] == 30
+    assert sorted(failure["message"] for failure in report["failures"]) == [
+        "IndexError: list index out of range",
+        "IndexError: pop from an empty stack",
+    ]
+    assert sum(failure["times"] for failure in report["failures"]) == 30
+    assert names(testwright.folder / "testwright-out" / "two") == [
+        "failure-1.full.test",
+        "failure-1.test",
+        "failure-2.full.test",
+        "failure-2.test",
+        "test_failure_1.py",
+        "test_failure_2.py",
+    ]
+
+
+def test_no_reduce(testwright):
+    done = testwright("run", "stack.tstl", "--no-reduce", "--seed", "7", "--json", status=1)
+    (failure,) = json.loads(done.stdout)["failures"]
+    assert failure["steps"] == failure["full_steps"]
+
+
+def test_no_check(testwright):
+    testwright.write("wrong.tstl", "pool: <x> 1\n<x> := 1\nproperty: <x> == 2\n")
+    testwright("run", "wrong.tstl", "--tests", "2", status=1)
+    testwright("run", "wrong.tstl", "--tests", "2", "--no-check")
+
+
+def test_out_is_used_as_it_is(testwright):
+    testwright("run", "stack.tstl", "--out", "here/there", status=1)
+    assert (testwright.folder / "here" / "there" / "failure-1.test").exists()
+    assert not (testwright.folder / "testwright-out").exists()
+
+
+def test_an_earlier_run_is_kept_until_something_is_found(testwright):
+    stale = testwright.write("testwright-out/stack/failure-9.test", "x")
+    notes = testwright.write("testwright-out/stack/notes.txt", "mine")
+    harness = (testwright.folder / "sound.tstl").read_text()
+    buggy = (testwright.folder / "stack.tstl").read_text()
+    testwright.write("stack.tstl", harness)
+    testwright("run", "stack.tstl", "--tests", "3")
+    assert stale.exists()
+    testwright.write("stack.tstl", buggy)
+    testwright("run", "stack.tstl", status=1)
+    assert not stale.exists()
+    assert notes.exists()
+
+
+def test_a_folder_that_cannot_be_written_is_noticed_beforehand(testwright):
+    testwright.write("blocked", "a file")
+    for place in ("blocked", "blocked/deeper"):
+        done = testwright("run", "stack.tstl", "--out", place, "--time", "1h", status=2)
+        assert f"cannot write to the folder `{place}`" in done.stderr
+        assert "help: choose another folder with `--out DIR`" in done.stderr
+        assert done.stdout == ""
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only for root")
+def test_a_read_only_folder_is_noticed_beforehand(testwright):
+    folder = testwright.folder / "locked"
+    folder.mkdir(mode=0o500)
+    done = testwright("run", "stack.tstl", "--out", "locked", status=2)
+    assert "cannot write to the folder `locked`: permission denied" in done.stderr
+
+
+@pytest.mark.parametrize("extra", [[], ["--json"], ["--keep-going"]])
+@pytest.mark.parametrize("body", ["pass", "while True: pass"], ids=["quick", "endless"])
+def test_ctrl_c_stops_within_a_second_with_the_summary(testwright, extra, body):
+    testwright.write("slow.py", f"def f():\n    {body}\n")
+    testwright.write("slow.tstl", "@import slow\n\npool: <x> 1\n<x> := slow.f()\n")
+    run = testwright.start("run", "slow.tstl", "--time", "1h", "--seed", "1", *extra)
+    time.sleep(1.5)
+    run.send_signal(signal.SIGINT)
+    asked = time.monotonic()
+    out, err = run.communicate(timeout=20)
+    assert time.monotonic() - asked < 1
+    assert run.returncode == 0, err
+    assert "Traceback" not in err
+    if "--json" in extra:
+        assert json.loads(out)["interrupted"] is True
+    else:
+        assert out.splitlines()[-1].startswith("Interrupted after ")
+
+
+def test_ctrl_c_keeps_what_was_found(testwright):
+    run = testwright.start("run", "stack.tstl", "--time", "1h", "--keep-going", "--seed", "7")
+    time.sleep(2)
+    run.send_signal(signal.SIGINT)
+    out, err = run.communicate(timeout=20)
+    assert run.returncode == 1, err
+    assert "1 failure found" in out
+    assert (testwright.folder / "testwright-out" / "stack" / "failure-1.test").exists()
+
+
+def test_the_system_may_exit_interrupt_and_close_everything(testwright):
+    testwright.write(
+        "rude.py",
+        "import os, sys\n"
+        "def leave(): sys.exit(3)\n"
+        "def interrupt(): raise KeyboardInterrupt\n"
+        "def close():\n"
+        "    sys.stdout.close(); sys.stderr.close(); os.close(1); os.close(2)\n"
+        "    sys.stdout = None\n"
+        "def shout(): print('shouting'); print('louder', file=sys.stderr); os.system('echo from a child')\n",
+    )
+    testwright.write(
+        "rude.tstl",
+        "@import rude\n\npool: <x> 1\n<x> := rude.close()\n<x> := rude.shout()\n"
+        "<x> := rude.leave()\n<x> := rude.interrupt()\n",
+    )
+    done = testwright(
+        "run",
+        "rude.tstl",
+        "--tests",
+        "40",
+        "--length",
+        "5",
+        "--keep-going",
+        "--seed",
+        "1",
+        "--json",
+        status=1,
+    )
+    report = json.loads(done.stdout)
+    assert report["interrupted"] is False
+    raised = {failure["message"].split(":")[0] for failure in report["failures"]}
+    assert {"SystemExit", "KeyboardInterrupt"} <= raised
+    assert "shouting" not in done.stdout + done.stderr
+
+
+def test_show_output(testwright):
+    testwright.write("loud.tstl", "pool: <x> 1\n<x> := print('heard', 'you')\n")
+    done = testwright("run", "loud.tstl", "--tests", "1", "--length", "2", "--show-output")
+    assert done.stdout.count("heard you\n") == 2
+    assert "no failure found" in done.stdout
+
+
+def test_a_flaky_failure_is_kept_and_said_to_be_one(testwright):
+    testwright.write(
+        "flaky.py",
+        "import os\ndef f():\n    if not os.path.exists('seen'):\n        open('seen', 'w').close()\n        raise ValueError('once')\n",
+    )
+    testwright.write("flaky.tstl", "@import flaky\n\npool: <x> 1\n<x> := flaky.f()\n")
+    done = testwright("run", "flaky.tstl", "--seed", "1", status=1)
+    assert "Run again, the test does not do the same: it passes." in done.stdout
+    assert names(testwright.folder / "testwright-out" / "flaky") == ["failure-1.full.test"]
+
+
+def test_a_harness_that_cannot_be_imported(testwright):
+    testwright.write(
+        "lost.tstl", "@import no_such_module\n\npool: <x> 1\n<x> := no_such_module.f()\n"
+    )
+    done = testwright("run", "lost.tstl", status=2)
+    assert "there is no module named `no_such_module`" in done.stderr
+    assert not (testwright.folder / "testwright-out").exists()
+
+
+def test_nothing_enabled_at_the_start(testwright):
+    testwright.write("stuck.tstl", "pool: <x> 1\n<x>.f()\n")
+    done = testwright("run", "stuck.tstl", "--time", "1h")
+    assert "no action is enabled at the start, so nothing was tested" in done.stderr
+
+
+def test_a_guard_that_raises_is_a_warning_with_its_line(testwright):
+    testwright.write("guard.tstl", "pool: <x> 1\n<x> := 1\nundefined_name -> <x> := 2\n")
+    done = testwright("run", "guard.tstl", "--tests", "2", "--seed", "1")
+    assert "warning[while-running]" in done.stderr
+    assert " --> guard.tstl:3:1" in done.stderr
+    assert "undefined_name" in done.stderr
+
+
+def test_a_reader_that_leaves_early_loses_no_file(testwright):
+    run = testwright.start("run", "stack.tstl", "--seed", "7")
+    run.stdout.close()
+    assert run.stderr.read() == ""
+    assert run.wait(timeout=60) == 1
+    assert (testwright.folder / "testwright-out" / "stack" / "failure-1.test").exists()
+
+
+def test_progress_in_a_log_file_is_plain_lines(testwright):
+    done = testwright("run", "sound.tstl", "--time", "6s", "--seed", "1")
+    (line,) = done.stderr.splitlines()
+    assert " steps/s, no failures, " in line
+    assert line.endswith(" left")
+    assert "\r" not in done.stderr and "\x1b" not in done.stderr + done.stdout
+
+
+def test_progress_on_a_terminal_is_one_line_that_goes_away(testwright):
+    import pty
+
+    ours, theirs = pty.openpty()
+    run = subprocess.Popen(
+        testwright.line("run", "sound.tstl", "--time", "1s", "--seed", "1"),
+        cwd=testwright.folder,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm"},
+    )
+    os.close(theirs)
+    drawn = b""
+    while True:
+        try:
+            piece = os.read(ours, 4096)
+        except OSError:
+            break
+        if not piece:
+            break
+        drawn += piece
+    os.close(ours)
+    assert run.wait(timeout=20) == 0
+    assert 3 <= drawn.count(b"steps/s") <= 12
+    assert drawn.endswith(b"\r\x1b[K")
+    assert b"\n" not in drawn
+
+
+def test_ctrl_c_during_reduction_keeps_the_best_so_far(testwright):
+    testwright.write(
+        "slow.py",
+        "import time\n"
+        "calls = 0\n"
+        "def f():\n"
+        "    global calls\n"
+        "    calls += 1\n"
+        "    time.sleep(0.05)\n"
+        "    if calls == 12: raise ValueError('twelve')\n"
+        "    return calls\n",
+    )
+    testwright.write("slow.tstl", "@import slow\n\npool: <x> 1\n<x> := slow.f()\nrepr(<x>)\n")
+    run = testwright.start("run", "slow.tstl", "--seed", "1")
+    assert any("Failure 1" in line for line in run.stdout)
+    time.sleep(1.5)
+    run.send_signal(signal.SIGINT)
+    rest, err = run.communicate(timeout=5)
+    assert run.returncode == 1, err
+    assert "; interrupted, so it may not be the shortest" in rest
+    folder = testwright.folder / "testwright-out" / "slow"
+    assert names(folder) == ["failure-1.full.test", "failure-1.test", "test_failure_1.py"]

@@ -1,0 +1,46 @@
+"""The `testwright` command."""
+
+import os
+import signal
+import sys
+
+
+def fix_hash_seed():
+    """Starts this program again with a fixed hash seed, unless one was chosen.
+
+    The order of a set of strings depends on it, so without this the same `--seed` could give different tests.
+    """
+    if "PYTHONHASHSEED" in os.environ or os.name != "posix" or not sys.executable:
+        return
+    os.environ["PYTHONHASHSEED"] = "0"
+    try:
+        os.execv(sys.executable, own_command())
+    except OSError:
+        pass  # Go on with a random hash seed: most systems do not notice.
+
+
+def own_command():
+    """The command line that started this program, with the interpreter's own options where they are known."""
+    if hasattr(sys, "orig_argv"):  # since Python 3.10
+        return sys.orig_argv
+    is_module = os.path.basename(sys.argv[0]) == "__main__.py"
+    program = ["-m", "testwright"] if is_module else [sys.argv[0]]
+    return [sys.executable, *program, *sys.argv[1:]]
+
+
+def main():
+    """Runs the command line in `sys.argv` and returns its exit status."""
+    try:
+        fix_hash_seed()
+        # Python only notes Ctrl-C and goes on in native code. Where tests are run, a handler of ours takes over;
+        # everywhere else there is nothing to tidy up.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        from testwright import _native
+
+        return _native.main(sys.argv[1:])
+    except KeyboardInterrupt:
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
