@@ -13,14 +13,14 @@ CHOICE := target/python-choice
 SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 	$(shell find crates/*/src crates/*/Cargo.toml crates/*/build.rs 2>/dev/null) \
 	$(shell find python/testwright -name '*.py' -o -name '*.pyi')
-PYTHON_FILES := python scripts examples docs
+PYTHON_FILES := python scripts examples docs bench crates/python/src/support.py
 
 # The tests embed the interpreter: it is found at build time by the first, noticed to have changed by the second,
 # and finds its packages by the third (a virtual environment is recognised by the `python3` that is first on PATH).
 EMBED = PYO3_PYTHON="$$(head -1 $(CHOICE))" PYO3_ENVIRONMENT_SIGNATURE="$$(cat $(CHOICE))" PATH="$(CURDIR)/$(BIN):$$PATH"
 
 .DELETE_ON_ERROR:
-.PHONY: help install demo test test-rust test-python check fix clean FORCE
+.PHONY: help install demo test test-rust test-python check fix bench fuzz clean FORCE
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{ printf "  make %-9s %s\n", $$1, $$2 }'
@@ -44,7 +44,7 @@ $(CHOICE): FORCE
 # What pip says about itself is of no interest, so its output is dropped; cargo and errors are still heard.
 # Its own target folder, because maturin's and `cargo test`'s builds of pyo3 differ and would replace each other.
 target/installed: .venv/ready $(SOURCES)
-	@command -v cargo >/dev/null || { echo "Rust is needed to build Testwright: https://rustup.rs" >&2; exit 1; }
+	@command -v cargo >/dev/null || { echo "Rust is needed to build Testwright: install it with rustup, then try again" >&2; exit 1; }
 	CARGO_TARGET_DIR=target/maturin VIRTUAL_ENV="$(CURDIR)/.venv" $(BIN)/maturin develop --release >/dev/null
 	@touch $@
 
@@ -83,6 +83,12 @@ fix: .venv/ready ## format, and accept the output of the expectation tests for y
 	$(BIN)/ruff format $(PYTHON_FILES)
 	$(BIN)/ruff check --fix $(PYTHON_FILES)
 	$(EMBED) UPDATE_EXPECT=1 cargo test --quiet --workspace --exclude testwright-extension
+
+bench: install ## measure what matters, as a Markdown table
+	@$(BIN)/python bench/bench.py
+
+fuzz: ## throw broken harnesses at the parser for SECONDS (default 60)
+	cargo run --release --quiet -p testwright-fuzz -- $(or $(SECONDS),60) $(or $(SEED),1)
 
 clean: ## remove all that was built
 	rm -rf target .venv dist testwright-out .pytest_cache .ruff_cache

@@ -52,6 +52,22 @@ pub(crate) fn harness(
     Ok((file, harness))
 }
 
+/// Reads a harness that need not run: what is wrong with its host code is told, but not in the way.
+pub(crate) fn harness_to_look_at(
+    console: &mut Console<'_>,
+    path: &Path,
+) -> Result<Harness, Trouble> {
+    let file = TextFile::read(path)?;
+    let (harness, problems) = testwright_lang::parse(&file.text);
+    tell_problems(console, &file, &problems);
+    let (_, in_the_way): (Vec<_>, Vec<_>) =
+        problems.into_iter().partition(Diagnostic::is_about_host);
+    if has_errors(&in_the_way) {
+        return Err(Trouble::Told);
+    }
+    Ok(harness)
+}
+
 /// Brings a harness to life, hands it to `work`, and tells at the end what was wrong with the harness itself.
 pub(crate) fn with_system<R>(
     console: &mut Console<'_>,

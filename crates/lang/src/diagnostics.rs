@@ -32,6 +32,11 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
+    /// Whether it is about code in the host language. Then the harness can be expanded, but not run.
+    pub fn is_about_host(&self) -> bool {
+        matches!(self.name, "host-syntax" | "python-2")
+    }
+
     pub(crate) fn error(
         name: &'static str,
         range: Range<usize>,
@@ -79,8 +84,8 @@ impl Diagnostic {
     }
 }
 
-/// Sorts by place and leaves out what was said before: the same trouble found in each alternative of a line.
-pub(crate) fn in_order(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+/// Sorts by place and leaves out what was said before, or follows from something else that is said.
+pub(crate) fn in_order(mut diagnostics: Vec<Diagnostic>, file: &str) -> Vec<Diagnostic> {
     diagnostics.sort_by(|one, other| {
         let key = |diagnostic: &Diagnostic| (diagnostic.range.start, diagnostic.range.end);
         key(one)
@@ -91,27 +96,90 @@ pub(crate) fn in_order(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     });
     diagnostics
         .dedup_by(|later, earlier| later.name == earlier.name && later.range == earlier.range);
-    without_consequences(&mut diagnostics);
-    once_each(&mut diagnostics, "unknown-pool");
+    drop_what_joining_broke(&mut diagnostics);
+    drop_pools_that_got_lost(&mut diagnostics, file);
+    once_each(&mut diagnostics, "unknown-pool", ", but named");
+    once_each(&mut diagnostics, "bad-placeholder", "written like this");
     not_too_many(&mut diagnostics, "python-2");
     diagnostics
 }
 
 /// Where a line was joined by mistake, what it says as part of the line before it is beside the point.
-fn without_consequences(diagnostics: &mut Vec<Diagnostic>) {
-    let joined: Vec<Range<usize>> = diagnostics
-        .iter()
-        .filter(|diagnostic| diagnostic.name == "joined-keyword-line")
-        .map(|diagnostic| diagnostic.range.clone())
-        .collect();
-    diagnostics.retain(|diagnostic| {
-        let inside = |range: &Range<usize>| range.contains(&diagnostic.range.start);
-        diagnostic.name != "extra-words" || !joined.iter().any(inside)
+fn drop_what_joining_broke(diagnostics: &mut Vec<Diagnostic>) {
+    let places = places_of(diagnostics, &["joined-keyword-line"]);
+    if places.is_empty() {
+        return;
+    }
+    drop_because(diagnostics, &places, |place, diagnostic| {
+        place.contains(&diagnostic.range.start)
     });
 }
 
-/// Keeps the first of those with the same message.
-fn once_each(diagnostics: &mut Vec<Diagnostic>, name: &str) {
+/// What is lost where one of these is found may be the declaration of a pool.
+pub(crate) const LOST: [&str; 6] = [
+    "swallowed-by-comment",
+    "joined-keyword-line",
+    "text-behind-header",
+    "text-behind-marker",
+    "bad-pool",
+    "bad-pool-name",
+];
+
+/// A pool that is declared in a place where it cannot be seen is not unknown: that place is what must be changed.
+fn drop_pools_that_got_lost(diagnostics: &mut Vec<Diagnostic>, file: &str) {
+    let places = places_of(diagnostics, &LOST);
+    if places.is_empty() {
+        return;
+    }
+    drop_because(diagnostics, &places, |place, diagnostic| {
+        let name = match diagnostic.name {
+            "unknown-pool" => diagnostic.message.split('`').nth(1),
+            "bad-placeholder" => file.get(diagnostic.range.clone()),
+            _ => None,
+        };
+        let (Some(name), Some(lost)) = (name, file.get(place.clone())) else {
+            return false;
+        };
+        let old_notation = name.replace(['<', '>'], "%");
+        lost.contains(name) || lost.contains(&old_notation)
+    });
+}
+
+/// Where diagnostics with these names are.
+fn places_of(diagnostics: &[Diagnostic], names: &[&str]) -> Vec<Range<usize>> {
+    let of_interest = |diagnostic: &&Diagnostic| names.contains(&diagnostic.name);
+    let found = diagnostics.iter().filter(of_interest);
+    // The others are compared with each of them; nobody makes more such mistakes.
+    found.take(100).map(|found| found.range.clone()).collect()
+}
+
+/// Leaves out what `follows` from a problem at one of the places. If that was an error, the problem is one.
+fn drop_because(
+    diagnostics: &mut Vec<Diagnostic>,
+    places: &[Range<usize>],
+    follows: impl Fn(&Range<usize>, &Diagnostic) -> bool,
+) {
+    let mut guilty = Vec::new();
+    diagnostics.retain(|diagnostic| {
+        let is_cause = LOST.contains(&diagnostic.name) && places.contains(&diagnostic.range);
+        let cause = places.iter().find(|place| follows(place, diagnostic));
+        let Some(cause) = cause.filter(|_| !is_cause) else {
+            return true;
+        };
+        if diagnostic.severity == Severity::Error {
+            guilty.push(cause.clone());
+        }
+        false
+    });
+    for diagnostic in diagnostics {
+        if LOST.contains(&diagnostic.name) && guilty.contains(&diagnostic.range) {
+            diagnostic.severity = Severity::Error;
+        }
+    }
+}
+
+/// Keeps the first of those with the same message, and says how many there are.
+fn once_each(diagnostics: &mut Vec<Diagnostic>, name: &str, words: &str) {
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     for diagnostic in diagnostics
         .iter()
@@ -129,7 +197,7 @@ fn once_each(diagnostics: &mut Vec<Diagnostic>, name: &str) {
         if places > 1 {
             diagnostic
                 .label
-                .push_str(&format!(", but named {places} times"));
+                .push_str(&format!("{words} {places} times"));
         }
         true
     });

@@ -4,52 +4,59 @@
 //! that never looks. Nothing in this process can stop it then, so after a moment the process says its last words
 //! and ends.
 
-use std::io::{self, PipeWriter, Read};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::fs::File;
+use std::io::{self, PipeWriter, Read, Write};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyCFunction, PyDict, PyTuple};
 
+use crate::output::Redirection;
+
 /// The person wants to stop.
 static REQUESTED: AtomicBool = AtomicBool::new(false);
-/// Nobody has taken notice yet.
-static UNHEARD: AtomicBool = AtomicBool::new(false);
+/// Counts up whenever the system under test has given control back.
+static SIGNS_OF_LIFE: AtomicU64 = AtomicU64::new(0);
 
 /// What is to be said if the system does not react; returns the exit status.
 static LAST_WORDS: Mutex<Option<LastWords>> = Mutex::new(None);
 
-type LastWords = Box<dyn FnOnce() -> i32 + Send>;
+type LastWords = Box<dyn FnOnce(&mut dyn Write, &mut dyn Write) -> i32 + Send>;
 
 /// How long a system may take to notice that it is to stop.
 const PATIENCE: Duration = Duration::from_millis(600);
-const GLANCE: Duration = Duration::from_millis(20);
 
 /// Sets what is to be done before the process ends, if Ctrl-C is pressed and the system does not react to it.
 ///
 /// The words are spoken by another thread while the system still runs, so they must not need the interpreter.
-/// They return the exit status.
-pub fn when_stuck(last_words: impl FnOnce() -> i32 + Send + 'static) {
+/// They are given the standard output and error that the process was started with, and return the exit status.
+pub fn when_stuck(last_words: impl FnOnce(&mut dyn Write, &mut dyn Write) -> i32 + Send + 'static) {
     *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(last_words));
 }
 
 /// True once the person at the keyboard pressed Ctrl-C, or the process was asked to end, since the last load.
 pub fn interrupted() -> bool {
-    let requested = REQUESTED.load(Ordering::Relaxed);
-    if requested {
-        UNHEARD.store(false, Ordering::Relaxed);
-    }
-    requested
+    REQUESTED.load(Ordering::Relaxed)
+}
+
+/// There is nothing left that could get stuck.
+pub fn never_mind() {
+    *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner) = None;
+}
+
+/// Tells that the system under test has given control back, so that nobody takes it for stuck.
+pub(crate) fn sign_of_life() {
+    SIGNS_OF_LIFE.fetch_add(1, Ordering::Relaxed);
 }
 
 /// Forgets earlier wishes, and what was to be said about them.
 pub(crate) fn forget() {
     REQUESTED.store(false, Ordering::Relaxed);
-    UNHEARD.store(false, Ordering::Relaxed);
-    *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    never_mind();
 }
 
 /// The signal handler: remembers the wish, and raises, so that code in a long loop is left.
@@ -63,39 +70,40 @@ pub(crate) fn handler(python: Python<'_>) -> PyResult<Bound<'_, PyCFunction>> {
 
 /// Starts a thread that is told of signals at once, even while the main thread is in C code. Returns where the
 /// interpreter is to announce them; closing it ends the thread.
-pub(crate) fn listen() -> io::Result<PipeWriter> {
+pub(crate) fn listen(redirection: &Redirection) -> io::Result<PipeWriter> {
+    let (out, err) = redirection.originals()?;
     let (mut signals, announce) = io::pipe()?;
     thread::spawn(move || {
         let mut signal = [0];
         while let Ok(1) = signals.read(&mut signal) {
             if [libc::SIGINT, libc::SIGTERM].contains(&signal[0].into()) {
                 REQUESTED.store(true, Ordering::Relaxed);
-                UNHEARD.store(true, Ordering::Relaxed);
-                insist();
+                let Ok(out) = out.try_clone() else { return };
+                let Ok(err) = err.try_clone() else { return };
+                insist((out, err));
             }
         }
     });
     Ok(announce)
 }
 
-/// Waits until somebody has heard; ends the process if nobody does.
-fn insist() {
-    let started = Instant::now();
-    while UNHEARD.load(Ordering::Relaxed) {
-        thread::sleep(GLANCE);
-        if started.elapsed() < PATIENCE {
+/// Waits for as long as the system gives signs of life; if it gives none, speaks the last words and ends the process.
+fn insist(originals: (File, File)) {
+    let mut signs = SIGNS_OF_LIFE.load(Ordering::Relaxed);
+    loop {
+        thread::sleep(PATIENCE);
+        let seen = std::mem::replace(&mut signs, SIGNS_OF_LIFE.load(Ordering::Relaxed));
+        let mut last_words = LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner);
+        if last_words.is_some() && signs != seen {
             continue;
         }
-        let last_words = LAST_WORDS
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        if let Some(last_words) = last_words {
-            let status = last_words();
-            // SAFETY: ending the process without any clean-up is the point: the interpreter is held by code
-            // that does not let go of it, so nothing that an ordinary exit would run can run.
-            unsafe { libc::_exit(status) };
-        }
-        return;
+        let Some(last_words) = last_words.take() else {
+            return;
+        };
+        let (mut out, mut err) = originals;
+        let status = last_words(&mut out, &mut err);
+        // SAFETY: ending the process without any clean-up is the point: the interpreter is held by code that does
+        // not let go of it, so nothing that an ordinary exit would run can run.
+        unsafe { libc::_exit(status) };
     }
 }

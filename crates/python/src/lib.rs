@@ -40,7 +40,7 @@ mod weights;
 pub use explain::SlotValue;
 pub use hooks::Hook;
 pub use interpreter::{Interpreter, attach};
-pub use interrupt::{interrupted, when_stuck};
+pub use interrupt::{interrupted, never_mind, when_stuck};
 pub use load::{LoadError, check};
 pub use options::{Options, ReferenceExceptions};
 pub use output::Output;

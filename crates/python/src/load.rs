@@ -45,6 +45,7 @@ pub(crate) struct Loaded<'py> {
     pub(crate) hooks: Hooks<'py>,
     pub(crate) lines: Lines<'py>,
     pub(crate) modules: Vec<(Bound<'py, PyDict>, Bound<'py, PyAny>)>,
+    pub(crate) execute: Bound<'py, PyAny>,
     pub(crate) warned: Bound<'py, PyList>,
     pub(crate) reference_raised: Bound<'py, PyList>,
     pub(crate) stage: Stage<'py>,
@@ -127,6 +128,10 @@ pub(crate) fn load<'py>(
     } else {
         Vec::new()
     };
+    let execute = python
+        .import("builtins")
+        .and_then(|builtins| builtins.getattr("exec"))
+        .map_err(failed)?;
     let _hooks_may_raise = hooks.call(Hook::BeforeAll);
     Ok(Loaded {
         context,
@@ -135,6 +140,7 @@ pub(crate) fn load<'py>(
         hooks,
         lines,
         modules,
+        execute,
         warned,
         reference_raised,
         stage,

@@ -12,6 +12,8 @@ use crate::line_code::LineCode;
 pub(crate) struct Logs<'py> {
     lines: Vec<LogLine<'py>>,
     level: LogLevel,
+    /// Somebody will ask for what was said; otherwise it goes where the system prints.
+    collects: bool,
     said: Vec<String>,
 }
 
@@ -24,10 +26,11 @@ pub(crate) struct LogLine<'py> {
 }
 
 impl<'py> Logs<'py> {
-    pub(crate) fn new(lines: Vec<LogLine<'py>>, level: LogLevel) -> Logs<'py> {
+    pub(crate) fn new(lines: Vec<LogLine<'py>>, level: LogLevel, collects: bool) -> Logs<'py> {
         Logs {
             lines,
             level,
+            collects,
             said: Vec::new(),
         }
     }
@@ -52,11 +55,21 @@ impl<'py> Logs<'py> {
                         .str()
                         .map_or_else(|_| shown(&value), |text| text.to_string());
                     let code = context.shown(&line.code, &line.axes, values);
-                    self.said
-                        .push(format!("[ {word} {name}  :  {code}] {text}"));
+                    let words = format!("[ {word} {name}  :  {code}] {text}");
+                    if self.collects {
+                        self.said.push(words);
+                    } else {
+                        print(context, &words);
+                    }
                 }
                 true
             });
         }
     }
+}
+
+/// Prints as the system itself does. What cannot be printed is lost, like anything the system prints in vain.
+fn print(context: &Context<'_>, words: &str) {
+    let builtins = context.python.import("builtins");
+    let _lost = builtins.and_then(|builtins| builtins.call_method1("print", (words,)));
 }

@@ -45,6 +45,18 @@ impl Redirection {
         Ok(redirection)
     }
 
+    /// The standard output and error that the process was started with.
+    pub(crate) fn originals(&self) -> io::Result<(File, File)> {
+        let original = |descriptor: RawFd| match &self.originals[descriptor as usize] {
+            Some(original) => Ok(File::from(original.try_clone()?)),
+            None => self.nothing.try_clone(),
+        };
+        Ok((
+            original(libc::STDOUT_FILENO)?,
+            original(libc::STDERR_FILENO)?,
+        ))
+    }
+
     /// Changes what becomes of the output from now on.
     pub(crate) fn set(&mut self, output: Output) -> io::Result<()> {
         self.output = output;

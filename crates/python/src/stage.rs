@@ -21,7 +21,7 @@ impl<'py> Stage<'py> {
     pub(crate) fn start(support: &Bound<'py, PyModule>, output: Output) -> PyResult<Stage<'py>> {
         let redirection = Redirection::start(output)?;
         let handler = interrupt::handler(support.py())?;
-        let signals = interrupt::listen()?;
+        let signals = interrupt::listen(&redirection)?;
         let surroundings = support
             .getattr("Surroundings")?
             .call1((handler, signals.as_raw_fd()))?;

@@ -42,6 +42,9 @@ impl PythonSystem<'_> {
     ) -> Result<String, Error> {
         let mut recorder = Recorder::default();
         let trace = replay(self, test, &ReplayOptions { check: true }, &mut recorder)?;
+        if trace.interrupted {
+            return Err(Error::new("interrupted"));
+        }
         let body = Body::write(self, &recorder.steps, &trace, style)?;
         let preamble = preamble::write(self, &body, file, style)?;
         Ok(assemble(

@@ -57,6 +57,8 @@ pub struct PythonSystem<'py> {
     logs: Logs<'py>,
     hooks: Hooks<'py>,
     modules: Vec<(Bound<'py, PyDict>, Bound<'py, PyAny>)>,
+    /// The interpreter's own `exec`, which runs the code of modules again.
+    execute: Bound<'py, PyAny>,
     warned: Bound<'py, PyList>,
     /// Exceptions that the reference raised in the last step.
     pub(crate) reference_raised: Bound<'py, PyList>,
@@ -96,6 +98,7 @@ impl<'py> PythonSystem<'py> {
             hooks,
             lines,
             modules,
+            execute,
             warned,
             reference_raised,
             stage,
@@ -117,9 +120,10 @@ impl<'py> PythonSystem<'py> {
             finallys: lines.finallys,
             assumptions: lines.assumptions,
             checks: lines.checks,
-            logs: Logs::new(lines.logs, log_level),
+            logs: Logs::new(lines.logs, log_level, options.log_level.is_some()),
             hooks,
             modules,
+            execute,
             warned,
             reference_raised,
             stage,
@@ -257,73 +261,104 @@ impl<'py> PythonSystem<'py> {
     }
 }
 
-impl System for PythonSystem<'_> {
-    fn actions(&self) -> &Catalog {
-        &self.context.harness.catalog
-    }
+/// Why a reset did not succeed.
+struct ResetTrouble {
+    what: String,
+    error: PyErr,
+    help: Option<String>,
+}
 
-    fn reset(&mut self) -> Result<(), Error> {
+impl PythonSystem<'_> {
+    fn start_anew(&mut self) -> Result<(), ResetTrouble> {
+        interrupt::sign_of_life();
+        let trouble = |what: &str| {
+            let what = what.to_owned();
+            |error| ResetTrouble {
+                what,
+                error,
+                help: None,
+            }
+        };
         self.assumption_violated = false;
         for line in &mut self.finallys {
             // Slots may be empty, anything may fail: cleaning up does what it can.
             line.for_each(&self.context, None, |_, _, _| true);
         }
         self.call_hook(Hook::BeforeRestart);
-        let python = self.context.python;
-        let failed = |what: &str, error: &PyErr| Error::new(complaint(python, what, error));
         self.stage
             .restore()
-            .map_err(|error| failed("putting the surroundings back", &error))?;
-        let execute = python
-            .import("builtins")
-            .and_then(|builtins| builtins.getattr("exec"));
-        let execute = execute.map_err(|error| failed("a reset", &error))?;
-        for (namespace, code) in &self.modules {
-            if let Err(error) = execute.call1((code, namespace)) {
-                if failures::is_interrupt(python, &error) {
-                    return Ok(());
-                }
-                let name = namespace
-                    .get_item("__name__")
-                    .ok()
-                    .flatten()
-                    .map(|name| name.to_string())
-                    .unwrap_or_default();
-                return Err(failed(
-                    &format!("running the module `{name}` again for a new test"),
-                    &error,
-                )
-                .with_help(
-                    "if the module cannot be run twice, switch this off with `--no-reset`",
-                ));
-            }
-        }
+            .map_err(trouble("putting the surroundings back"))?;
+        self.reset_modules()?;
+        let none = self.context.python.None();
         for place in 0..self.context.layout.total() {
             self.context
                 .slots
-                .set_item(place, python.None())
-                .map_err(|error| failed("emptying the slots", &error))?;
+                .set_item(place, &none)
+                .map_err(trouble("emptying the slots"))?;
         }
         self.states.reset();
-        let mut problem = None;
-        for line in &mut self.inits {
-            line.for_each(&self.context, None, |line, _, result| match result {
-                Err(error) if !failures::is_interrupt(python, &error) => {
-                    let what = format!("`init: {}` in line {}", line.text, line.line);
-                    problem = Some(failed(&what, &error));
-                    false
-                }
-                _ => true,
-            });
-            if let Some(problem) = problem.take() {
-                return Err(problem);
-            }
-        }
+        self.run_inits()?;
         self.call_hook(Hook::AfterRestart);
         if !self.inits.is_empty() || self.hooks.any() {
             self.notice_values(None);
         }
         Ok(())
+    }
+
+    fn reset_modules(&self) -> Result<(), ResetTrouble> {
+        for (namespace, code) in &self.modules {
+            self.execute.call1((code, namespace)).map_err(|error| {
+                let name = namespace.get_item("__name__").ok().flatten();
+                let name = name.map(|name| name.to_string()).unwrap_or_default();
+                ResetTrouble {
+                    what: format!("running the module `{name}` again for a new test"),
+                    error,
+                    help: Some(String::from(
+                        "if the module cannot be run twice, switch this off with `--no-reset`",
+                    )),
+                }
+            })?;
+        }
+        Ok(())
+    }
+
+    fn run_inits(&mut self) -> Result<(), ResetTrouble> {
+        for line in &mut self.inits {
+            let mut trouble = None;
+            line.for_each(&self.context, None, |line, _, result| {
+                trouble = result.err().map(|error| ResetTrouble {
+                    what: format!("`init: {}` in line {}", line.text, line.line),
+                    error,
+                    help: None,
+                });
+                trouble.is_none()
+            });
+            if let Some(trouble) = trouble {
+                return Err(trouble);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl System for PythonSystem<'_> {
+    fn actions(&self) -> &Catalog {
+        &self.context.harness.catalog
+    }
+
+    fn reset(&mut self) -> Result<(), Error> {
+        match self.start_anew() {
+            // Whoever asked for the reset will hear of the interruption before the next step.
+            Err(trouble) if failures::is_interrupt(self.context.python, &trouble.error) => Ok(()),
+            Err(trouble) => {
+                let message = complaint(self.context.python, &trouble.what, &trouble.error);
+                Err(Error {
+                    message,
+                    help: trouble.help,
+                })
+            }
+            Ok(()) => Ok(()),
+        }
     }
 
     fn is_enabled(&mut self, action: ActionId) -> bool {
@@ -386,6 +421,7 @@ impl System for PythonSystem<'_> {
                 .reference_raised
                 .del_slice(0, self.reference_raised.len());
         }
+        interrupt::sign_of_life();
         let (result, mirrored) = self
             .actions
             .run(&self.context, &self.mirror, template, &values);
@@ -423,6 +459,7 @@ impl System for PythonSystem<'_> {
     }
 
     fn check(&mut self) -> Outcome {
+        interrupt::sign_of_life();
         let (outcome, violation) = self.checks.check(&self.context, &self.states);
         if let Some(violation) = violation {
             self.last_failure = Some(LastFailure::Check(violation));

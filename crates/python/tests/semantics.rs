@@ -369,7 +369,11 @@ log: 2 never
 property: events != None
 assert events == <[['before'],['end 1', 'before']]>
 ";
-    Folder::new(&[]).with(text, |system| {
+    let options = Options {
+        log_level: Some(0),
+        ..Options::default()
+    };
+    Folder::new(&[]).with_options(text, &options, |system| {
         step(system, "x0 = x0 + 1; events.append('act')");
         step(system, "x0 = x0 + 1; events.append('act')");
         let log = system.take_log();

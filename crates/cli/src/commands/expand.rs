@@ -47,7 +47,7 @@ struct Form {
 
 impl Expand {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
-        let (_, harness) = load::harness(console, &self.file)?;
+        let harness = load::harness_to_look_at(console, &self.file)?;
         let catalog = &harness.catalog;
         if self.form.count {
             say_count(console, &harness);

@@ -206,8 +206,14 @@ impl<'py> Watcher<PythonSystem<'py>> for Narrator<'_, '_> {
             self.console.say(format_args!("    reference: {reference}"));
         }
         self.before = shown(system, action);
-        for value in self.before.clone() {
-            self.value(" ", &value);
+        // That a slot is empty goes without saying.
+        for value in self
+            .before
+            .clone()
+            .iter()
+            .filter(|value| value.text != "None")
+        {
+            self.value(" ", value);
         }
         self.console.flush();
     }

@@ -15,9 +15,12 @@ use crate::{ExitStatus, Trouble, duration, load, quantity, report};
 
 mod finding;
 mod json;
+mod last_words;
 mod session;
 
 use finding::Finding;
+use json::{FailureReport, Report};
+use last_words::LastWords;
 use session::Session;
 
 /// Search for failures with random tests, and reduce what is found
@@ -124,14 +127,22 @@ impl Run {
         console.keep_quiet(self.json);
         self.say_plan(console, system, &plan);
         let started = Instant::now();
-        let mut session = Session::new(self, console, folder, started, plan);
+        let last_words = LastWords::prepare(plan.seed, system.actions(), started, self.json);
+        let mut session = Session::new(self, console, folder, started, plan, last_words);
         let searched = search(system, &plan, &mut session);
+        testwright_python::never_mind();
         let result = session.into_outcome(searched);
         system.flush();
         say_summary(console, &result);
         console.keep_quiet(false);
         if self.json {
-            console.say(json::report(&result, system.actions()));
+            let mut report = Report::new(result.seed, system.actions());
+            report.update(&result.progress, result.time, result.interrupted);
+            let failures = result.findings.iter();
+            report.failures = failures
+                .map(|finding| FailureReport::new(finding, system.actions()))
+                .collect();
+            console.say(report.to_json());
         }
         match result.trouble {
             Some(error) => Err(error.into()),

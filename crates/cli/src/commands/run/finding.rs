@@ -46,7 +46,7 @@ impl Desk<'_> {
     ) -> Result<Finding, Error> {
         system.flush();
         self.announce(console, &found, number);
-        let notes = self.notes(&found);
+        let notes = self.notes(found.number, &found.failure);
         let full_text = saved::write(system.actions(), &found.test, &notes);
         let full_name = format!("failure-{number}.full.test");
         let full_file = self.folder.write(&full_name, &full_text)?;
@@ -64,6 +64,7 @@ impl Desk<'_> {
             Ok(reduced) => {
                 finding.test = reduced.test;
                 finding.failure = reduced.failure;
+                let notes = self.notes(found.number, &finding.failure);
                 let text = saved::write(system.actions(), &finding.test, &notes);
                 let name = format!("failure-{number}.test");
                 finding.file = self.folder.write(&name, &text)?;
@@ -105,18 +106,12 @@ impl Desk<'_> {
         }
     }
 
-    fn notes(&self, found: &Found) -> Vec<(String, String)> {
+    fn notes(&self, number: u64, failure: &Failure) -> Vec<(String, String)> {
         let note = |name: &str, text: String| (name.to_owned(), text);
         vec![
             note("harness", self.run.harness.display().to_string()),
-            note(
-                "seed",
-                format!("{}, test {}", self.plan.seed, found.number + 1),
-            ),
-            note(
-                "failure",
-                format!("{}: {}", found.failure.kind, found.failure.message),
-            ),
+            note("seed", format!("{}, test {}", self.plan.seed, number + 1)),
+            note("failure", format!("{}: {}", failure.kind, failure.message)),
         ]
     }
 

@@ -1,28 +1,31 @@
 //! The result of a run for scripts. The names in here are a promise.
 
+use std::time::Duration;
+
 use serde::Serialize;
 use testwright_core::Catalog;
+use testwright_core::generate::Progress;
 
-use super::Outcome;
 use super::finding::Finding;
 use crate::report;
 
-#[derive(Serialize)]
-struct Report<'a> {
+/// What a run came to.
+#[derive(Clone, Serialize)]
+pub(super) struct Report {
     seed: u64,
     tests: u64,
     steps: u64,
     seconds: f64,
     actions: u64,
     templates: usize,
-    failures: Vec<FailureReport<'a>>,
+    pub(super) failures: Vec<FailureReport>,
     interrupted: bool,
 }
 
-#[derive(Serialize)]
-struct FailureReport<'a> {
+#[derive(Clone, Serialize)]
+pub(super) struct FailureReport {
     kind: &'static str,
-    message: &'a str,
+    message: String,
     /// Of the reduced test.
     steps: usize,
     /// Of the test as it was found.
@@ -36,35 +39,46 @@ struct FailureReport<'a> {
     reproduced: bool,
 }
 
-/// One JSON object.
-pub(super) fn report(result: &Outcome, catalog: &Catalog) -> String {
-    let progress = &result.progress;
-    let report = Report {
-        seed: result.seed,
-        tests: progress.tests,
-        steps: progress.steps,
-        seconds: (result.time.as_secs_f64() * 1000.0).round() / 1000.0,
-        actions: catalog.len(),
-        templates: catalog.templates().len(),
-        failures: result
-            .findings
-            .iter()
-            .map(|finding| failure(finding, catalog))
-            .collect(),
-        interrupted: result.interrupted,
-    };
-    serde_json::to_string_pretty(&report).expect("numbers and strings are always JSON")
+impl Report {
+    /// A run that has come to nothing yet.
+    pub(super) fn new(seed: u64, catalog: &Catalog) -> Report {
+        Report {
+            seed,
+            tests: 0,
+            steps: 0,
+            seconds: 0.0,
+            actions: catalog.len(),
+            templates: catalog.templates().len(),
+            failures: Vec::new(),
+            interrupted: false,
+        }
+    }
+
+    /// How far it has come.
+    pub(super) fn update(&mut self, progress: &Progress, time: Duration, interrupted: bool) {
+        self.tests = progress.tests;
+        self.steps = progress.steps;
+        self.seconds = (time.as_secs_f64() * 1000.0).round() / 1000.0;
+        self.interrupted = interrupted;
+    }
+
+    /// One JSON object.
+    pub(super) fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("numbers and strings are always JSON")
+    }
 }
 
-fn failure<'a>(finding: &'a Finding, catalog: &Catalog) -> FailureReport<'a> {
-    FailureReport {
-        kind: finding.failure.kind.name(),
-        message: &finding.failure.message,
-        steps: finding.test.len(),
-        full_steps: finding.full_steps,
-        test: report::step_texts(catalog, &finding.test),
-        file: finding.file.display().to_string(),
-        times: finding.times,
-        reproduced: finding.reproduced,
+impl FailureReport {
+    pub(super) fn new(finding: &Finding, catalog: &Catalog) -> FailureReport {
+        FailureReport {
+            kind: finding.failure.kind.name(),
+            message: finding.failure.message.clone(),
+            steps: finding.test.len(),
+            full_steps: finding.full_steps,
+            test: report::step_texts(catalog, &finding.test),
+            file: finding.file.display().to_string(),
+            times: finding.times,
+            reproduced: finding.reproduced,
+        }
     }
 }

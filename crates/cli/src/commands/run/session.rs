@@ -3,11 +3,13 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use testwright_core::Error;
 use testwright_core::generate::{Found, Progress, Search, SearchWatcher, Summary};
+use testwright_core::{Error, System};
 use testwright_python::PythonSystem;
 
 use super::finding::{Desk, Finding};
+use super::json::FailureReport;
+use super::last_words::LastWords;
 use super::{Outcome, Run};
 use crate::console::Console;
 use crate::files::OutputFolder;
@@ -28,6 +30,7 @@ pub(super) struct Session<'s, 'c> {
     pulse: Pulse,
     /// When the last plain line of progress was written.
     last_line: Instant,
+    last_words: LastWords,
 }
 
 impl<'s, 'c> Session<'s, 'c> {
@@ -40,6 +43,7 @@ impl<'s, 'c> Session<'s, 'c> {
         folder: OutputFolder,
         started: Instant,
         plan: Search,
+        last_words: LastWords,
     ) -> Session<'s, 'c> {
         Session {
             run,
@@ -51,6 +55,7 @@ impl<'s, 'c> Session<'s, 'c> {
             started,
             pulse: Pulse::new(),
             last_line: started,
+            last_words,
         }
     }
 
@@ -96,6 +101,7 @@ impl<'py> SearchWatcher<PythonSystem<'py>> for Session<'_, '_> {
         if testwright_python::interrupted() {
             return false;
         }
+        self.last_words.progress(progress);
         self.show(progress, now);
         self.run.time().is_none_or(|time| now - self.started < time)
     }
@@ -111,7 +117,11 @@ impl<'py> SearchWatcher<PythonSystem<'py>> for Session<'_, '_> {
         }
         let number = self.findings.len() + 1;
         match self.desk.take_in(self.console, system, found, number) {
-            Ok(finding) => self.findings.push(finding),
+            Ok(finding) => {
+                self.last_words
+                    .found(FailureReport::new(&finding, system.actions()));
+                self.findings.push(finding);
+            }
             Err(error) => {
                 self.trouble = Some(error);
                 return ControlFlow::Break(());
