@@ -181,7 +181,12 @@ impl PythonSystem<'_> {
                 String::new(),
             )
         } else {
-            failures::uncaught(python, error)
+            let mut failure = failures::uncaught(python, error);
+            if raised.message.is_empty() {
+                // A bare assertion says nothing; at least say which.
+                failure.message = format!("{} in `{text}`", failure.message);
+            }
+            failure
         }))
     }
 

@@ -112,6 +112,7 @@ pub(crate) fn load<'py>(
     let log_level = LogLevel::new(options.log_level);
     let object =
         furnish(&context, &warned, &reference_raised, log_level.clone()).map_err(failed)?;
+    prefer_local_modules(&context).map_err(failed)?;
     run_raw_code(&context, text)?;
     let hooks = Hooks::new(&context.namespace, object);
     prepare_after_hook(&context, &hooks).map_err(failed)?;
@@ -253,6 +254,16 @@ fn prepare_after_hook<'py>(context: &Context<'py>, hooks: &Hooks<'py>) -> PyResu
         context.namespace.set_item("_tw_after_each", wrapped)?;
     }
     Ok(())
+}
+
+fn prefer_local_modules(context: &Context<'_>) -> PyResult<()> {
+    let imports = testwright_source::imports(&context.harness.raw.text).unwrap_or_default();
+    let top = |module: &str| module.split('.').next().unwrap_or_default().to_owned();
+    let names: Vec<String> = imports.iter().map(|import| top(&import.module)).collect();
+    context
+        .support
+        .call_method1("prefer_local", (names,))
+        .map(|_| ())
 }
 
 fn run_raw_code(context: &Context<'_>, text: &str) -> Result<(), LoadError> {

@@ -100,7 +100,12 @@ impl Watcher<PythonSystem<'_>> for Recorder {
 }
 
 fn assemble(headline: &str, preamble: &str, body: &[String], style: Style, name: &str) -> String {
-    let mut text = format!("\"\"\"{headline}\"\"\"\n\n{preamble}");
+    let gap = if preamble.is_empty() {
+        "\n\n\n"
+    } else {
+        "\n\n"
+    };
+    let mut text = format!("\"\"\"{headline}\"\"\"{gap}{preamble}");
     let indented = |depth: usize| -> String {
         let margin = "    ".repeat(depth);
         body.iter()

@@ -88,6 +88,21 @@ def run_raw_code(text, path, entry_values, namespace):
     exec(code, namespace)
 
 
+def prefer_local(names):
+    """Forgets modules that were imported from elsewhere, where the project under test has its own of that name.
+
+    A project may well have a module called `queue` or `random`, and this process may have imported the standard one.
+    """
+    for name in names:
+        loaded = getattr(sys.modules.get(name), "__file__", None)
+        if loaded is None:
+            continue
+        for folder in sys.path[:2]:
+            for own in (os.path.join(folder, name + ".py"), os.path.join(folder, name, "__init__.py")):
+                if os.path.isfile(own) and not os.path.samefile(own, loaded):
+                    sys.modules.pop(name, None)
+
+
 def function_around(tree, line):
     """The innermost function that spans a line."""
     found = None

@@ -16,11 +16,11 @@ fn leaving_and_interrupting_are_failures_of_the_system() {
         );
         assert_eq!(
             step(system, "raise KeyboardInterrupt()"),
-            "uncaught-exception: KeyboardInterrupt"
+            "uncaught-exception: KeyboardInterrupt in `raise KeyboardInterrupt()`"
         );
         assert_eq!(
             step(system, "raise GeneratorExit()"),
-            "uncaught-exception: GeneratorExit"
+            "uncaught-exception: GeneratorExit in `raise GeneratorExit()`"
         );
         assert_eq!(
             step(system, "raise SystemExit('bye')"),

@@ -472,6 +472,15 @@ fn local_modules_start_anew_with_every_test() {
 }
 
 #[test]
+fn a_local_module_comes_before_a_standard_one_that_is_already_loaded() {
+    let folder = Folder::new(&[("random.py", "def random(): return 'ours'\n")]);
+    let text = "@import random as chosen\nassert chosen.random() == 'ours'\n";
+    folder.with(text, |system| {
+        assert_eq!(step(system, "assert chosen.random() == 'ours'"), "passed");
+    });
+}
+
+#[test]
 fn a_guard_that_raises_is_a_problem_of_the_harness() {
     let text = "pool: <x> 1\n<x> := 1\nlen(<x>) > 1 -> print(<x,1>)\n";
     Folder::new(&[]).with(text, |system| {
