@@ -34,7 +34,9 @@ print(<word>)
 
 def run(harness, *arguments):
     started = time.perf_counter()
-    finished = subprocess.run([*COMMAND, *arguments, str(harness)], capture_output=True, text=True, cwd=harness.parent)
+    finished = subprocess.run(
+        [*COMMAND, *arguments, str(harness)], capture_output=True, text=True, cwd=harness.parent
+    )
     seconds = time.perf_counter() - started
     if finished.returncode not in (0, 1):
         sys.exit(f"{' '.join(arguments)} failed:\n{finished.stderr}")
@@ -65,7 +67,10 @@ def main():
         rows.append(("steps per second, 1,000 actions", f"{rate[small]:,.0f}"))
         rows.append(("steps per second, 100,000 actions", f"{rate[large]:,.0f}"))
         rows.append(("ratio", f"{rate[large] / rate[small]:.2f}"))
-        for name, harness in [("100,000 actions from 4 lines", large), ("100,000 actions from 10,001 lines", listed)]:
+        for name, harness in [
+            ("100,000 actions from 4 lines", large),
+            ("100,000 actions from 10,001 lines", listed),
+        ]:
             for arguments in (["check"], ["expand", "--count"]):
                 seconds = statistics.median(run(harness, *arguments)[0] for _ in range(REPEATS))
                 rows.append((f"`{' '.join(arguments)}`, {name}", f"{seconds:.2f} s"))

@@ -68,7 +68,10 @@ def make_function(text, first_line, path, namespace):
 
 
 def moved(code, distance):
-    constants = tuple(moved(constant, distance) if isinstance(constant, types.CodeType) else constant for constant in code.co_consts)
+    constants = tuple(
+        moved(constant, distance) if isinstance(constant, types.CodeType) else constant
+        for constant in code.co_consts
+    )
     return code.replace(co_firstlineno=max(code.co_firstlineno + distance, 0), co_consts=constants)
 
 
@@ -98,7 +101,10 @@ def prefer_local(names):
         if loaded is None:
             continue
         for folder in sys.path[:2]:
-            for own in (os.path.join(folder, name + ".py"), os.path.join(folder, name, "__init__.py")):
+            for own in (
+                os.path.join(folder, name + ".py"),
+                os.path.join(folder, name, "__init__.py"),
+            ):
                 if os.path.isfile(own) and not os.path.samefile(own, loaded):
                     sys.modules.pop(name, None)
 
@@ -107,7 +113,10 @@ def function_around(tree, line):
     """The innermost function that spans a line."""
     found = None
     for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.lineno <= line <= node.end_lineno:
+        if (
+            isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+            and node.lineno <= line <= node.end_lineno
+        ):
             found = node
     if found is None:
         raise SyntaxError(f"pre<(...)> in line {line} stands outside of any function")
@@ -121,7 +130,11 @@ def with_entry_values(text, entry_values):
     tree = ast.parse(text)
     for name, expression, line in entry_values:
         body = function_around(tree, line).body
-        documented = isinstance(body[0], ast.Expr) and isinstance(getattr(body[0], "value", None), ast.Constant) and len(body) > 1
+        documented = (
+            isinstance(body[0], ast.Expr)
+            and isinstance(getattr(body[0], "value", None), ast.Constant)
+            and len(body) > 1
+        )
         first = body[1] if documented else body[0]
         additions.append((first.lineno - 1, " " * first.col_offset + f"{name} = {expression}"))
     for number, addition in sorted(additions, reverse=True):
@@ -151,7 +164,11 @@ def is_under(path, folder):
 def is_installed(path):
     """Whether a file belongs to the standard library or to an installed package, not to the project under test."""
     parts = path.replace("\\", "/").split("/")
-    return "site-packages" in parts or "dist-packages" in parts or is_under(path, sysconfig.get_path("stdlib"))
+    return (
+        "site-packages" in parts
+        or "dist-packages" in parts
+        or is_under(path, sysconfig.get_path("stdlib"))
+    )
 
 
 def modules_to_reset(names, sources, namespace):
@@ -180,7 +197,7 @@ class Surroundings:
     def __init__(self, on_interrupt, announce_signals):
         self.directory = os.getcwd()
         self.search_path = list(sys.path)
-        self.modules = set(sys.modules)
+        self.modules = dict(sys.modules)
         self.recursion_limit = sys.getrecursionlimit()
         self.own_streams = (sys.stdin, sys.stdout, sys.stderr)
         self.streams = [None, None, None]
@@ -214,7 +231,13 @@ class Surroundings:
         stream = self.streams[descriptor]
         if stream is None or stream.closed:
             # Whatever the locale is, no text that a system prints may be the cause of an exception.
-            stream = open(descriptor, mode, encoding="utf-8", errors="backslashreplace" if mode == "w" else "replace", closefd=False)
+            stream = open(
+                descriptor,
+                mode,
+                encoding="utf-8",
+                errors="backslashreplace" if mode == "w" else "replace",
+                closefd=False,
+            )
             self.streams[descriptor] = stream
         return stream
 
@@ -234,6 +257,7 @@ class Surroundings:
             path = getattr(sys.modules[name], "__file__", None)
             if path is not None and not is_installed(os.path.abspath(path)):
                 del sys.modules[name]
+        sys.modules.update(self.modules)
         sys.stdin, sys.stdout, sys.stderr = self.own_streams
         if self.handlers:
             signal.set_wakeup_fd(-1)
