@@ -340,6 +340,7 @@ fn fragments(action: &Action) -> Vec<&Fragment> {
         &action.guard,
         &action.post,
         &action.post_message,
+        &action.post_tail,
         &action.speculative,
     ];
     let mut all = vec![&action.statement];

@@ -84,9 +84,9 @@ pub(crate) fn action(
         if post.time == Time::AlsoIfRaised {
             body.push(1, "except Exception as _tw_error:");
             body.push(2, "raised = _tw_error");
-            body.push(2, &post.code);
+            post.write(&mut body, 2);
             body.push(2, "raise");
-            body.push(1, &post.code);
+            post.write(&mut body, 1);
         }
         match reference {
             Some(reference) => {
@@ -95,7 +95,7 @@ pub(crate) fn action(
                 }
                 write_reference(&mut body, reference, &post, exceptions);
             }
-            None if post.time == Time::AfterReference => body.push(1, &post.code),
+            None if post.time == Time::AfterReference => post.write(&mut body, 1),
             None => {}
         }
         body.push(1, "return raised");
@@ -140,7 +140,7 @@ fn write_attempt(
         body.push(depth, &result);
     }
     if post.time == Time::Inside {
-        body.push(depth, &post.code);
+        post.write(body, depth);
     }
     if let Some((name, arguments)) = &expect {
         let comma = if arguments.trim().is_empty() {
@@ -179,7 +179,7 @@ fn write_reference(
     body.push(2, "refRaised = _tw_error");
     body.push(2, "_tw_reference_raised(_tw_error)");
     if post.time == Time::AfterReference {
-        body.push(1, &post.code);
+        post.write(body, 1);
     }
     let differs = match exceptions {
         ReferenceExceptions::BothRaise if !reference.compared => None,
@@ -237,6 +237,8 @@ enum Time {
 struct PostCondition {
     time: Time,
     code: String,
+    /// Statements to run once it was found to hold.
+    tail: Option<String>,
 }
 
 impl PostCondition {
@@ -249,6 +251,7 @@ impl PostCondition {
             return PostCondition {
                 time: Time::Never,
                 code: String::new(),
+                tail: None,
             };
         };
         let time = if action.post_mentions_reference
@@ -269,7 +272,16 @@ impl PostCondition {
             "if not ({}): raise _tw_PostConditionFailed({message})",
             writer.code(condition)
         );
-        PostCondition { time, code }
+        let tail = action.post_tail.as_ref().map(|tail| writer.code(tail));
+        PostCondition { time, code, tail }
+    }
+
+    /// Checks it, and runs what follows it.
+    fn write(&self, body: &mut Body, depth: usize) {
+        body.push(depth, &self.code);
+        if let Some(tail) = &self.tail {
+            body.push(depth, tail);
+        }
     }
 }
 

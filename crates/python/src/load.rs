@@ -1,20 +1,21 @@
-//! Bringing a harness to life, and saying clearly why it cannot be.
+//! Bringing a harness to life.
 
-use std::collections::BTreeSet;
+mod problems;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CString;
-use std::ops::Range;
 use std::path::Path;
 
-use pyo3::exceptions::{PyModuleNotFoundError, PySyntaxError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyModule};
-use testwright_core::{Error, TemplateId};
+use testwright_core::Error;
 use testwright_lang::harness::{Fragment, Line, Part};
-use testwright_lang::{Diagnostic, Harness, Severity};
+use testwright_lang::{Diagnostic, Harness};
 
 use crate::actions::Actions;
 use crate::checks::Checks;
 use crate::context::Context;
+use crate::draw::Draw;
 use crate::failures::Raised;
 use crate::functions;
 use crate::harness_object::{HarnessObject, LogLevel};
@@ -23,10 +24,16 @@ use crate::interrupt;
 use crate::layout::Layout;
 use crate::line_code::{Kind, LineCode};
 use crate::logs::LogLine;
+use crate::logs::Logs;
 use crate::mirror::Mirror;
+use crate::pool_states::PoolStates;
 use crate::stage::Stage;
+use crate::system::PythonSystem;
+use crate::weights::Weights;
 
 use crate::{Interpreter, Options};
+
+pub use problems::check;
 
 /// Why a harness could not be brought to life.
 #[derive(Clone, Debug)]
@@ -35,21 +42,6 @@ pub enum LoadError {
     Diagnostics(Vec<Diagnostic>),
     /// Something else.
     Failed(Error),
-}
-
-/// All parts of a living harness.
-pub(crate) struct Loaded<'py> {
-    pub(crate) context: Context<'py>,
-    pub(crate) mirror: Mirror<'py>,
-    pub(crate) actions: Actions<'py>,
-    pub(crate) hooks: Hooks<'py>,
-    pub(crate) lines: Lines<'py>,
-    pub(crate) modules: Vec<(Bound<'py, PyDict>, Bound<'py, PyAny>)>,
-    pub(crate) execute: Bound<'py, PyAny>,
-    pub(crate) warned: Bound<'py, PyList>,
-    pub(crate) reference_raised: Bound<'py, PyList>,
-    pub(crate) stage: Stage<'py>,
-    pub(crate) log_level: LogLevel,
 }
 
 /// Keyword lines as functions.
@@ -61,29 +53,13 @@ pub(crate) struct Lines<'py> {
     pub(crate) logs: Vec<LogLine<'py>>,
 }
 
-/// What only the interpreter can say about a harness without running it: code that it does not compile,
-/// patterns that it rejects.
-pub fn check(
-    interpreter: Interpreter<'_>,
-    path: &Path,
-    text: &str,
-    harness: &Harness,
-) -> Vec<Diagnostic> {
-    let python = interpreter.0;
-    let namespace = PyDict::new(python);
-    let checked = support(python)
-        .and_then(|support| context(python, path, harness.clone(), namespace, support))
-        .and_then(|context| problems(&context, text));
-    checked.unwrap_or_default()
-}
-
 pub(crate) fn load<'py>(
     interpreter: Interpreter<'py>,
     path: &Path,
     text: &str,
     harness: Harness,
     options: &Options,
-) -> Result<Loaded<'py>, LoadError> {
+) -> Result<PythonSystem<'py>, LoadError> {
     let python = interpreter.0;
     interrupt::forget();
     let failed = |error: PyErr| {
@@ -104,7 +80,7 @@ pub(crate) fn load<'py>(
         .and_then(|dict| Ok(dict.cast_into::<PyDict>()?))
         .map_err(failed)?;
     let context = context(python, path, harness, namespace, support).map_err(failed)?;
-    let problems = problems(&context, text).map_err(failed)?;
+    let problems = problems::problems(&context, text).map_err(failed)?;
     if !problems.is_empty() {
         return Err(LoadError::Diagnostics(problems));
     }
@@ -134,18 +110,32 @@ pub(crate) fn load<'py>(
         .and_then(|builtins| builtins.getattr("exec"))
         .map_err(failed)?;
     let _hooks_may_raise = hooks.call(Hook::BeforeAll);
-    Ok(Loaded {
+    let sizes: Vec<u32> = context.harness.pools.iter().map(|pool| pool.size).collect();
+    let states = PoolStates::new(&sizes);
+    Ok(PythonSystem {
+        weights: Weights::new(&context.harness.catalog, &states),
+        slots_may_change_unseen: hooks.any() || mentions_slots_by_name(&context.harness),
+        logs: Logs::new(lines.logs, log_level, options.log_level.is_some()),
+        path: path.to_path_buf(),
+        inits: lines.inits,
+        finallys: lines.finallys,
+        assumptions: lines.assumptions,
+        checks: lines.checks,
+        draw: Draw::default(),
+        problems: BTreeMap::new(),
+        assumption_violated: false,
+        last_failure: None,
+        values: Vec::new(),
         context,
+        states,
         mirror,
         actions,
         hooks,
-        lines,
         modules,
         execute,
         warned,
         reference_raised,
         stage,
-        log_level,
     })
 }
 
@@ -275,111 +265,9 @@ fn run_raw_code(context: &Context<'_>, text: &str) -> Result<(), LoadError> {
         .collect();
     let arguments = (&raw.text, &context.path, entry_values, &context.namespace);
     let result = context.support.call_method1("run_raw_code", arguments);
-    result
-        .map(|_| ())
-        .map_err(|error| LoadError::Diagnostics(vec![raw_code_failed(context, text, &error)]))
-}
-
-/// Raw code raised: where in the harness, why, and what to do.
-fn raw_code_failed(context: &Context<'_>, text: &str, error: &PyErr) -> Diagnostic {
-    let python = context.python;
-    let raised = Raised::new(python, error);
-    let value = error.value(python);
-    let line = line_in_harness(context, error).unwrap_or(1);
-    let mut message = format!("the harness's own code raised {}", raised.summary());
-    let mut help = None;
-    if error.is_instance_of::<PyModuleNotFoundError>(python) {
-        let name: String = value
-            .getattr("name")
-            .and_then(|name| name.extract())
-            .unwrap_or_default();
-        message = format!("there is no module named `{name}`");
-        let folder = Path::new(&context.path)
-            .parent()
-            .unwrap_or(Path::new("."))
-            .display()
-            .to_string();
-        help = Some(format!(
-            "install it, or put `{}.py` into `{folder}`",
-            name.split('.').next().unwrap_or(&name)
-        ));
-    } else if error.is_instance_of::<PySyntaxError>(python) {
-        let file: String = value
-            .getattr("filename")
-            .and_then(|file| file.extract())
-            .unwrap_or_default();
-        let number: usize = value
-            .getattr("lineno")
-            .and_then(|number| number.extract())
-            .unwrap_or(0);
-        let reason: String = value
-            .getattr("msg")
-            .and_then(|reason| reason.extract())
-            .unwrap_or_default();
-        if file != context.path {
-            message = format!("a module that the harness imports is not valid Python: {reason}");
-            help = Some(format!(
-                "see `{file}`, line {number}; was it written for Python 2?"
-            ));
-        }
-    } else if raised.traceback.matches("\n  File ").count() > 2 {
-        help = Some(format!(
-            "the call that failed:\n{}",
-            last_frames(&raised.traceback)
-        ));
-    }
-    let label = String::from("while running this");
-    Diagnostic {
-        severity: Severity::Error,
-        name: "raw-code-failed",
-        message,
-        range: line_range(text, line),
-        label,
-        related: None,
-        help,
-    }
-}
-
-/// The part of a traceback that is about the system under test.
-fn last_frames(traceback: &str) -> String {
-    let lines: Vec<&str> = traceback.lines().collect();
-    lines[lines.len().saturating_sub(5)..].join("\n")
-}
-
-/// The line of the harness that was being executed.
-fn line_in_harness(context: &Context<'_>, error: &PyErr) -> Option<usize> {
-    let mut entry = error.traceback(context.python)?.into_any();
-    let mut line = None;
-    loop {
-        let file: String = entry
-            .getattr("tb_frame")
-            .and_then(|frame| frame.getattr("f_code")?.getattr("co_filename")?.extract())
-            .ok()?;
-        if file == context.path {
-            line = entry
-                .getattr("tb_lineno")
-                .and_then(|number| number.extract())
-                .ok();
-        }
-        let next = entry.getattr("tb_next").ok()?;
-        if next.is_none() {
-            return line;
-        }
-        entry = next;
-    }
-}
-
-/// The text of a line, without blanks at its ends.
-fn line_range(text: &str, line: usize) -> Range<usize> {
-    let mut start = 0;
-    for (number, content) in text.split_inclusive('\n').enumerate() {
-        if number + 1 == line {
-            let indent = content.len() - content.trim_start().len();
-            return start + indent..start + content.trim_end().len().max(indent);
-        }
-        start += content.len();
-    }
-    0..0
+    result.map(|_| ()).map_err(|error| {
+        LoadError::Diagnostics(vec![problems::raw_code_failed(context, text, &error)])
+    })
 }
 
 fn modules_to_reset<'py>(
@@ -403,91 +291,6 @@ fn modules_to_reset<'py>(
         .support
         .call_method1("modules_to_reset", (names, sources, &context.namespace))?
         .extract()
-}
-
-/// Everything the interpreter rejects.
-fn problems(context: &Context<'_>, text: &str) -> PyResult<Vec<Diagnostic>> {
-    let error = |name, line, message: String, label: &str, help: Option<&str>| Diagnostic {
-        severity: Severity::Error,
-        name,
-        message,
-        range: line_range(text, line),
-        label: label.to_owned(),
-        related: None,
-        help: help.map(str::to_owned),
-    };
-    let (mirror, bad) = Mirror::new(context.python, &context.harness)?;
-    if !bad.is_empty() {
-        let report = |pattern: &crate::mirror::BadPattern| {
-            let message = format!(
-                "this is not a valid regular expression: {}",
-                pattern.message
-            );
-            let help = "a character such as `(`, `[`, `*` or `+` that is meant literally needs a backslash";
-            error(
-                "bad-pattern",
-                pattern.line,
-                message,
-                "in this line",
-                Some(help),
-            )
-        };
-        return Ok(bad.iter().map(report).collect());
-    }
-    let mut sources = Vec::new();
-    let actions = Actions::new(context, &mirror, Default::default(), false);
-    for (number, action) in context.harness.actions.iter().enumerate() {
-        if context.harness.catalog.count(TemplateId(number)) == 0 {
-            continue;
-        }
-        let first = vec![0; action.axes.len()];
-        match actions.sources(context, &mirror, TemplateId(number), &first) {
-            Ok(texts) => sources.extend(texts),
-            Err(problem) => {
-                let message = Raised::new(context.python, &problem).message;
-                return Ok(vec![error(
-                    "bad-reference",
-                    action.line,
-                    message,
-                    "this action cannot be mirrored",
-                    None,
-                )]);
-            }
-        }
-    }
-    let lines = Lines::new(context, &mirror)?;
-    for code in lines.all() {
-        sources.push(code.source(context, &vec![0; code.line.axes.len()]));
-    }
-    let compile = |text: &str| {
-        context
-            .support
-            .call_method1("compile_code", (text, &context.path))
-            .map(|_| ())
-    };
-    // One attempt for all is much faster than one for each, and mostly it succeeds.
-    let together: String = sources.iter().map(|source| source.text.as_str()).collect();
-    if compile(&together).is_ok() {
-        return Ok(Vec::new());
-    }
-    let mut found: Vec<Diagnostic> = Vec::new();
-    for source in &sources {
-        if let Err(problem) = compile(&source.text) {
-            let reason = problem
-                .value(context.python)
-                .getattr("msg")
-                .map_or_else(|_| problem.to_string(), |reason| reason.to_string());
-            found.push(error(
-                "host-syntax",
-                source.line,
-                format!("Python does not accept this line: {reason}"),
-                "here",
-                None,
-            ));
-        }
-    }
-    found.dedup();
-    Ok(found)
 }
 
 impl<'py> Lines<'py> {
@@ -543,7 +346,7 @@ impl<'py> Lines<'py> {
 }
 
 /// Whether harness code may change a slot that an action does not name, by writing `self.p_name[…]` itself.
-pub(crate) fn mentions_slots_by_name(harness: &Harness) -> bool {
+fn mentions_slots_by_name(harness: &Harness) -> bool {
     let in_fragment = |fragment: &Fragment| {
         fragment
             .parts

@@ -18,7 +18,7 @@ use crate::failures::{self, Raised};
 use crate::hooks::{Hook, Hooks};
 use crate::interrupt;
 use crate::line_code::LineCode;
-use crate::load::{self, Loaded};
+use crate::load;
 use crate::logs::Logs;
 use crate::mirror::Mirror;
 use crate::output::Output;
@@ -47,29 +47,29 @@ pub struct PythonSystem<'py> {
     pub(crate) path: PathBuf,
     pub(crate) mirror: Mirror<'py>,
     pub(crate) actions: Actions<'py>,
-    states: PoolStates,
-    weights: Weights,
-    draw: Draw,
-    inits: Vec<LineCode<'py>>,
-    finallys: Vec<LineCode<'py>>,
-    assumptions: Vec<LineCode<'py>>,
-    checks: Checks<'py>,
-    logs: Logs<'py>,
-    hooks: Hooks<'py>,
-    modules: Vec<(Bound<'py, PyDict>, Bound<'py, PyAny>)>,
+    pub(crate) states: PoolStates,
+    pub(crate) weights: Weights,
+    pub(crate) draw: Draw,
+    pub(crate) inits: Vec<LineCode<'py>>,
+    pub(crate) finallys: Vec<LineCode<'py>>,
+    pub(crate) assumptions: Vec<LineCode<'py>>,
+    pub(crate) checks: Checks<'py>,
+    pub(crate) logs: Logs<'py>,
+    pub(crate) hooks: Hooks<'py>,
+    pub(crate) modules: Vec<(Bound<'py, PyDict>, Bound<'py, PyAny>)>,
     /// The interpreter's own `exec`, which runs the code of modules again.
-    execute: Bound<'py, PyAny>,
-    warned: Bound<'py, PyList>,
+    pub(crate) execute: Bound<'py, PyAny>,
+    pub(crate) warned: Bound<'py, PyList>,
     /// Exceptions that the reference raised in the last step.
     pub(crate) reference_raised: Bound<'py, PyList>,
-    stage: Stage<'py>,
-    problems: BTreeMap<(usize, String), u64>,
+    pub(crate) stage: Stage<'py>,
+    pub(crate) problems: BTreeMap<(usize, String), u64>,
     /// Harness code may change slots that the action does not name.
-    slots_may_change_unseen: bool,
-    assumption_violated: bool,
+    pub(crate) slots_may_change_unseen: bool,
+    pub(crate) assumption_violated: bool,
     /// What the last failure was, in detail, for writing a test that fails in the same way.
     pub(crate) last_failure: Option<LastFailure>,
-    values: Vec<u64>,
+    pub(crate) values: Vec<u64>,
 }
 
 /// A failure as the backend knows it.
@@ -91,49 +91,7 @@ impl<'py> PythonSystem<'py> {
         harness: Harness,
         options: &Options,
     ) -> Result<PythonSystem<'py>, LoadError> {
-        let Loaded {
-            context,
-            mirror,
-            actions,
-            hooks,
-            lines,
-            modules,
-            execute,
-            warned,
-            reference_raised,
-            stage,
-            log_level,
-        } = load::load(interpreter, path, text, harness, options)?;
-        let sizes: Vec<u32> = context.harness.pools.iter().map(|pool| pool.size).collect();
-        let states = PoolStates::new(&sizes);
-        let weights = Weights::new(&context.harness.catalog, &states);
-        let slots_may_change_unseen = hooks.any() || load::mentions_slots_by_name(&context.harness);
-        let system = PythonSystem {
-            context,
-            path: path.to_path_buf(),
-            mirror,
-            actions,
-            states,
-            weights,
-            draw: Draw::default(),
-            inits: lines.inits,
-            finallys: lines.finallys,
-            assumptions: lines.assumptions,
-            checks: lines.checks,
-            logs: Logs::new(lines.logs, log_level, options.log_level.is_some()),
-            hooks,
-            modules,
-            execute,
-            warned,
-            reference_raised,
-            stage,
-            problems: BTreeMap::new(),
-            slots_may_change_unseen,
-            assumption_violated: false,
-            last_failure: None,
-            values: Vec::new(),
-        };
-        Ok(system)
+        load::load(interpreter, path, text, harness, options)
     }
 
     /// The harness.

@@ -1,0 +1,220 @@
+//! What is wrong with a harness that only the interpreter can tell, with the place and the way out.
+
+use std::ops::Range;
+use std::path::Path;
+
+use pyo3::exceptions::{PyModuleNotFoundError, PySyntaxError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use testwright_core::TemplateId;
+use testwright_lang::{Diagnostic, Harness, Severity};
+
+use super::{Lines, context, support};
+use crate::Interpreter;
+use crate::actions::Actions;
+use crate::context::Context;
+use crate::failures::Raised;
+use crate::mirror::{BadPattern, Mirror};
+
+/// What only the interpreter can say about a harness without running it: code that it does not compile,
+/// patterns that it rejects.
+pub fn check(
+    interpreter: Interpreter<'_>,
+    path: &Path,
+    text: &str,
+    harness: &Harness,
+) -> Vec<Diagnostic> {
+    let python = interpreter.0;
+    let namespace = PyDict::new(python);
+    let checked = support(python)
+        .and_then(|support| context(python, path, harness.clone(), namespace, support))
+        .and_then(|context| problems(&context, text));
+    checked.unwrap_or_default()
+}
+
+/// Everything the interpreter rejects.
+pub(super) fn problems(context: &Context<'_>, text: &str) -> PyResult<Vec<Diagnostic>> {
+    let error = |name, line, message: String, label: &str, help: Option<&str>| Diagnostic {
+        severity: Severity::Error,
+        name,
+        message,
+        range: line_range(text, line),
+        label: label.to_owned(),
+        related: None,
+        help: help.map(str::to_owned),
+    };
+    let (mirror, bad) = Mirror::new(context.python, &context.harness)?;
+    if !bad.is_empty() {
+        let report = |pattern: &BadPattern| {
+            let message = format!(
+                "this is not a valid regular expression: {}",
+                pattern.message
+            );
+            let help = "a character such as `(`, `[`, `*` or `+` that is meant literally needs a backslash";
+            error(
+                "bad-pattern",
+                pattern.line,
+                message,
+                "in this line",
+                Some(help),
+            )
+        };
+        return Ok(bad.iter().map(report).collect());
+    }
+    let mut sources = Vec::new();
+    let actions = Actions::new(context, &mirror, Default::default(), false);
+    for (number, action) in context.harness.actions.iter().enumerate() {
+        if context.harness.catalog.count(TemplateId(number)) == 0 {
+            continue;
+        }
+        let first = vec![0; action.axes.len()];
+        match actions.sources(context, &mirror, TemplateId(number), &first) {
+            Ok(texts) => sources.extend(texts),
+            Err(problem) => {
+                let message = Raised::new(context.python, &problem).message;
+                return Ok(vec![error(
+                    "bad-reference",
+                    action.line,
+                    message,
+                    "this action cannot be mirrored",
+                    None,
+                )]);
+            }
+        }
+    }
+    let lines = Lines::new(context, &mirror)?;
+    for code in lines.all() {
+        sources.push(code.source(context, &vec![0; code.line.axes.len()]));
+    }
+    let compile = |text: &str| {
+        context
+            .support
+            .call_method1("compile_code", (text, &context.path))
+            .map(|_| ())
+    };
+    // One attempt for all is much faster than one for each, and mostly it succeeds.
+    let together: String = sources.iter().map(|source| source.text.as_str()).collect();
+    if compile(&together).is_ok() {
+        return Ok(Vec::new());
+    }
+    let mut found: Vec<Diagnostic> = Vec::new();
+    for source in &sources {
+        if let Err(problem) = compile(&source.text) {
+            let reason = problem
+                .value(context.python)
+                .getattr("msg")
+                .map_or_else(|_| problem.to_string(), |reason| reason.to_string());
+            found.push(error(
+                "host-syntax",
+                source.line,
+                format!("Python does not accept this line: {reason}"),
+                "here",
+                None,
+            ));
+        }
+    }
+    found.dedup();
+    Ok(found)
+}
+
+/// Raw code raised: where in the harness, why, and what to do.
+pub(super) fn raw_code_failed(context: &Context<'_>, text: &str, error: &PyErr) -> Diagnostic {
+    let python = context.python;
+    let raised = Raised::new(python, error);
+    let value = error.value(python);
+    let line = line_in_harness(context, error).unwrap_or(1);
+    let mut message = format!("the harness's own code raised {}", raised.summary());
+    let mut help = None;
+    if error.is_instance_of::<PyModuleNotFoundError>(python) {
+        let name: String = value
+            .getattr("name")
+            .and_then(|name| name.extract())
+            .unwrap_or_default();
+        message = format!("there is no module named `{name}`");
+        let folder = Path::new(&context.path)
+            .parent()
+            .unwrap_or(Path::new("."))
+            .display()
+            .to_string();
+        help = Some(format!(
+            "install it, or put `{}.py` into `{folder}`",
+            name.split('.').next().unwrap_or(&name)
+        ));
+    } else if error.is_instance_of::<PySyntaxError>(python) {
+        let file: String = value
+            .getattr("filename")
+            .and_then(|file| file.extract())
+            .unwrap_or_default();
+        let number: usize = value
+            .getattr("lineno")
+            .and_then(|number| number.extract())
+            .unwrap_or(0);
+        let reason: String = value
+            .getattr("msg")
+            .and_then(|reason| reason.extract())
+            .unwrap_or_default();
+        if file != context.path {
+            message = format!("a module that the harness imports is not valid Python: {reason}");
+            help = Some(format!(
+                "see `{file}`, line {number}; was it written for Python 2?"
+            ));
+        }
+    } else if raised.traceback.matches("\n  File ").count() > 2 {
+        help = Some(format!(
+            "the call that failed:\n{}",
+            last_frames(&raised.traceback)
+        ));
+    }
+    let label = String::from("while running this");
+    Diagnostic {
+        severity: Severity::Error,
+        name: "raw-code-failed",
+        message,
+        range: line_range(text, line),
+        label,
+        related: None,
+        help,
+    }
+}
+
+/// The part of a traceback that is about the system under test.
+fn last_frames(traceback: &str) -> String {
+    let lines: Vec<&str> = traceback.lines().collect();
+    lines[lines.len().saturating_sub(5)..].join("\n")
+}
+
+/// The line of the harness that was being executed.
+fn line_in_harness(context: &Context<'_>, error: &PyErr) -> Option<usize> {
+    let mut entry = error.traceback(context.python)?.into_any();
+    let mut line = None;
+    loop {
+        let file: String = entry
+            .getattr("tb_frame")
+            .and_then(|frame| frame.getattr("f_code")?.getattr("co_filename")?.extract())
+            .ok()?;
+        if file == context.path {
+            line = entry
+                .getattr("tb_lineno")
+                .and_then(|number| number.extract())
+                .ok();
+        }
+        let next = entry.getattr("tb_next").ok()?;
+        if next.is_none() {
+            return line;
+        }
+        entry = next;
+    }
+}
+
+/// The text of a line, without blanks at its ends.
+fn line_range(text: &str, line: usize) -> Range<usize> {
+    let mut start = 0;
+    for (number, content) in text.split_inclusive('\n').enumerate() {
+        if number + 1 == line {
+            let indent = content.len() - content.trim_start().len();
+            return start + indent..start + content.trim_end().len().max(indent);
+        }
+        start += content.len();
+    }
+    0..0
+}
