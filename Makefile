@@ -82,7 +82,9 @@ fix: .venv/ready ## format, and accept the output of the expectation tests for y
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check '$(RUFF)'
 	$(BIN)/ruff format $(PYTHON_FILES)
 	$(BIN)/ruff check --fix $(PYTHON_FILES)
-	$(EMBED) UPDATE_EXPECT=1 cargo test --quiet --workspace --exclude testwright-extension
+	$(EMBED) UPDATE_EXPECT=1 UPDATE_EXPECTATIONS=1 cargo test --quiet --workspace --exclude testwright-extension
+	$(MAKE) install
+	PATH="$(CURDIR)/$(BIN):$$PATH" UPDATE_EXPECTATIONS=1 $(BIN)/python -m pytest -q python/tests/test_examples.py
 
 bench: install ## measure what matters, as a Markdown table
 	@$(BIN)/python bench/bench.py

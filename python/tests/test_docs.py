@@ -10,14 +10,13 @@ The blocks of a page are taken in order, in a folder that has a copy of `example
 - ```sh and ```text blocks are not run: commands that install something, and drawings.
 """
 
-import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from terminal import run
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "examples/README.md", *sorted(ROOT.glob("docs/**/*.md"))]
@@ -137,21 +136,3 @@ def test_dots_stand_for_anything():
 
 def shell(command, folder):
     return run(["sh", "-c", command], folder)
-
-
-def run(command, folder):
-    environment = {**os.environ, "NO_COLOR": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-    environment.pop("PYTHONHASHSEED", None)
-    scripts = Path(sys.executable).parent
-    environment["PATH"] = f"{scripts}{os.pathsep}{environment['PATH']}"
-    return subprocess.run(
-        command,
-        cwd=folder,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        encoding="utf-8",
-        timeout=120,
-    )

@@ -7,11 +7,11 @@ print now, for you to read in the diff: UPDATE_EXPECTATIONS=1 pytest python/test
 import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from terminal import run
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FOLDERS = sorted(path for path in EXAMPLES.iterdir() if path.is_dir())
@@ -84,21 +84,3 @@ def transcript(command, folder):
     # Python draws these below the lines of a traceback, each version in its own way.
     text = re.sub(r"^ *[~^]+ *\n", "", text, flags=re.MULTILINE)
     return f"$ {command}\n{text}[exit status {done.returncode}]\n"
-
-
-def run(command, folder):
-    environment = {**os.environ, "NO_COLOR": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-    environment.pop("PYTHONHASHSEED", None)
-    scripts = Path(sys.executable).parent
-    environment["PATH"] = f"{scripts}{os.pathsep}{environment['PATH']}"
-    return subprocess.run(
-        command,
-        cwd=folder,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        encoding="utf-8",
-        timeout=120,
-    )
