@@ -94,7 +94,7 @@ fn broken(text: &str) -> Option<String> {
 fn corpus() -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut files = Vec::new();
-    for folder in ["crates/lang/tests", "examples"] {
+    for folder in ["crates/lang/tests", "crates/cli/tests/bad", "examples"] {
         collect(&root.join(folder), &mut files);
     }
     files.sort();

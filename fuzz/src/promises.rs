@@ -20,6 +20,13 @@ pub(crate) fn broken(text: &str) -> Option<String> {
         if found.message.is_empty() || found.message.ends_with('.') {
             return Some(format!("`{}` says {:?}", found.name, found.message));
         }
+        let words = [&found.message, &found.label]
+            .into_iter()
+            .chain(&found.help);
+        // What is written for a slot to have code checked is nobody's business.
+        if let Some(words) = words.into_iter().find(|words| words.contains("tw_hole")) {
+            return Some(format!("`{}` says {words:?}", found.name));
+        }
     }
     if diagnostics
         .windows(2)
@@ -47,11 +54,20 @@ pub(crate) fn broken(text: &str) -> Option<String> {
     first_and_last(&harness.catalog)
 }
 
+/// So many templates are looked at closely.
+const MOST_TEMPLATES: usize = 100;
+
 /// The first and last action of every template have texts that are found again.
 fn first_and_last(catalog: &testwright_core::Catalog) -> Option<String> {
+    // Finding an action looks at every template, so of many templates only some are tried.
+    let stride = catalog.templates().len() / MOST_TEMPLATES + 1;
     let mut start = 0;
     for template in (0..catalog.templates().len()).map(TemplateId) {
         let count = catalog.count(template);
+        if template.0 % stride != 0 {
+            start += count;
+            continue;
+        }
         for action in [start, (start + count).saturating_sub(1)].map(ActionId) {
             let text = if count > 0 {
                 catalog.text(action)

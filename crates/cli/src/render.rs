@@ -12,6 +12,7 @@ use crate::quantity;
 /// Draws diagnostics and errors.
 pub(crate) struct Renderer {
     draw: Draw,
+    width: usize,
 }
 
 impl Renderer {
@@ -23,6 +24,7 @@ impl Renderer {
         };
         Renderer {
             draw: draw.term_width(width),
+            width,
         }
     }
 
@@ -32,11 +34,11 @@ impl Renderer {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
         };
-        let place = inside(&file.text, &problem.range);
+        let place = self.shortened(&file.text, inside(&file.text, &problem.range));
         let related = problem
             .related
             .as_ref()
-            .map(|(range, label)| (inside(&file.text, range), label));
+            .map(|(range, label)| (self.shortened(&file.text, inside(&file.text, range)), label));
         let excerpt = Excerpt::around(
             &file.text,
             related.iter().map(|(range, _)| range).chain([&place]),
@@ -61,6 +63,20 @@ impl Renderer {
             .id(problem.name)
             .element(snippet);
         self.draw(with_help(group, problem.help.as_deref()))
+    }
+
+    /// A place that fits on the screen: a line is only cut where nothing is marked.
+    fn shortened(&self, text: &str, place: Range<usize>) -> Range<usize> {
+        let longest = (self.width * 2 / 3).max(20);
+        let marked = &text[place.clone()];
+        if marked.contains('\n') || marked.chars().count() <= longest {
+            return place;
+        }
+        let length = marked
+            .char_indices()
+            .nth(longest)
+            .map_or(marked.len(), |(at, _)| at);
+        place.start..place.start + length
     }
 
     /// A problem that has no place in a text.

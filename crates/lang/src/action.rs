@@ -21,11 +21,21 @@ pub(crate) fn read(context: &mut Context<'_, '_>, guarded: &[String]) -> Vec<Act
         empty(context, &content, "the line", "nothing to do");
         return Vec::new();
     }
+    let before = count_errors(context);
     let Some(exceptions) = Exceptions::read(context, content) else {
         return Vec::new();
     };
-    let errors = count_errors(context);
-    if errors > 0 && exceptions.rest.is_empty() {
+    let errors = match exceptions.is_dictionary {
+        // What follows a dictionary that was taken for exceptions makes no sense.
+        true => before,
+        false => count_errors(context),
+    };
+    if exceptions.rest.is_empty() {
+        if errors == 0 {
+            let place = declaration.content.clone();
+            let label = "no statement behind the exceptions";
+            empty(context, &place, "the statement", label);
+        }
         return Vec::new();
     }
     let nodes = placeholders::scan(
@@ -42,7 +52,11 @@ pub(crate) fn read(context: &mut Context<'_, '_>, guarded: &[String]) -> Vec<Act
             continue;
         };
         if count_errors(context) == errors {
+            let found = context.diagnostics.len();
             anatomy.check(&expansion, &mut budget, context);
+            if context.diagnostics.len() == found {
+                anatomy.forgotten(context);
+            }
         }
         let mut action = anatomy.action(context, guarded);
         action.essential = essential;
@@ -87,8 +101,7 @@ fn empty(context: &mut Context<'_, '_>, range: &Range<usize>, what: &str, label:
 struct Anatomy {
     guard: Option<Vec<Placed>>,
     statement: Vec<Placed>,
-    post: Option<Vec<Placed>>,
-    message: Option<Vec<Placed>>,
+    post: Option<Condition>,
     expect: Option<ExpectParts>,
 }
 
@@ -108,12 +121,14 @@ impl Anatomy {
         let mut pieces = split_at_mark(nodes, Mark::Guard);
         let dropped = pieces.split_off(pieces.len().min(2));
         let rest = pieces.pop().unwrap_or(&[]);
+        let mut arrow = None;
         let guard = match pieces.pop() {
             Some(guard) => {
-                let arrow = nodes
+                arrow = nodes
                     .get(guard.len())
-                    .map_or(whole.clone(), |placed| placed.node.span.clone());
-                Some(Self::guard(guard, &arrow, context)?)
+                    .map(|placed| placed.node.span.clone());
+                let place = arrow.clone().unwrap_or(whole.clone());
+                Some(Self::guard(guard, &place, context)?)
             }
             None => None,
         };
@@ -121,25 +136,40 @@ impl Anatomy {
             warn_dropped(first, last, "->", rest, &whole, context);
         }
         let (statement, post, expect) = Self::sections(rest, &whole, context);
+        let mark = rest
+            .get(statement.len())
+            .map(|placed| placed.node.span.clone());
         let statement = trimmed(statement, line);
         if statement.is_empty() {
-            empty(context, &whole, "the statement", "no statement here");
+            let behind = arrow.map(|arrow| (arrow, "no statement behind `->`"));
+            let before = || Some((mark?, "no statement before this"));
+            let (place, label) = behind
+                .or_else(before)
+                .unwrap_or((whole, "no statement here"));
+            empty(context, &place, "the statement", label);
             return None;
         }
         misplaced_pre(&statement, "a statement", context)?;
-        let (post, message) = match post {
-            Some((arrow, post)) => {
-                let (post, message) = Self::post(post, &arrow, context)?;
-                (Some(post), message)
-            }
-            None => (None, None),
+        let post = match post {
+            Some((arrow, post)) => Some(Self::post(post, &arrow, context)?),
+            None => None,
         };
         let expect = match expect {
             Some((_, expect)) => Some(ExpectParts::of(expect, &whole, context)?),
             None if context.declaration.keyword == Keyword::Expect => {
                 let diagnostic =
                     context.error("bad-expect", &whole, "an `expect:` line needs `==>`");
-                diagnostic.help = Some("write `expect: statement ==> name(arguments)`".to_owned());
+                let text = &line[whole.clone()];
+                diagnostic.help = Some(match text.split_once("=>") {
+                    Some((statement, _)) => format!(
+                        "write `expect: {} ==> name(arguments)`, with `==>`",
+                        keywords::shorten(statement.trim())
+                    ),
+                    None => format!(
+                        "write `expect: {} ==> name(arguments)`",
+                        keywords::shorten(text)
+                    ),
+                });
                 return None;
             }
             None => None,
@@ -148,7 +178,6 @@ impl Anatomy {
             guard,
             statement,
             post,
-            message,
             expect,
         })
     }
@@ -172,7 +201,11 @@ impl Anatomy {
                 &mark.node.span,
                 "the guard comes first, the post-condition last",
             );
-            diagnostic.help = Some("write `guard -> statement => post-condition`".to_owned());
+            diagnostic.label = "stands before the guard's `->`".to_owned();
+            diagnostic.help = Some(
+                "write `guard -> statement => post-condition`; greater or equal is written `>=`"
+                    .to_owned(),
+            );
             return None;
         }
         misplaced_pre(&guard, "a guard", context)?;
@@ -213,15 +246,14 @@ impl Anatomy {
         (statement, post, expect)
     }
 
-    /// A post-condition and its message, given the arrow before them.
+    /// A post-condition, given the arrow before it.
     fn post(
         nodes: &[Placed],
         arrow: &Range<usize>,
         context: &mut Context<'_, '_>,
-    ) -> Option<(Vec<Placed>, Option<Vec<Placed>>)> {
-        let line = context.line();
-        let (post, message) = split_message(nodes, line);
-        if post.is_empty() {
+    ) -> Option<Condition> {
+        let post = Condition::of(nodes, context.line());
+        if post.test.is_empty() {
             empty(
                 context,
                 arrow,
@@ -230,21 +262,31 @@ impl Anatomy {
             );
             return None;
         }
-        let is_semicolon = |placed: &&Placed| placed.node.is_mark(Mark::Semicolon);
-        if let Some(semicolon) = post
-            .iter()
-            .chain(message.iter().flatten())
-            .find(is_semicolon)
-        {
-            let diagnostic = context.error(
-                "statement-behind-post",
-                &semicolon.node.span,
-                "no statement can follow the post-condition",
-            );
-            diagnostic.help = Some("put all statements before `=>`".to_owned());
-            return None;
-        }
-        Some((post, message))
+        post.check_message(context);
+        Some(post)
+    }
+
+    /// A definition that nobody can see: names are local to an action.
+    fn forgotten(&self, context: &mut Context<'_, '_>) {
+        let [only] = self.statement.as_slice() else {
+            return;
+        };
+        let text = &context.line()[only.node.span.clone()];
+        let end = text.find(|letter| !host::continues_name(letter));
+        let word = &text[..end.unwrap_or(text.len())];
+        let what = match word {
+            "import" | "from" => "an import",
+            "def" => "a function",
+            "class" => "a class",
+            _ => return,
+        };
+        let (span, text) = (only.node.span.clone(), keywords::shorten(text));
+        let message = format!("{what} in an action is forgotten when the action ends");
+        let diagnostic = context.warning("missing-at", &span, message);
+        diagnostic.label = "an action like any other".to_owned();
+        diagnostic.help = Some(format!(
+            "write `@{text}`: raw code is run once and known everywhere"
+        ));
     }
 
     fn check(&self, expansion: &Expansion, budget: &mut usize, context: &mut Context<'_, '_>) {
@@ -263,10 +305,13 @@ impl Anatomy {
         }
         check("statement", Syntax::Statements, &self.statement, ("", ""));
         if let Some(post) = &self.post {
-            check("post-condition", Syntax::Expression, post, ("", ""));
-        }
-        if let Some(message) = &self.message {
-            check("message", Syntax::Expression, message, ("", ""));
+            check("post-condition", Syntax::Expression, &post.test, ("", ""));
+            if let Some(message) = &post.message {
+                check("message", Syntax::Expression, message, ("", ""));
+            }
+            if let Some(tail) = &post.tail {
+                check("statement", Syntax::Statements, tail, ("", ""));
+            }
         }
         if let Some(expect) = &self.expect {
             check(
@@ -282,16 +327,13 @@ impl Anatomy {
         let line = context.line();
         let mut pre_values = Vec::new();
         let mut none = Vec::new();
-        let post = self
-            .post
-            .as_ref()
-            .map(|post| fragment(post, line, &mut pre_values));
-        let post_message = self
-            .message
-            .as_ref()
-            .map(|message| fragment(message, line, &mut pre_values));
+        let mut condition =
+            |part: Option<&Vec<Placed>>| part.map(|nodes| fragment(nodes, line, &mut pre_values));
+        let post = condition(self.post.as_ref().map(|post| &post.test));
+        let post_message = condition(self.post.as_ref().and_then(|post| post.message.as_ref()));
+        let post_tail = condition(self.post.as_ref().and_then(|post| post.tail.as_ref()));
         let statement = fragment(&self.statement, line, &mut none);
-        let post_text: String = [&post, &post_message]
+        let post_text: String = [&post, &post_message, &post_tail]
             .into_iter()
             .flatten()
             .chain(&pre_values)
@@ -313,6 +355,7 @@ impl Anatomy {
             statement,
             post,
             post_message,
+            post_tail,
             post_mentions_raised: post_text.contains("raised"),
             post_mentions_reference: post_text.contains("refRaised")
                 || names
@@ -342,7 +385,7 @@ impl ExpectParts {
             let diagnostic =
                 context.error("bad-expect", &range, "`name(arguments)` must follow `==>`");
             diagnostic.help = Some(
-                "the functions `name_before`, `name_after` and `name_check` are called with the arguments".to_owned(),
+                "a condition stands behind `=>`; behind `==>` stands the name of three functions, `name_before`, `name_after` and `name_check`, and their arguments".to_owned(),
             );
         }
         parts
@@ -376,22 +419,57 @@ fn split_at_mark(nodes: &[Placed], mark: Mark) -> Vec<&[Placed]> {
     nodes.split(|placed| placed.node.is_mark(mark)).collect()
 }
 
-/// Splits `expression, message`; like any statement, the assertion it stands for may end in a semicolon.
-pub(crate) fn split_message(nodes: &[Placed], line: &str) -> (Vec<Placed>, Option<Vec<Placed>>) {
-    let mut nodes = trimmed(nodes, line);
-    while nodes
-        .last()
-        .is_some_and(|last| last.node.is_mark(Mark::Semicolon))
-    {
-        nodes.pop();
-        nodes = trimmed(&nodes, line);
-    }
-    match nodes.iter().position(|placed| placed.node.is_comma()) {
-        Some(comma) => {
-            let message = trimmed(&nodes[comma + 1..], line);
-            (trimmed(&nodes[..comma], line), Some(message))
+/// A condition as it stands behind `=>` or `property:`. It stands for the assertion of what is written there, so a message
+/// may follow it, and further statements.
+pub(crate) struct Condition {
+    pub(crate) test: Vec<Placed>,
+    pub(crate) message: Option<Vec<Placed>>,
+    /// Where the comma before the message stands.
+    comma: Option<Range<usize>>,
+    pub(crate) tail: Option<Vec<Placed>>,
+}
+
+impl Condition {
+    /// Takes `test, message; tail` apart.
+    pub(crate) fn of(nodes: &[Placed], line: &str) -> Condition {
+        let is_semicolon = |placed: &Placed| placed.node.is_mark(Mark::Semicolon);
+        let (assertion, tail) = match nodes.iter().position(is_semicolon) {
+            Some(at) => (&nodes[..at], &nodes[at + 1..]),
+            None => (nodes, &[][..]),
+        };
+        let mut tail = trimmed(tail, line);
+        while tail.last().is_some_and(is_semicolon) {
+            tail.pop();
+            tail = trimmed(&tail, line);
         }
-        None => (nodes, None),
+        let assertion = trimmed(assertion, line);
+        let at = assertion.iter().position(|placed| placed.node.is_comma());
+        let (test, message, comma) = match at {
+            Some(at) => (
+                trimmed(&assertion[..at], line),
+                Some(trimmed(&assertion[at + 1..], line)),
+                Some(assertion[at].node.span.clone()),
+            ),
+            None => (assertion, None, None),
+        };
+        Condition {
+            test,
+            message,
+            comma,
+            tail: (!tail.is_empty()).then_some(tail),
+        }
+    }
+
+    /// Reports a comma that no message follows.
+    pub(crate) fn check_message(&self, context: &mut Context<'_, '_>) {
+        if let (Some(comma), true) = (
+            &self.comma,
+            self.message.as_ref().is_some_and(Vec::is_empty),
+        ) {
+            let diagnostic = context.error("empty-part", comma, "the message is empty");
+            diagnostic.label = "nothing stands behind this comma".to_owned();
+            diagnostic.help = Some("write a message behind it, or remove it".to_owned());
+        }
     }
 }
 
@@ -415,8 +493,9 @@ fn warn_dropped(
     diagnostic.label = "never executed".to_owned();
     diagnostic.help = Some(match mark {
         "->" if !statement.is_empty() => {
-            "a line has one guard; write a sequence with `;`: `guard -> one; two`".to_owned()
+            "a line has one guard: join conditions with `and`, statements with `;`".to_owned()
         }
+        "=>" => "join conditions with `and`; greater or equal is written `>=`".to_owned(),
         _ => "join conditions with `and`".to_owned(),
     });
 }

@@ -5,17 +5,19 @@
 
 use testwright_core::{Axis, Choice};
 
+use crate::advice;
 use crate::choices::{Alternatives, ChoiceNode};
 use crate::diagnostics::Diagnostic;
 use crate::expand::{Context, Placed};
 use crate::fragments;
 use crate::host::{self, Syntax, Trouble};
-use crate::keywords::shorten;
+use crate::keywords::{shorten, trim};
 use crate::mapping::Mapped;
 use crate::nodes::Kind;
+use crate::placeholders::UNKNOWN;
 
-/// What is written for a slot.
-const SLOT: &str = "slot";
+/// What is written for a slot, with a number behind it: messages speak of what stands in the harness.
+const HOLE: &str = "tw_hole_";
 
 /// A line is checked in no more variants than this.
 const MOST_CHECKS: usize = 300;
@@ -63,25 +65,110 @@ pub(crate) fn check(code: Code<'_>, axes: &[Axis], context: &mut Context<'_, '_>
             return true;
         }
         *code.budget -= 1;
-        let text = written(&code, variant, axes, line);
+        let text = written(&code, variant, axes, line, false);
         let troubles = host::check(code.syntax, &text.text);
         if troubles.is_empty() {
+            if variant.is_none() {
+                in_spite_of_syntax(&code, &text, context);
+            }
             continue;
         }
+        let (text, troubles) = readable(&code, variant, axes, line, text, troubles);
         for trouble in &troubles {
-            let range = context.declaration.place(&text.source(&trouble.range));
-            let mut diagnostic = report(trouble, range, code.what);
-            if let (Some((at, alternative)), None) = (variant, &trouble.outdated)
-                && let Some(Axis::Choice(choice)) = axes.get(code.nodes[at].axis)
-            {
-                let chosen = choice.text(alternative as u64);
-                diagnostic.label = format!("with the alternative `{}`", shorten(chosen.trim()));
-            }
-            context.diagnostics.push(diagnostic);
+            report_here(&code, &text, variant, axes, trouble, context);
         }
         return false;
     }
     true
+}
+
+/// The same troubles in words that speak of choices, not of their alternatives, where that is possible.
+fn readable(
+    code: &Code<'_>,
+    variant: Option<(usize, usize)>,
+    axes: &[Axis],
+    line: &str,
+    text: Mapped,
+    troubles: Vec<Trouble>,
+) -> (Mapped, Vec<Trouble>) {
+    let other = written(code, variant, axes, line, true);
+    let again = host::check(code.syntax, &other.text);
+    let kinds = |troubles: &[Trouble]| -> Vec<bool> {
+        let is_outdated = |trouble: &Trouble| trouble.outdated.is_some();
+        troubles.iter().map(is_outdated).collect()
+    };
+    if kinds(&again) == kinds(&troubles) {
+        (other, again)
+    } else {
+        (text, troubles)
+    }
+}
+
+fn report_here(
+    code: &Code<'_>,
+    text: &Mapped,
+    variant: Option<(usize, usize)>,
+    axes: &[Axis],
+    trouble: &Trouble,
+    context: &mut Context<'_, '_>,
+) {
+    let line = context.line();
+    let mut trouble = trouble.clone();
+    let help = advice::advice(code.what, &text.text, &trouble);
+    trouble.message = with_holes(&trouble.message, code.nodes, line);
+    trouble.outdated = trouble
+        .outdated
+        .map(|help| with_holes(&help, code.nodes, line));
+    let mut range = text.source(&trouble.range);
+    let mut what = code.what.to_owned();
+    if let (Some((at, alternative)), None) = (variant, &trouble.outdated)
+        && let Some(Axis::Choice(choice)) = axes.get(code.nodes[at].axis)
+        && let Kind::Choice(node) = &code.nodes[at].node.kind
+    {
+        let chosen = choice.text(alternative as u64);
+        what = format!("{what} with the alternative `{}`", shorten(chosen.trim()));
+        let place = exact_place(node, alternative).unwrap_or(code.nodes[at].node.span.clone());
+        if !(place.start <= range.start && range.end <= place.end) {
+            range = trim(line, place);
+        }
+    }
+    let mut diagnostic = report(&trouble, context.declaration.place(&range), &what);
+    let help = help
+        .map(|help| with_holes(&help, code.nodes, line))
+        .or_else(|| in_choice(code.nodes, &range));
+    diagnostic.help = diagnostic.help.or(help);
+    context.diagnostics.push(diagnostic);
+}
+
+/// The way out of trouble in the middle of an alternative.
+fn in_choice(nodes: &[Placed], range: &std::ops::Range<usize>) -> Option<String> {
+    let is_around = |placed: &&Placed| {
+        let span = &placed.node.span;
+        matches!(placed.node.kind, Kind::Choice(_))
+            && span.start < range.start
+            && range.end < span.end
+    };
+    nodes.iter().find(is_around)?;
+    Some("alternatives are separated by commas: `<[1,2,3]>`".to_owned())
+}
+
+/// What the host's grammar allows, but nobody means.
+fn in_spite_of_syntax(code: &Code<'_>, text: &Mapped, context: &mut Context<'_, '_>) {
+    let is_condition = matches!(code.what, "post-condition" | "property");
+    let Some(surprise) = host::surprise(&text.text, is_condition) else {
+        return;
+    };
+    let range = context.declaration.place(&text.source(&surprise.range));
+    let diagnostic = if surprise.is_error {
+        Diagnostic::error("useless-line", range, surprise.message)
+    } else {
+        Diagnostic::warning("always-true", range, surprise.message)
+    };
+    context.diagnostics.push(diagnostic.with_help(with_holes(
+        &surprise.help,
+        code.nodes,
+        context.line(),
+    )));
 }
 
 /// The diagnostic for a trouble at this range of the file.
@@ -89,6 +176,10 @@ pub(crate) fn report(trouble: &Trouble, range: std::ops::Range<usize>, what: &st
     match &trouble.outdated {
         Some(help) => {
             Diagnostic::error("python-2", range, trouble.message.clone()).with_help(help.clone())
+        }
+        // Says for itself what it is about: a bracket that is never closed may belong to any part of the line.
+        None if trouble.message.starts_with("this ") => {
+            Diagnostic::error("host-syntax", range, trouble.message.clone())
         }
         None => Diagnostic::error(
             "host-syntax",
@@ -98,20 +189,48 @@ pub(crate) fn report(trouble: &Trouble, range: std::ops::Range<usize>, what: &st
     }
 }
 
+/// A message with what stands in the harness in place of the names that were written for it.
+fn with_holes(message: &str, nodes: &[Placed], line: &str) -> String {
+    let mut parts = message.split(HOLE);
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (number, rest) = part.split_once('_').unwrap_or((part, ""));
+        let node = number.parse().ok().and_then(|at: usize| nodes.get(at));
+        text.push_str(node.map_or("…", |placed| &line[placed.node.span.clone()]));
+        text.push_str(rest);
+    }
+    text
+}
+
 /// The code with its holes filled.
-fn written(code: &Code<'_>, variant: Option<(usize, usize)>, axes: &[Axis], line: &str) -> Mapped {
+///
+/// With `readable`, a choice between literals is written as a name too.
+fn written(
+    code: &Code<'_>,
+    variant: Option<(usize, usize)>,
+    axes: &[Axis],
+    line: &str,
+    readable: bool,
+) -> Mapped {
     let mut mapped = Mapped::default();
     let start = code.nodes.first().map_or(0, |first| first.node.span.start);
     mapped.push_instead(code.around.0, start..start);
     for (at, placed) in code.nodes.iter().enumerate() {
         let span = placed.node.span.clone();
+        let hole = || format!("{HOLE}{at}_");
         match &placed.node.kind {
             Kind::Text => mapped.push(&line[span.clone()], span.start),
+            Kind::Written(text) if text == UNKNOWN => mapped.push_instead(&hole(), span),
             Kind::Written(text) => mapped.push_instead(text, span),
             Kind::Mark(mark) => mapped.push_instead(mark.host_text(), span),
-            Kind::Slot(_) | Kind::Back(..) => mapped.push_instead(SLOT, span),
+            Kind::Slot(_) | Kind::Back(..) => mapped.push_instead(&hole(), span),
             Kind::PreOpen => mapped.push_instead("(", span),
             Kind::PreClose => mapped.push_instead(")", span),
+            Kind::Choice(choice)
+                if readable && fragments::is_operand(code.nodes, at, choice, line) =>
+            {
+                mapped.push_instead(&hole(), span);
+            }
             Kind::Choice(choice) => {
                 let alternative = variant
                     .filter(|(place, _)| *place == at)

@@ -218,10 +218,14 @@ impl Found {
         }
         let start = opener + if double { 3 } else { 2 };
         let closers: [&str; 2] = if double { ["],>", "],%"] } else { ["]>", "]%"] };
-        let length = closers
-            .iter()
-            .filter_map(|closer| text[start..end].find(closer))
-            .min()?;
+        let inner = text.get(start..end)?;
+        // One search for both closers: the one that does not occur would be looked for up to the end of the line.
+        let closes = |at: &usize| {
+            closers
+                .iter()
+                .any(|closer| inner[*at..].starts_with(closer))
+        };
+        let length = inner.match_indices(']').map(|(at, _)| at).find(closes)?;
         let content = start..start + length;
         let commas: Vec<usize> = text[content.clone()]
             .match_indices(',')
@@ -299,6 +303,12 @@ pub(crate) fn range(content: &str) -> Option<Result<Choice, String>> {
     if let Some((first, last)) = characters(content) {
         return Some(Ok(character_range(first, last)));
     }
+    if let Some((first, last)) = content.split_once("...") {
+        let ends = (integer(first), integer(last.trim_start_matches('.')));
+        if let (Some(_), Some(_)) = ends {
+            return Some(Err(format!("a range has two dots, not as in `{content}`")));
+        }
+    }
     let has_dots = |token: &Token| content[token.range.clone()].contains("..");
     let is_range = !content.contains("...") && {
         let tokens = host::tokens(content);
@@ -311,12 +321,40 @@ pub(crate) fn range(content: &str) -> Option<Result<Choice, String>> {
         });
         neighbours || tokens.iter().filter(outside).any(has_dots)
     };
-    let looks_like_code = content.contains(['(', '[', '{', '<', '%', ',']);
+    let looks_like_code = content.contains(['(', '[', '{', ',']);
     (is_range && !looks_like_code).then(|| {
         Err(format!(
             "`{content}` is neither a range of integers nor of characters"
         ))
     })
+}
+
+/// What to write instead of something that is meant as a range and is not right.
+pub(crate) fn range_advice(content: &str) -> String {
+    let dots = content.find("..").unwrap_or(content.len());
+    let first = content[..dots].trim();
+    let last = content[dots..].trim_start_matches('.').trim();
+    let letter = |text: &str| {
+        let mut letters = text.trim_matches(['\'', '"']).chars();
+        letters
+            .next()
+            .filter(|letter| letters.next().is_none() && letter.is_alphabetic())
+    };
+    match (integer(first), integer(last), letter(first), letter(last)) {
+        (Some(_), Some(_), ..) if content.contains("...") => format!("write `<[{first}..{last}]>`"),
+        (Some(_), Some(_), ..) => "use smaller numbers".to_owned(),
+        (_, _, Some(first), Some(last)) => format!("write `<['{first}'..'{last}']>`"),
+        _ => {
+            "write `<[1..20]>` or `<['a'..'z']>`, or list the values: `<[0.5,1.0,2.5]>`".to_owned()
+        }
+    }
+}
+
+/// `1-5`, which is a difference where a range may be meant.
+pub(crate) fn difference(content: &str) -> Option<(&str, &str)> {
+    let (first, last) = content.trim().split_once(['-', ':'])?;
+    let is_number = |text: &str| !text.starts_with('-') && integer(text).is_some();
+    (is_number(first) && is_number(last)).then_some((first.trim(), last.trim()))
 }
 
 fn integer(text: &str) -> Option<&str> {
@@ -447,6 +485,7 @@ mod tests {
         );
         assert!(matches!(range("1..x"), Some(Err(_))));
         assert!(matches!(range("1..99999999999999999999"), Some(Err(_))));
+        assert!(matches!(range("1...5"), Some(Err(_))));
         for other in ["1", "'..'", "...", "f(..)", "'../a'", ""] {
             assert_eq!(range(other), None, "{other:?}");
         }

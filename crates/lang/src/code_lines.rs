@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use crate::action;
+use crate::action::{self, Condition};
 use crate::check::{self, Code};
 use crate::exceptions::Exceptions;
 use crate::expand::{self, Context, Expansion, Meaning, Placed};
-use crate::fragments::{fragment, trimmed};
+use crate::fragments::{fragment, span, trimmed};
 use crate::harness::{Fragment, Harness, Line, Log, Property};
 use crate::host::Syntax;
 use crate::keywords::{self, Keyword};
@@ -65,10 +65,13 @@ pub(crate) fn missing(context: &mut Context<'_, '_>) {
         format!("nothing stands behind `{word}:`"),
     );
     diagnostic.label = "no content".to_owned();
-    diagnostic.help = Some(format!(
-        "a section of such lines starts with `{}:`",
-        keyword.section()
-    ));
+    diagnostic.help = Some(match keyword {
+        Keyword::Expect => "write `expect: statement ==> name(arguments)`".to_owned(),
+        _ => format!(
+            "write something behind it; a section of such lines starts with `{}:`",
+            keyword.section()
+        ),
+    });
 }
 
 /// `[POST] [level]`
@@ -119,9 +122,13 @@ fn lines(context: &mut Context<'_, '_>, range: Range<usize>) -> Vec<(Line, Optio
         }
         let text = context.line();
         let (code, message) = match keyword {
-            Keyword::Property => action::split_message(&expansion.nodes, text),
+            Keyword::Property => property(&expansion.nodes, context),
             _ => (trimmed(&expansion.nodes, text), None),
         };
+        if code.is_empty() {
+            missing(context);
+            continue;
+        }
         if action::count_errors(context) == errors {
             check_code(&code, message.as_deref(), &expansion, &mut budget, context);
         }
@@ -135,6 +142,23 @@ fn lines(context: &mut Context<'_, '_>, range: Range<usize>) -> Vec<(Line, Optio
         lines.push((line, message));
     }
     lines
+}
+
+/// The condition of a property and its message. The original runs statements behind it, which only a condition with side
+/// effects needs; here they are ignored.
+fn property(nodes: &[Placed], context: &mut Context<'_, '_>) -> (Vec<Placed>, Option<Vec<Placed>>) {
+    let condition = Condition::of(nodes, context.line());
+    if let Some(range) = condition.tail.as_deref().and_then(span) {
+        let diagnostic = context.warning(
+            "dropped-text",
+            &range,
+            "statements behind a property are ignored",
+        );
+        diagnostic.label = "never executed".to_owned();
+        diagnostic.help = Some("a property is one condition; write another line".to_owned());
+    }
+    condition.check_message(context);
+    (condition.test, condition.message)
 }
 
 /// With its article, as messages name it.
@@ -195,15 +219,22 @@ fn misplaced_mark(expansion: &Expansion, what: &str, context: &mut Context<'_, '
         if let Some((_, text, thing)) = marks.iter().find(|(mark, ..)| placed.node.is_mark(*mark)) {
             let message = format!("`{text}` cannot stand in {what}");
             let diagnostic = context.error("misplaced-separator", &placed.node.span, message);
-            diagnostic.help = Some(format!("only actions have {thing}"));
+            diagnostic.help = Some(match is_statement {
+                true => format!("only actions have {thing}"),
+                false => {
+                    format!("only actions have {thing}; for “if a, then b” write `not a or b`")
+                }
+            });
             return true;
         }
         if placed.node.is_mark(Mark::Define) {
             let message = format!("`:=` cannot stand in {what}");
+            let whole = context.declaration.line.text.trim();
+            let corrected = whole.replace(":=", "=");
             let diagnostic = context.error("misplaced-definition", &placed.node.span, message);
             diagnostic.help = Some(match is_statement {
-                true => "use `=`".to_owned(),
-                false => "only actions define slots".to_owned(),
+                true => format!("write `{}`", keywords::shorten(&corrected)),
+                false => "only actions give slots new values; to compare, write `==`".to_owned(),
             });
             return true;
         }

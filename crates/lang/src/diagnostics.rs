@@ -1,6 +1,6 @@
 //! What is wrong with a harness, for the person who wrote it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// How bad it is.
@@ -97,6 +97,7 @@ pub(crate) fn in_order(mut diagnostics: Vec<Diagnostic>, file: &str) -> Vec<Diag
     diagnostics
         .dedup_by(|later, earlier| later.name == earlier.name && later.range == earlier.range);
     drop_what_joining_broke(&mut diagnostics);
+    drop_before_stray_end(&mut diagnostics);
     drop_pools_that_got_lost(&mut diagnostics, file);
     once_each(&mut diagnostics, "unknown-pool", ", but named");
     once_each(&mut diagnostics, "bad-placeholder", "written like this");
@@ -110,9 +111,20 @@ fn drop_what_joining_broke(diagnostics: &mut Vec<Diagnostic>) {
     if places.is_empty() {
         return;
     }
-    drop_because(diagnostics, &places, |place, diagnostic| {
-        place.contains(&diagnostic.range.start)
+    drop_because(diagnostics, |diagnostic| {
+        let around = |place: &&Range<usize>| place.contains(&diagnostic.range.start);
+        places.iter().find(around)
     });
+}
+
+/// Where raw code ends that never started, what looks like a line of raw code is one.
+fn drop_before_stray_end(diagnostics: &mut Vec<Diagnostic>) {
+    let stray = diagnostics
+        .iter()
+        .rfind(|diagnostic| diagnostic.name == "stray-block-end")
+        .map_or(0, |diagnostic| diagnostic.range.start);
+    diagnostics
+        .retain(|diagnostic| diagnostic.name != "missing-at" || diagnostic.range.start >= stray);
 }
 
 /// What is lost where one of these is found may be the declaration of a pool.
@@ -128,51 +140,62 @@ pub(crate) const LOST: [&str; 6] = [
 /// A pool that is declared in a place where it cannot be seen is not unknown: that place is what must be changed.
 fn drop_pools_that_got_lost(diagnostics: &mut Vec<Diagnostic>, file: &str) {
     let places = places_of(diagnostics, &LOST);
-    if places.is_empty() {
+    let mut lost: BTreeMap<String, &Range<usize>> = BTreeMap::new();
+    for place in &places {
+        let text = file.get(place.clone()).unwrap_or_default();
+        for (at, opener) in text.match_indices(['<', '%']) {
+            let closer = if opener == "<" { '>' } else { '%' };
+            let inner = &text[at + 1..text.floor_char_boundary(at + LONGEST_NAME)];
+            if let Some(end) = inner.find(closer) {
+                lost.entry(format!("<{}>", &inner[..end])).or_insert(place);
+            }
+        }
+    }
+    if lost.is_empty() {
         return;
     }
-    drop_because(diagnostics, &places, |place, diagnostic| {
+    drop_because(diagnostics, |diagnostic| {
         let name = match diagnostic.name {
             "unknown-pool" => diagnostic.message.split('`').nth(1),
             "bad-placeholder" => file.get(diagnostic.range.clone()),
             _ => None,
         };
-        let (Some(name), Some(lost)) = (name, file.get(place.clone())) else {
-            return false;
-        };
-        let old_notation = name.replace(['<', '>'], "%");
-        lost.contains(name) || lost.contains(&old_notation)
+        lost.get(name?).copied()
     });
 }
+
+/// Longer names are not looked for among what was lost.
+const LONGEST_NAME: usize = 100;
 
 /// Where diagnostics with these names are.
 fn places_of(diagnostics: &[Diagnostic], names: &[&str]) -> Vec<Range<usize>> {
     let of_interest = |diagnostic: &&Diagnostic| names.contains(&diagnostic.name);
     let found = diagnostics.iter().filter(of_interest);
-    // The others are compared with each of them; nobody makes more such mistakes.
+    // Nobody makes more such mistakes, and the others are compared with each of them.
     found.take(100).map(|found| found.range.clone()).collect()
 }
 
-/// Leaves out what `follows` from a problem at one of the places. If that was an error, the problem is one.
-fn drop_because(
+/// Leaves out what follows from a problem at the place that `cause` gives. If it was an error, the cause is one.
+fn drop_because<'p>(
     diagnostics: &mut Vec<Diagnostic>,
-    places: &[Range<usize>],
-    follows: impl Fn(&Range<usize>, &Diagnostic) -> bool,
+    cause: impl Fn(&Diagnostic) -> Option<&'p Range<usize>>,
 ) {
-    let mut guilty = Vec::new();
+    let mut guilty = BTreeSet::new();
+    let key = |range: &Range<usize>| (range.start, range.end);
     diagnostics.retain(|diagnostic| {
-        let is_cause = LOST.contains(&diagnostic.name) && places.contains(&diagnostic.range);
-        let cause = places.iter().find(|place| follows(place, diagnostic));
-        let Some(cause) = cause.filter(|_| !is_cause) else {
+        let Some(place) = cause(diagnostic) else {
             return true;
         };
+        if LOST.contains(&diagnostic.name) && diagnostic.range == *place {
+            return true;
+        }
         if diagnostic.severity == Severity::Error {
-            guilty.push(cause.clone());
+            guilty.insert(key(place));
         }
         false
     });
     for diagnostic in diagnostics {
-        if LOST.contains(&diagnostic.name) && guilty.contains(&diagnostic.range) {
+        if LOST.contains(&diagnostic.name) && guilty.contains(&key(&diagnostic.range)) {
             diagnostic.severity = Severity::Error;
         }
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::expand::Context;
 use crate::host::{self, Syntax};
-use crate::keywords;
+use crate::keywords::{self, Keyword};
 
 /// `{E, !W}` at the start of a line.
 pub(crate) struct Exceptions {
@@ -12,6 +12,8 @@ pub(crate) struct Exceptions {
     pub(crate) warnings: Vec<String>,
     /// What follows.
     pub(crate) rest: Range<usize>,
+    /// It is a dictionary, not a list of exceptions.
+    pub(crate) is_dictionary: bool,
 }
 
 impl Exceptions {
@@ -22,6 +24,7 @@ impl Exceptions {
             expected: Vec::new(),
             warnings: Vec::new(),
             rest: content.clone(),
+            is_dictionary: false,
         };
         if !line[content.clone()].starts_with('{') {
             return Some(exceptions);
@@ -33,16 +36,55 @@ impl Exceptions {
                 "the list of exceptions is never closed",
             );
             diagnostic.label = "no `}` follows".to_owned();
-            diagnostic.help = Some("write `{KeyError, ValueError} statement`".to_owned());
+            let names = line[content.start + 1..content.end].split(|letter| {
+                !(host::continues_name(letter) || matches!(letter, '.' | ',' | '!'))
+            });
+            let first = names
+                .map(|name| name.trim_matches(','))
+                .find(|name| !name.is_empty());
+            let first = first.unwrap_or("KeyError").to_owned();
+            diagnostic.help = Some(format!("write `{{{first}}} statement`"));
             return None;
         };
+        let inner = keywords::trim(line, content.start + 1..content.start + length);
+        if inner.is_empty() {
+            let diagnostic = context.warning(
+                "empty-exceptions",
+                &(content.start..content.start + length + 1),
+                "the list of exceptions is empty, so none is expected",
+            );
+            diagnostic.help = Some(
+                "name those that may be raised: `{KeyError} statement`; `{Exception}` is any"
+                    .to_owned(),
+            );
+        } else if line[inner.clone()].contains(':') {
+            exceptions.is_dictionary = true;
+            let diagnostic = context.error(
+                "bad-exception",
+                &(content.start..content.start + length + 1),
+                "a line that starts with `{` starts with a list of exceptions, which this is not",
+            );
+            diagnostic.help = Some("put a dictionary into parentheses: `({…})`".to_owned());
+            exceptions.rest = keywords::trim(line, content.start + length + 1..content.end);
+            return Some(exceptions);
+        }
         let mut at = content.start + 1;
         for item in line[at..content.start + length].split(',') {
             exceptions.item(context, keywords::trim(line, at..at + item.len()));
             at += item.len() + 1;
         }
         exceptions.rest = keywords::trim(line, content.start + length + 1..content.end);
+        exceptions.skip_keyword(context);
         Some(exceptions)
+    }
+
+    /// The keyword of the line may stand behind its exceptions.
+    fn skip_keyword(&mut self, context: &Context<'_, '_>) {
+        let (line, word) = (context.line(), context.declaration.keyword.word());
+        let behind = line[self.rest.clone()].strip_prefix(word);
+        if let Some(behind) = behind.filter(|behind| !word.is_empty() && behind.starts_with(':')) {
+            self.rest = keywords::trim(line, self.rest.end - behind.len() + 1..self.rest.end);
+        }
     }
 
     fn item(&mut self, context: &mut Context<'_, '_>, range: Range<usize>) {
@@ -57,10 +99,13 @@ impl Exceptions {
         if text.is_empty() {
             if is_warning {
                 let place = range.start - 1..range.start;
-                context.error(
+                let diagnostic = context.error(
                     "bad-exception",
                     &place,
                     "`!` must be followed by an exception",
+                );
+                diagnostic.help = Some(
+                    "write `{!ValueError}` for one that is to be reported as a warning".to_owned(),
                 );
             }
             return;
@@ -75,16 +120,33 @@ impl Exceptions {
     }
 }
 
-/// Reports an exception class that is no expression.
+/// Reports an exception class that is none.
 pub(crate) fn check_exception(context: &mut Context<'_, '_>, range: &Range<usize>) {
     let text = &context.line()[range.clone()];
-    if let Some(trouble) = host::check(Syntax::Expression, text).first() {
-        let place = range.start + trouble.range.start..range.start + trouble.range.end;
-        let message = format!("`{text}` does not name an exception: {}", trouble.message);
-        let diagnostic = context.error("bad-exception", &place, message);
-        diagnostic.help = Some(
-            "write class names with commas between: `{KeyError, ValueError}`; a dictionary that starts a line needs parentheses"
-                .to_owned(),
-        );
-    }
+    let is_value = host::is_literal(text) || text.starts_with(['{', '[']);
+    let place = match host::check(Syntax::Expression, text).first() {
+        Some(trouble) => range.start + trouble.range.start..range.start + trouble.range.end,
+        None if is_value => range.clone(),
+        None => return,
+    };
+    let is_list = context.declaration.keyword != Keyword::Exception;
+    let (open, close) = if is_list {
+        ("{", "}")
+    } else {
+        ("exception: ", "")
+    };
+    let inner = text.trim_matches(['{', '}', '[', ']', '(', ')', '\'', '"', ' ']);
+    let names: Vec<&str> = inner
+        .split_whitespace()
+        .filter(|name| !matches!(*name, "and" | "or"))
+        .collect();
+    let example = match !names.is_empty() && names.iter().all(|name| host::is_dotted_name(name)) {
+        true => keywords::shorten(&names.join(", ")),
+        false => "KeyError, ValueError".to_owned(),
+    };
+    let message = format!("`{}` does not name an exception", keywords::shorten(text));
+    let diagnostic = context.error("bad-exception", &place, message);
+    diagnostic.help = Some(format!(
+        "write class names with commas between: `{open}{example}{close}`"
+    ));
 }

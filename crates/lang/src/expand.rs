@@ -248,7 +248,7 @@ fn warn_if_empty(
     let (message, help) = match choice.alternatives {
         Alternatives::Range(_) => (
             "the range is empty, so the line has no actions",
-            "the smaller end of a range comes first",
+            "the smaller end of a range comes first: `<[1..9]>`",
         ),
         Alternatives::Items(_) => (
             "the choice has no alternatives, so the line has no actions",
@@ -280,15 +280,19 @@ fn back_reference(
     let name = context.pools.declared[mention.pool.0].name.clone();
     let message = match known.len() {
         0 => format!("the line has no `<{name}>` to which `<{name},{number}>` could refer"),
-        count => format!("the line has {count} `<{name}>`, number {number} does not exist"),
+        1 => format!("the line has only one `<{name}>`, so `<{name},{number}>` does not exist"),
+        count => {
+            format!("the line has only {count} `<{name}>`, so `<{name},{number}>` does not exist")
+        }
     };
     let diagnostic = context.error("bad-back-reference", &node.span, message);
     diagnostic.label = "refers to nothing".to_owned();
     diagnostic.help = Some(match known.len() {
         0 => format!("write `<{name}>` where the slot is to be chosen"),
-        count => {
-            format!("numbers count from 1 in reading order, here up to {count}; 0 is the last")
-        }
+        1 => format!("write `<{name},1>` for the slot of that one"),
+        count => format!(
+            "the numbers count the `<{name}>` from left to right: `<{name},1>` to `<{name},{count}>`"
+        ),
     });
     usize::MAX
 }

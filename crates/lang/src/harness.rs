@@ -181,6 +181,9 @@ pub struct Action {
     pub post: Option<Fragment>,
     /// The message of the post-condition (`=> expr, message`), an expression.
     pub post_message: Option<Fragment>,
+    /// Statements behind the post-condition (`=> expr; more`), to be run right after it was found to hold. Slots, `pre`
+    /// and the mentions below are those of the post-condition.
+    pub post_tail: Option<Fragment>,
     /// The post-condition mentions `raised`: check it also if the statement raised.
     pub post_mentions_raised: bool,
     /// The post-condition mentions `refRaised`, `result` or `result_REF`: check it after the reference ran.

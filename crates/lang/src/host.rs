@@ -190,6 +190,94 @@ pub(crate) fn check(syntax: Syntax, text: &str) -> Vec<Trouble> {
     troubles
 }
 
+/// Code that can be parsed, but cannot be meant.
+pub(crate) struct Surprise {
+    /// Where.
+    pub(crate) range: Range<usize>,
+    /// What, as a phrase.
+    pub(crate) message: String,
+    /// What to write instead.
+    pub(crate) help: String,
+    /// It could never work.
+    pub(crate) is_error: bool,
+}
+
+/// Finds a `yield` that turns the line into a generator, and a condition with its message in one pair of parentheses.
+pub(crate) fn surprise(text: &str, is_condition: bool) -> Option<Surprise> {
+    let is_pair = is_condition && text.starts_with('(');
+    if !is_pair && !text.contains("yield") && !text.contains("assert") {
+        return None;
+    }
+    let tokens = tokens(text);
+    let word = |token: &Token| &text[token.range.clone()];
+    for (at, token) in tokens.iter().enumerate() {
+        let is_keyword = token.kind == TokenKind::Keyword;
+        match word(token) {
+            "def" | "lambda" if is_keyword => return None,
+            "yield" if is_keyword => {
+                return Some(Surprise {
+                    range: token.range.clone(),
+                    message: "a line with `yield` is never run: it becomes a generator".to_owned(),
+                    help: "put a function with `yield` into raw code and call it here".to_owned(),
+                    is_error: true,
+                });
+            }
+            "assert" if is_keyword => {
+                if let Some(range) = pair_in_parentheses(text, &tokens[at + 1..]) {
+                    return Some(always_true(text, range, "assert "));
+                }
+            }
+            _ => {}
+        }
+    }
+    let pair = is_condition.then(|| pair_in_parentheses(text, &tokens));
+    Some(always_true(text, pair??, ""))
+}
+
+fn always_true(text: &str, range: Range<usize>, before: &str) -> Surprise {
+    let inner = &text[range.start + 1..range.end - 1];
+    let is_short = inner.len() < 80;
+    Surprise {
+        message: "this always holds: values in parentheses with a comma are a tuple, which is true"
+            .to_owned(),
+        help: match is_short {
+            true => format!("write `{before}{}`", inner.trim()),
+            false => "remove the parentheses around condition and message".to_owned(),
+        },
+        range,
+        is_error: false,
+    }
+}
+
+/// `(condition, message)`, if nothing else follows in the statement.
+fn pair_in_parentheses(text: &str, tokens: &[Token]) -> Option<Range<usize>> {
+    let first = tokens.first()?;
+    if !text[first.range.clone()].starts_with('(') {
+        return None;
+    }
+    let mut depth = 0_usize;
+    let mut has_comma = false;
+    for (at, token) in tokens.iter().enumerate() {
+        match token.kind {
+            TokenKind::Open => depth += 1,
+            TokenKind::Close if depth == 1 => {
+                let behind = tokens.get(at + 1).map(|token| &text[token.range.clone()]);
+                let is_all = matches!(behind, None | Some(";"));
+                return (has_comma && is_all).then_some(first.range.start..token.range.end);
+            }
+            TokenKind::Close => depth -= 1,
+            _ => {
+                let word = &text[token.range.clone()];
+                if matches!(word, "for" | "lambda") && depth == 1 {
+                    return None;
+                }
+                has_comma |= depth == 1 && word == ",";
+            }
+        }
+    }
+    None
+}
+
 /// Constructs of Python 2 that are none of Python 3. Other problems of such a text are mostly their consequences.
 fn outdated(text: &str, problems: &[Problem]) -> Vec<Trouble> {
     let mut hints = testwright_source::python2_constructs(text);
@@ -198,6 +286,9 @@ fn outdated(text: &str, problems: &[Problem]) -> Vec<Trouble> {
         hints.extend(hint.filter(|hint| !hints.contains(hint)));
     }
     hints.sort_by_key(|hint| (hint.range.start, hint.range.end));
+    // Where tabs and blanks mix, every line behind the first one looks wrong too.
+    let mut mixed = false;
+    hints.retain(|hint| !hint.message.contains("tabs") || !std::mem::replace(&mut mixed, true));
     hints
         .into_iter()
         .map(|hint| Trouble {

@@ -5,7 +5,10 @@ use std::ops::Range;
 use crate::diagnostics::Diagnostic;
 use crate::host;
 use crate::lines::Logical;
-use crate::spelling;
+
+mod mistakes;
+
+use mistakes::{missing_colon, nearest, wrong_section};
 
 /// What a line declares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,13 +157,31 @@ impl Classifier<'_> {
     fn line<'a>(&mut self, line: &'a Logical) -> Option<Declaration<'a>> {
         let content = trim(&line.text, 0..line.text.len());
         let text = &line.text[content.clone()];
-        let word = colon_word(text);
-        if let Some(section) = word.and_then(Keyword::of_section) {
-            self.header(line, section, content, text);
+        let (word, behind_word) = match colon_word(text) {
+            Some(word) => (Some(word), word.len() + 1),
+            None => self.loose_colon(line, &content, text),
+        };
+        let small = word.map(str::to_lowercase).unwrap_or_default();
+        let word_is_loose = word.is_some_and(|word| word.len() + 1 != behind_word);
+        let known = word.map(|word| if word_is_loose { small.as_str() } else { word });
+        if let Some(section) = known.and_then(Keyword::of_section) {
+            self.header(
+                line,
+                section,
+                content.start + behind_word..content.end,
+                &content,
+            );
             return None;
         }
-        let own = word.and_then(Keyword::of_word);
-        let behind_word = word.map_or(0, |word| word.len() + 1);
+        let own = known.and_then(Keyword::of_word);
+        if own.is_none()
+            && let Some(declaration) = self.behind_exceptions(line, &content, text)
+        {
+            return Some(declaration);
+        }
+        if own.is_none() && self.is_misplaced_action(text) {
+            self.misplaced_action(line, &content);
+        }
         let keyword = match (own, &self.section) {
             (Some(own), Some((section, header)))
                 if own != *section && *section != Keyword::Action =>
@@ -193,12 +214,18 @@ impl Classifier<'_> {
         }
     }
 
-    fn header(&mut self, line: &Logical, section: Keyword, content: Range<usize>, text: &str) {
-        let length = section.section().len() + 1;
-        let header = content.start..content.start + length;
-        let rest = text[length..].trim();
+    /// A section header; `rest` is what stands behind it.
+    fn header(
+        &mut self,
+        line: &Logical,
+        section: Keyword,
+        rest: Range<usize>,
+        content: &Range<usize>,
+    ) {
+        let header = content.start..rest.start;
+        let range = trim(&line.text, rest);
+        let rest = &line.text[range.clone()];
         if !rest.is_empty() && !rest.starts_with('#') {
-            let range = trim(&line.text, header.end..content.end);
             self.diagnostics.push(
                 Diagnostic::warning(
                     "text-behind-header",
@@ -209,7 +236,13 @@ impl Classifier<'_> {
                     ),
                 )
                 .with_label("ignored")
-                .with_help("put it on a line of its own"),
+                .with_help(match section.word() {
+                    "" => "put it on a line of its own".to_owned(),
+                    word => format!(
+                        "put it on a line of its own, or write `{word}: {}`",
+                        shorten(rest)
+                    ),
+                }),
             );
         }
         self.section = Some((section, line.place(&header)));
@@ -242,7 +275,14 @@ impl Classifier<'_> {
         let text = declaration.text();
         let end = text.find(char::is_whitespace).unwrap_or(text.len());
         let (count, rest) = text.split_at(end);
-        let place = declaration.content.start..declaration.content.start + end;
+        let mut place = declaration.content.start..declaration.content.start + end;
+        let digits = count[1..].len()
+            - count[1..]
+                .trim_start_matches(|c: char| c.is_ascii_digit())
+                .len();
+        let mut help = format!(
+            "write `*3 <x> := 1` to have an action three times as often, at most {LARGEST_REPEAT} times"
+        );
         let problem = match count[1..].parse::<u64>() {
             Ok(0) => "the line is repeated zero times, so it has no actions",
             Ok(times) if times > LARGEST_REPEAT => "the repeat count is too large",
@@ -254,125 +294,29 @@ impl Classifier<'_> {
                     trim(&declaration.line.text, place.end..declaration.content.end);
                 return Some(declaration);
             }
+            Err(_) if digits > 0 && digits + 1 < count.len() => {
+                let (number, rest) = text[1..].split_at(digits);
+                place.end = place.start + 1 + digits;
+                help = format!("write `*{number} {}`", shorten(rest));
+                "a blank must follow the repeat count"
+            }
+            Err(_)
+                if count == "*" && rest.trim_start().starts_with(|c: char| c.is_ascii_digit()) =>
+            {
+                help = format!("write `*{}`", shorten(rest.trim_start()));
+                "no blank can stand between `*` and the number"
+            }
             Err(_) => "`*` at the start of a line must be followed by a number",
         };
         self.diagnostics.push(
-            Diagnostic::error("bad-repeat", declaration.place(&place), problem)
-                .with_help(format!(
-                    "write `*3 <x> := 1` to have an action three times as often, at most {LARGEST_REPEAT} times"
-                )),
+            Diagnostic::error("bad-repeat", declaration.place(&place), problem).with_help(help),
         );
         None
     }
-
-    /// `word: …` where the word is no keyword.
-    fn unknown_keyword<'a>(
-        &mut self,
-        mut declaration: Declaration<'a>,
-        word: &str,
-    ) -> Option<Declaration<'a>> {
-        let start = declaration.content.start;
-        let end = start + word.len() + 1;
-        let place = declaration.place(&(start..end));
-        if let Some(meant) = nearest(word) {
-            self.diagnostics.push(
-                Diagnostic::error(
-                    "unknown-keyword",
-                    place,
-                    format!("there is no keyword `{word}:`"),
-                )
-                .with_label("not a keyword")
-                .with_help(format!("did you mean `{meant}:`?")),
-            );
-            // Go on as if it were spelt right, or all that follows would be wrong too.
-            if let Some(section) = Keyword::of_section(meant) {
-                self.section = Some((section, declaration.place(&(start..end))));
-                return None;
-            }
-            declaration.keyword = Keyword::of_word(meant)?;
-            declaration.content = trim(&declaration.line.text, end..declaration.content.end);
-            return Some(declaration);
-        }
-        self.diagnostics.push(
-            Diagnostic::warning(
-                "unknown-keyword",
-                place,
-                format!("there is no keyword `{word}:`, so the line is taken for an action"),
-            )
-            .with_label("not a keyword"),
-        );
-        Some(declaration)
-    }
-}
-
-/// The keyword that was meant.
-fn nearest(word: &str) -> Option<&'static str> {
-    let known = WORDS
-        .iter()
-        .flat_map(|(_, singular, plural)| [*singular, *plural])
-        .filter(|known| !known.is_empty());
-    spelling::nearest(word, known)
 }
 
 /// Larger counts are mistakes: the actions are numbered.
 const LARGEST_REPEAT: u64 = 1_000_000;
-
-fn wrong_section(
-    line: &Logical,
-    own: Keyword,
-    section: Keyword,
-    header: Range<usize>,
-    content: &Range<usize>,
-) -> Diagnostic {
-    let word = own.word();
-    let place = line.place(&(content.start..content.start + word.len() + 1));
-    let plural = section.section();
-    let help = if own == Keyword::Expect {
-        "put a header `actions:` before it".to_owned()
-    } else {
-        format!(
-            "put a header `{}:` before it, or move it out of the section",
-            own.section()
-        )
-    };
-    Diagnostic::error(
-        "wrong-section",
-        place,
-        format!("`{word}:` cannot stand in the section `{plural}:`"),
-    )
-    .with_label(format!("every line here is read as `{}:`", section.word()))
-    .with_related(header, "the section starts here")
-    .with_help(help)
-}
-
-/// `pool <x> 3`: a keyword whose colon was forgotten, if what follows cannot be host code.
-fn missing_colon(declaration: &Declaration<'_>) -> Option<(Keyword, Range<usize>, Diagnostic)> {
-    let text = declaration.text();
-    let end = text.find(|letter: char| !host::continues_name(letter))?;
-    let word = &text[..end];
-    let keyword = Keyword::of_word(&word.to_lowercase())?;
-    let rest = text[end..].strip_prefix([' ', '\t'])?.trim_start();
-    let is_declaration = match keyword {
-        Keyword::Pool => rest.starts_with(['<', '%']) && rest.contains(char::is_whitespace),
-        _ => {
-            let next = rest.split(|letter| !host::continues_name(letter)).next();
-            next.is_some_and(|next| !next.is_empty() && !host::is_keyword(next))
-        }
-    };
-    if !is_declaration {
-        return None;
-    }
-    let start = declaration.content.start;
-    let problem = Diagnostic::error(
-        "missing-colon",
-        declaration.place(&(start..start + end)),
-        format!("the keyword `{}` needs a colon", keyword.word()),
-    )
-    .with_label("no colon")
-    .with_help(format!("write `{}: {}`", keyword.word(), shorten(rest)));
-    let content = declaration.content.end - rest.len()..declaration.content.end;
-    Some((keyword, content, problem))
-}
 
 /// A text as a message can hold it.
 pub(crate) fn shorten(text: &str) -> String {

@@ -15,6 +15,7 @@
 #![warn(missing_docs)]
 
 mod action;
+mod advice;
 mod check;
 mod choices;
 mod code_lines;
@@ -75,7 +76,7 @@ pub fn parse(text: &str) -> (Harness, Vec<Diagnostic>) {
             harness.actions.clear();
         }
     }
-    (harness, diagnostics::in_order(diagnostics))
+    (harness, diagnostics::in_order(diagnostics, text))
 }
 
 fn read_line(context: &mut Context<'_, '_>, guarded: &[String], harness: &mut Harness) {

@@ -152,7 +152,7 @@ impl<'a> Reader<'a> {
     fn line(&mut self, line: Physical<'a>) {
         let trimmed = line.text.trim_start();
         if trimmed.starts_with("<@") {
-            self.column_zero(&line, "<@", "a raw block");
+            self.column_zero(&line, "<@", "starts a raw block");
             self.block(line);
         } else if trimmed.starts_with("@>") {
             let range = line.trimmed();
@@ -162,10 +162,11 @@ impl<'a> Reader<'a> {
                     range.start..range.start + 2,
                     "`@>` closes a raw block, but none is open",
                 )
-                .with_label("no `<@` before this"),
+                .with_label("no `<@` before this")
+                .with_help("put a line `<@` where the raw code starts"),
             );
         } else if trimmed.starts_with('@') {
-            self.column_zero(&line, "@", "raw host code");
+            self.column_zero(&line, "@", "marks raw code");
             self.raw_line(line);
         } else if !line.is_blank() {
             self.harness_line(line);
@@ -182,7 +183,7 @@ impl<'a> Reader<'a> {
             Diagnostic::error(
                 "indented-marker",
                 start..start + marker.len(),
-                format!("the `{marker}` of {what} must be the first character of its line"),
+                format!("`{marker}`, which {what}, must be at the very start of its line"),
             )
             .with_label("indented")
             .with_help("remove the blanks before it"),
@@ -318,10 +319,11 @@ impl<'a> Reader<'a> {
 
     fn block(&mut self, opening: Physical<'a>) {
         let range = opening.trimmed();
+        let (first, raw_before) = (self.at, self.lines.raw.len());
         self.dropped_behind_marker(range.start + 2..range.end, opening.text.trim());
         while let Some(line) = self.next() {
             if line.text.trim() == "@>" || line.text.starts_with("@>") {
-                self.column_zero(&line, "@>", "the end of a raw block");
+                self.column_zero(&line, "@>", "ends a raw block");
                 let range = line.trimmed();
                 self.dropped_behind_marker(range.start + 2..range.end, line.text.trim());
                 return;
@@ -341,6 +343,11 @@ impl<'a> Reader<'a> {
             let drop_at = line.text.starts_with('@') && !self.is_decorator(&line);
             self.push_raw(&line, usize::from(drop_at));
         }
+        let end = self.likely_end(first);
+        let help = match end {
+            Some(end) => format!("put a line `@>` before line {}", self.physical[end].number),
+            None => "end it with a line `@>`".to_owned(),
+        };
         self.diagnostics.push(
             Diagnostic::error(
                 "unclosed-block",
@@ -348,8 +355,31 @@ impl<'a> Reader<'a> {
                 "this raw block is never closed",
             )
             .with_label("opened here")
-            .with_help("end it with a line that starts with `@>`"),
+            .with_help(help),
         );
+        if let Some(end) = end {
+            // Go on as if it were closed there, or every line behind it would be wrong too.
+            let number = self.physical[end].number;
+            let kept = self.lines.raw[raw_before..].partition_point(|line| line.number < number);
+            self.lines.raw.truncate(raw_before + kept);
+            self.at = end;
+        }
+    }
+
+    /// The first line behind `from` that cannot be host code, if the raw block is to end before it.
+    fn likely_end(&self, from: usize) -> Option<usize> {
+        let lines = self.physical.iter().enumerate().skip(from);
+        let is_ours = |line: &Physical<'a>| {
+            let is_definition = line.text.starts_with('<') && line.text.contains(":=");
+            is_definition
+                || (crate::keywords::starts_with_keyword(line.text)
+                    && !line.text.starts_with(char::is_whitespace)
+                    && !line.text.starts_with("finally"))
+        };
+        lines
+            .filter(|(_, line)| is_ours(line))
+            .map(|(at, _)| at)
+            .next()
     }
 
     /// `rest` starts behind the two characters of the marker.

@@ -13,10 +13,11 @@ use crate::keywords::Declaration;
 use crate::nodes::{Kind, MARKS, Mark, Mention, Node, Placeholder};
 use crate::pools::Pools;
 
+mod bad;
 mod choice;
 
 /// Stands where a pool is named that does not exist, so that the rest of the line can still be checked.
-const UNKNOWN: &str = "unknown_pool";
+pub(crate) const UNKNOWN: &str = "unknown_pool";
 
 /// Choices within choices deeper than this are refused.
 const DEEPEST: usize = 20;
@@ -64,6 +65,9 @@ impl<'a> Scanner<'a, '_> {
     fn region(&mut self, range: Range<usize>, surroundings: Surroundings) -> Vec<Node> {
         if surroundings.nesting > DEEPEST {
             self.error("too-deep", &range, "choices are nested too deeply");
+            if let Some(last) = self.diagnostics.last_mut() {
+                last.help = Some("write several lines, or use a pool".to_owned());
+            }
             return Vec::new();
         }
         let mut region = Region {
@@ -255,14 +259,13 @@ impl<'a> Region<'_, 'a, '_> {
         };
         let close = match choices::find_close(text, &self.tokens, start, b')') {
             Some(close) if closes(close.at) => close.at,
-            Some(_) => return false,
-            None => {
+            // `PRE % (a, b)`
+            Some(_) if text[word.end..].starts_with('%') => return false,
+            _ => {
                 let rest = &text[start..self.end];
-                let Some(at) = [rest.find(")>"), rest.find(")%")]
-                    .into_iter()
-                    .flatten()
-                    .min()
-                else {
+                let closes = |at: &usize| rest[at + 1..].starts_with(['>', '%']);
+                let mut brackets = rest.match_indices(')').map(|(at, _)| at);
+                let Some(at) = brackets.find(closes) else {
                     self.unclosed_pre = true;
                     let place = word.start..start;
                     self.scanner
@@ -280,6 +283,7 @@ impl<'a> Region<'_, 'a, '_> {
                 &place,
                 "a `pre<(…)>` cannot stand inside another one",
             );
+            self.advise("write one around the whole expression");
         }
         self.push(Kind::PreOpen, word.start, start);
         let surroundings = Surroundings {
@@ -303,7 +307,7 @@ impl<'a> Region<'_, 'a, '_> {
 
     fn operator(&mut self) {
         let rest = self.rest();
-        if rest.starts_with(['<', '%']) && self.hole() {
+        if rest.starts_with(['<', '%']) && (self.hole() || self.bad_placeholder()) {
             return;
         }
         if self.depth == 0 {
@@ -426,7 +430,11 @@ impl<'a> Region<'_, 'a, '_> {
     fn no_twin(&mut self, name: &str, range: Range<usize>) {
         let message = format!("the pool `<{name}>` has no reference twin");
         self.scanner.error("no-twin", &range, message);
-        self.advise(&format!("declare it with `REF`: `pool: <{name}> 2 REF`"));
+        let size = self.scanner.pools.find(name);
+        let size = size.map_or(2, |pool| self.scanner.pools.declared[pool.0].size);
+        self.advise(&format!(
+            "declare it with `REF`: `pool: <{name}> {size} REF`"
+        ));
     }
 
     /// Looks back over `~` and `REF:` directly before the cursor: where the placeholder starts with them.

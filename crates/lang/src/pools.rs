@@ -8,7 +8,7 @@ use testwright_core::PoolId;
 use crate::diagnostics::Diagnostic;
 use crate::harness::Pool;
 use crate::host::{self, Syntax};
-use crate::keywords::{Declaration, Keyword};
+use crate::keywords::{Declaration, Keyword, shorten};
 use crate::spelling;
 
 /// All pools of a harness, by name.
@@ -33,7 +33,7 @@ impl Pools {
         let names = self.declared.iter().map(|pool| pool.name.as_str());
         match spelling::nearest(name, names) {
             Some(near) => {
-                format!("declare it with `pool: <{name}> 2`; a pool `<{near}>` exists")
+                format!("did you mean `<{near}>`? Otherwise declare it: `pool: <{name}> 2`")
             }
             None => format!("declare it with `pool: <{name}> 2`"),
         }
@@ -131,26 +131,84 @@ const LARGEST_POOL: u32 = 1_000_000;
 
 const FLAGS: [&str; 5] = ["REF", "CONST", "OPAQUE", "OPAQUEREF", "ABSTRACT"];
 
+/// What can be made of the name in a declaration.
+enum Name {
+    Right(String),
+    /// Wrong, but it is clear what was meant.
+    Repaired(String),
+    Hopeless,
+}
+
+/// The name in `<name>` or `%name%`.
+fn bare_name(word: &str) -> Option<&str> {
+    let bare = word
+        .strip_prefix('<')
+        .and_then(|rest| rest.strip_suffix('>'))
+        .or_else(|| word.strip_prefix('%')?.strip_suffix('%'))?;
+    (!bare.is_empty() && bare.chars().all(host::continues_name)).then_some(bare)
+}
+
+fn is_number(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The number in a text that has one.
+fn number_inside(text: &str) -> Option<&str> {
+    let mut numbers = text
+        .split(|letter: char| !letter.is_ascii_digit())
+        .filter(|part| !part.is_empty());
+    numbers.next().filter(|_| numbers.next().is_none())
+}
+
 const EXAMPLE: &str =
     "write `pool: <name> 3`: the name in angle brackets, then the number of slots";
 
 impl<'a> PoolReader<'a, '_> {
     fn pool(&mut self) -> Option<(Pool, Range<usize>)> {
         let words = self.words();
-        let mut words = words.iter();
-        let Some(name) = words.next() else {
+        let Some(first) = words.first() else {
             let place = self.declaration.whole();
-            let problem = Diagnostic::error("bad-pool", place, "the pool has no name").with_help(
-                format!("{EXAMPLE}; a section of pools starts with `pools:`"),
-            );
-            self.diagnostics.push(problem);
+            let help = format!("{EXAMPLE}; a section of pools starts with `pools:`");
+            self.bad_pool(place, "the pool has no name", help);
             return None;
         };
-        let text = self.name(name)?;
+        let is_size = |range: &Range<usize>| is_number(self.word(range));
+        if is_size(first) {
+            return self.size_first(&words);
+        }
+        let (name, text, used) = self.name(&words);
         // A pool of doubtful size is better than none: every line that names it would be wrong too.
-        let size = self.size(name, words.next()).unwrap_or(1);
-        let mut pool = Pool {
-            name: text,
+        let size = match text {
+            Name::Right(_) => self.size(&name, &words[used..]),
+            // The help has shown how to write it all.
+            Name::Repaired(_) => words[used..]
+                .iter()
+                .find_map(|word| self.word(word).parse().ok()),
+            Name::Hopeless => return None,
+        };
+        let (Name::Right(text) | Name::Repaired(text)) = text else {
+            return None;
+        };
+        let mut pool = self.with_name(text, size.unwrap_or(1));
+        if size.is_some() {
+            let mut words = words[used..].iter();
+            words.next();
+            while let Some(word) = words.next() {
+                let number = words.clone().next().map(|next| self.word(next));
+                let has_size = number.is_some_and(|number| is_number(number.trim_end_matches(',')));
+                if has_size && bare_name(self.word(word)).is_some() {
+                    self.several_pools(word.start);
+                    break;
+                }
+                self.flag(&mut pool, word, &mut words);
+            }
+        }
+        Some((pool, name))
+    }
+
+    fn with_name(&self, name: String, size: u32) -> Pool {
+        Pool {
+            name,
             size,
             reference: false,
             constant: false,
@@ -159,10 +217,32 @@ impl<'a> PoolReader<'a, '_> {
             abstraction: None,
             type_name: None,
             line: self.declaration.line.number,
-        };
-        while let Some(word) = words.next() {
-            self.flag(&mut pool, word, &mut words);
         }
+    }
+
+    fn bad_pool(&mut self, place: Range<usize>, message: &str, help: String) {
+        self.diagnostics
+            .push(Diagnostic::error("bad-pool", place, message).with_help(help));
+    }
+
+    /// `pool: 3 <x>`
+    fn size_first(&mut self, words: &[Range<usize>]) -> Option<(Pool, Range<usize>)> {
+        let size = self.word(&words[0]);
+        let name = words
+            .get(1)
+            .filter(|word| bare_name(self.word(word)).is_some());
+        let Some(name) = name else {
+            let place = self.declaration.place(&words[0]);
+            let help =
+                format!("write `pool: <name> {size}`: the name in angle brackets comes first");
+            self.bad_pool(place, "the pool has no name", help);
+            return None;
+        };
+        let word = self.word(name);
+        let place = self.declaration.place(&(words[0].start..name.end));
+        let help = format!("write `pool: {word} {size}`");
+        self.bad_pool(place, "the name of a pool comes before its size", help);
+        let pool = self.with_name(bare_name(word)?.to_owned(), size.parse().unwrap_or(1));
         Some((pool, name.clone()))
     }
 
@@ -195,39 +275,95 @@ impl<'a> PoolReader<'a, '_> {
         self.diagnostics.push(problem);
     }
 
-    fn name(&mut self, range: &Range<usize>) -> Option<String> {
-        let word = self.word(range);
-        let bare = word
-            .strip_prefix('<')
-            .and_then(|rest| rest.strip_suffix('>'))
-            .or_else(|| word.strip_prefix('%')?.strip_suffix('%'));
-        let is_name = |name: &&str| !name.is_empty() && name.chars().all(host::continues_name);
-        if let Some(name) = bare.filter(is_name) {
-            return Some(name.to_owned());
+    /// The name with its place, and how many words it takes.
+    fn name(&mut self, words: &[Range<usize>]) -> (Range<usize>, Name, usize) {
+        let first = words[0].clone();
+        let word = self.word(&first);
+        if let Some(name) = bare_name(word) {
+            return (first, Name::Right(name.to_owned()), 1);
         }
-        let message = match bare {
-            Some(_) => format!("`{word}` is not the name of a pool"),
-            None => format!("the name of a pool stands in angle brackets, not `{word}`"),
+        // `<my int>`
+        let is_open = word.starts_with('<') && !word.contains('>');
+        let end = words
+            .iter()
+            .position(|range| self.word(range).ends_with('>'))
+            .filter(|_| is_open)
+            .unwrap_or(0);
+        let range = first.start..words[end].end;
+        let text = self.word(&range);
+        // `<int>[3]`, `(int)`, `<int`
+        let inner = text.trim_start_matches(['<', '(', '[', '{', '%', '"', '\'']);
+        let inner = match inner.find(['>', '[', '(']) {
+            Some(at) => &inner[..at],
+            None => inner,
         };
-        let help = "use letters, digits and underscores: `pool: <name> 3`";
-        self.error("bad-pool-name", range, message, help);
-        is_name(&word).then(|| word.to_owned())
+        let inner = inner.trim_end_matches([')', ']', '}', '%', '"', '\'', ':', ',', '=']);
+        let name: String = inner
+            .chars()
+            .map(|letter| {
+                if host::continues_name(letter) {
+                    letter
+                } else {
+                    '_'
+                }
+            })
+            .collect();
+        let size = words[end + 1..]
+            .iter()
+            .map(|word| self.word(word))
+            .find(|word| is_number(word))
+            .or_else(|| number_inside(text.split_once(inner)?.1))
+            .unwrap_or("3");
+        let is_plain = text.chars().all(host::continues_name);
+        let name = shorten(&name).replace('…', "");
+        let text = shorten(text);
+        let message = match text.starts_with('<') && text.ends_with('>') {
+            _ if is_plain => {
+                format!("the name of a pool stands in angle brackets, not plainly as `{text}`")
+            }
+            true => format!(
+                "`{text}` cannot be the name of a pool: only letters, digits and underscores can"
+            ),
+            false => format!("the name of a pool stands in angle brackets, not `{text}`"),
+        };
+        if name.is_empty() {
+            self.error("bad-pool-name", &range, message, EXAMPLE);
+            return (range, Name::Hopeless, end + 1);
+        }
+        let help = format!("write `pool: <{name}> {size}`");
+        self.error("bad-pool-name", &range, message, &help);
+        (range, Name::Repaired(name), end + 1)
     }
 
-    fn size(&mut self, name: &Range<usize>, size: Option<&Range<usize>>) -> Option<u32> {
-        let Some(range) = size else {
-            let message = format!("the pool `{}` has no size", self.word(name));
-            self.error("bad-pool-size", name, message, EXAMPLE);
+    /// The size, given the place of the name and the words behind it.
+    fn size(&mut self, name: &Range<usize>, words: &[Range<usize>]) -> Option<u32> {
+        let pool = self.word(name);
+        let Some(range) = words.first() else {
+            let message = format!("the pool `{pool}` has no size");
+            let help = format!("write `pool: {pool} 3` for three slots");
+            self.error("bad-pool-size", name, message, &help);
             return None;
         };
         let word = self.word(range);
-        if word.is_empty() || !word.bytes().all(|byte| byte.is_ascii_digit()) {
-            let message = format!("the size of a pool is a number, not `{word}`");
-            let help = match word {
-                ":=" => "actions start with a header `actions:`",
-                _ => EXAMPLE,
+        let starts_pool = |range: &Range<usize>| bare_name(self.word(range)).is_some();
+        let word = match word.strip_suffix(',') {
+            Some(size) if words.get(1).is_some_and(starts_pool) => size,
+            _ => word,
+        };
+        if !is_number(word) {
+            let message = match word.strip_prefix('-').is_some_and(is_number) {
+                true => "the size of a pool is at least 1".to_owned(),
+                false => format!("the size of a pool is a number, not `{}`", shorten(word)),
             };
-            self.error("bad-pool-size", range, message, help);
+            let other = words.iter().map(|word| self.word(word));
+            let size = other.clone().find(|word| is_number(word));
+            let size = size.or_else(|| number_inside(word)).unwrap_or("3");
+            self.error(
+                "bad-pool-size",
+                range,
+                message,
+                &format!("write `pool: {pool} {size}`"),
+            );
             return None;
         }
         match word.parse::<u32>() {
@@ -237,7 +373,8 @@ impl<'a> PoolReader<'a, '_> {
                     self.declaration.place(range),
                     "a pool without slots: every action that names it vanishes",
                 )
-                .with_label("no slots");
+                .with_label("no slots")
+                .with_help(format!("write `pool: {pool} 1` for one slot"));
                 self.diagnostics.push(problem);
                 Some(0)
             }
@@ -253,6 +390,14 @@ impl<'a> PoolReader<'a, '_> {
                 None
             }
         }
+    }
+
+    /// `pool: <x> 3, <y> 2`: the second pool starts at `start`.
+    fn several_pools(&mut self, start: usize) {
+        let range = start..self.words().last().map_or(start, |last| last.end);
+        let place = self.declaration.place(&range);
+        let help = format!("write `pool: {}` on a line of its own", self.word(&range));
+        self.bad_pool(place, "a `pool:` line declares one pool", help);
     }
 
     fn flag<'w>(
@@ -298,7 +443,12 @@ impl<'a> PoolReader<'a, '_> {
         let text = self.word(range);
         if let Some(trouble) = host::check(Syntax::Expression, text).first() {
             let message = format!("`{text}` is not an expression: {}", trouble.message);
-            self.error("bad-pool-flag", range, message, "it may not contain blanks");
+            self.error(
+                "bad-pool-flag",
+                range,
+                message,
+                "write it in one piece, without blanks",
+            );
             return None;
         }
         Some(text.to_owned())
@@ -306,7 +456,10 @@ impl<'a> PoolReader<'a, '_> {
 
     fn unknown_flag(&mut self, range: &Range<usize>, word: &str) {
         let help = match spelling::nearest(word, FLAGS) {
-            Some(meant) => format!("did you mean `{meant}`? Flags are written in capitals"),
+            Some(meant) if meant.eq_ignore_ascii_case(word) => {
+                format!("write `{meant}`: flags are written in capitals")
+            }
+            Some(meant) => format!("did you mean `{meant}`?"),
             None => format!("the flags are {}, and `: type`", FLAGS.join(", ")),
         };
         self.diagnostics.push(

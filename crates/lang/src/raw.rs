@@ -9,6 +9,7 @@ use crate::harness::{EntryValue, Located, RawCode};
 use crate::host::{self, Syntax, Token, TokenKind};
 use crate::lines::RawLine;
 use crate::mapping::Mapped;
+use crate::nodes::Placeholder;
 
 /// Raw code and what the rest of the harness must know about it.
 #[derive(Debug, Default)]
@@ -308,7 +309,24 @@ fn report(text: &Mapped, lines: &[RawLine], diagnostics: &mut Vec<Diagnostic>) {
         let mut place = text.source(&trouble.range);
         place.start = place.start.min(end);
         place.end = place.end.clamp(place.start, end);
-        diagnostics.push(check::report(&trouble, place, "raw code"));
+        let placeholder = text
+            .text
+            .get(at..)
+            .filter(|rest| rest.starts_with('<'))
+            .and_then(Placeholder::parse);
+        let mut diagnostic = check::report(&trouble, place, "raw code");
+        if trouble.message.starts_with("this line is indented, but") {
+            diagnostic.help = Some("remove the blanks in front of the code".to_owned());
+        }
+        if let (Some(placeholder), None) = (placeholder, &trouble.outdated) {
+            diagnostic = Diagnostic::error(
+                "host-syntax",
+                text.source(&(at..at + placeholder.length)),
+                format!("`<{}>` cannot stand in raw code", placeholder.name),
+            )
+            .with_help("raw code knows no slots; pass the value as an argument");
+        }
+        diagnostics.push(diagnostic);
     }
 }
 

@@ -98,7 +98,12 @@ fn reference(context: &mut Context<'_, '_>, harness: &mut Harness) {
     let Some((pattern, replacement)) = text.split_once("==>") else {
         let diagnostic =
             context.error("bad-reference", &content, "a `reference:` line needs `==>`");
-        diagnostic.help = Some("write `reference: pattern ==> replacement`".to_owned());
+        diagnostic.help = Some(match other_arrow(text) {
+            Some((pattern, replacement)) => {
+                format!("write `reference: {pattern} ==> {replacement}`")
+            }
+            None => "write `reference: pattern ==> replacement`".to_owned(),
+        });
         return;
     };
     let (pattern, replacement) = (pattern.trim(), replacement.trim());
@@ -106,6 +111,13 @@ fn reference(context: &mut Context<'_, '_>, harness: &mut Harness) {
         let diagnostic = context.error("bad-reference", &content, "no pattern stands before `==>`");
         diagnostic.help = Some("write `reference: pattern ==> replacement`".to_owned());
         return;
+    }
+    if replacement.is_empty() {
+        let message = format!("`{pattern}` is replaced by nothing");
+        let diagnostic = context.warning("empty-replacement", &content, message);
+        diagnostic.help = Some(format!(
+            "write what the reference is called behind `==>`: `reference: {pattern} ==> list`"
+        ));
     }
     let reference = Reference {
         pattern: long_pattern(pattern),
@@ -123,10 +135,25 @@ fn reference(context: &mut Context<'_, '_>, harness: &mut Harness) {
                 known.line
             );
             *known = reference;
-            context.warning("reference-replaced", &content, message);
+            let diagnostic = context.warning("reference-replaced", &content, message);
+            diagnostic.help = Some("remove one of the two lines".to_owned());
         }
         None => harness.references.push(reference),
     }
+}
+
+/// Pattern and replacement with something else than `==>` between them.
+fn other_arrow(text: &str) -> Option<(&str, &str)> {
+    let parts = ["=>", "->", "="]
+        .iter()
+        .find_map(|arrow| text.split_once(arrow));
+    let (pattern, replacement) = match parts {
+        Some(parts) => parts,
+        None => text.split_once(char::is_whitespace)?,
+    };
+    let (pattern, replacement) = (pattern.trim(), replacement.trim());
+    let is_word = |text: &str| !text.is_empty() && !text.contains(char::is_whitespace);
+    (is_word(pattern) && is_word(replacement)).then_some((pattern, replacement))
 }
 
 /// `METHOD(m)` and `CALL(f)` on the left.

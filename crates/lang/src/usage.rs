@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use testwright_core::{Axis, PoolId, Role};
 
-use crate::diagnostics::Diagnostic;
-use crate::harness::{Fragment, Harness, Part, Reference};
+use crate::diagnostics::{Diagnostic, LOST};
+use crate::harness::{Action, Fragment, Harness, Part, Reference};
 use crate::host;
 use crate::keywords::{Declaration, Keyword};
 use crate::pools::Pools;
@@ -18,15 +18,16 @@ pub(crate) fn check(
     declarations: &[Declaration<'_>],
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    no_actions(file, declarations, diagnostics);
+    no_actions(file, pools, declarations, diagnostics);
     let usage = Usage::of(harness);
-    let broken = diagnostics
-        .iter()
-        .any(|diagnostic| diagnostic.severity == crate::Severity::Error);
-    if broken {
+    let is_incomplete = |diagnostic: &Diagnostic| {
+        diagnostic.severity == crate::Severity::Error || LOST.contains(&diagnostic.name)
+    };
+    if diagnostics.iter().any(is_incomplete) {
         // A line that could not be read may be the one that uses or fills a pool.
         return;
     }
+    calls_of_pre(harness, declarations, diagnostics);
     if !harness.references.is_empty() {
         let words = words(harness);
         for reference in &harness.references {
@@ -42,23 +43,86 @@ pub(crate) fn check(
                     place.clone(),
                     format!("the pool `<{}>` is never used", pool.name),
                 )
-                .with_label("never used"),
+                .with_label("never used")
+                .with_help("use it in an action, or remove it"),
             );
         } else if usage.needed.contains(&pool_id) && !usage.filled.contains(&pool_id) {
-            diagnostics.push(
-                Diagnostic::warning(
-                    "never-initialised",
-                    place.clone(),
-                    format!(
-                        "no action initialises the pool `<{}>`, so no action that uses it can happen",
-                        pool.name
-                    ),
-                )
-                .with_label("never filled")
-                .with_help(format!("add an action such as `<{}> := …`", pool.name)),
-            );
+            let problem = Diagnostic::warning(
+                "never-initialised",
+                place.clone(),
+                format!(
+                    "no action initialises the pool `<{}>`, so no action that uses it can happen",
+                    pool.name
+                ),
+            )
+            .with_label("never filled");
+            let name = &pool.name;
+            diagnostics.push(match plain_assignment(harness, pool_id, declarations) {
+                Some(line) => problem
+                    .with_related(line, "`=` only changes a slot that holds a value already")
+                    .with_help(format!("write `<{name}> := …` to give it its first value")),
+                None => problem.with_help(format!("add an action such as `<{name}> := …`")),
+            });
         }
     }
+}
+
+/// `pre(…)` where `pre<(…)>` must be meant: the harness has no such function.
+fn calls_of_pre(
+    harness: &Harness,
+    declarations: &[Declaration<'_>],
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let is_word = |text: &str| {
+        let mut words = text.split(|letter| !host::continues_name(letter));
+        words.any(|word| matches!(word, "pre" | "PRE"))
+    };
+    let mut line = 0;
+    for action in &harness.actions {
+        let Some(post) = &action.post else { continue };
+        let text = post.render(|_| "x".to_owned());
+        let may_be_call = text.contains("pre(") || text.contains("PRE(");
+        if line == action.line || !may_be_call || !is_word(&text) || is_word(&harness.raw.text) {
+            continue;
+        }
+        line = action.line;
+        let at = declarations.partition_point(|declaration| declaration.line.number < line);
+        let Some(declaration) = declarations.get(at) else {
+            continue;
+        };
+        let whole = &declaration.line.text;
+        let Some(at) = whole.find("pre(").or_else(|| whole.find("PRE(")) else {
+            continue;
+        };
+        let problem = Diagnostic::warning(
+            "pre-is-a-call",
+            declaration.place(&(at..at + 4)),
+            "`pre(…)` calls a function that the harness does not define",
+        )
+        .with_help("the value before the statement is written `pre<(…)>`");
+        diagnostics.push(problem);
+    }
+}
+
+/// The place of an action `<x> = …`, which was probably meant to be `<x> := …`.
+fn plain_assignment(
+    harness: &Harness,
+    pool: PoolId,
+    declarations: &[Declaration<'_>],
+) -> Option<std::ops::Range<usize>> {
+    let is_assignment = |action: &&Action| match action.statement.parts.as_slice() {
+        [Part::Slot { axis, .. }, Part::Text(text), ..] => {
+            let is_it = matches!(action.axes.get(*axis), Some(Axis::Slot { pool: named, .. }) if *named == pool);
+            let text = text.trim_start();
+            is_it && text.starts_with('=') && !text.starts_with("==")
+        }
+        _ => false,
+    };
+    let line = harness.actions.iter().find(is_assignment)?.line;
+    declarations
+        .iter()
+        .find(|declaration| declaration.line.number == line)
+        .map(Declaration::whole)
 }
 
 /// The words of all statements, and the line where each stands first.
@@ -103,7 +167,12 @@ fn matches_part(
     )
 }
 
-fn no_actions(file: &str, declarations: &[Declaration<'_>], diagnostics: &mut Vec<Diagnostic>) {
+fn no_actions(
+    file: &str,
+    pools: &Pools,
+    declarations: &[Declaration<'_>],
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     let is_action = |declaration: &Declaration<'_>| {
         matches!(declaration.keyword, Keyword::Action | Keyword::Expect)
     };
@@ -118,8 +187,15 @@ fn no_actions(file: &str, declarations: &[Declaration<'_>], diagnostics: &mut Ve
         false => "the harness has no actions",
     };
     diagnostics.push(
-        Diagnostic::error("no-actions", 0..0, message)
-            .with_help("write at least one line that does something, such as `<x> := 1`"),
+        Diagnostic::error("no-actions", 0..0, message).with_help(match pools.declared.first() {
+            Some(pool) => format!(
+                "write at least one line that does something, such as `<{}> := 1`",
+                pool.name
+            ),
+            None => String::from(
+                "declare a pool with `pool: <x> 3` and give it values with an action `<x> := <[1..9]>`",
+            ),
+        }),
     );
 }
 

@@ -58,16 +58,16 @@ fn indented_marker() {
     check(
         " <@\nx = 1\n @>\n @import y\nx()\n",
         expect![[r#"
-        error[indented-marker] 1:2 "<@": the `<@` of a raw block must be the first character of its line
-          indented
-          help: remove the blanks before it
-        error[indented-marker] 3:2 "@>": the `@>` of the end of a raw block must be the first character of its line
-          indented
-          help: remove the blanks before it
-        error[indented-marker] 4:2 "@": the `@` of raw host code must be the first character of its line
-          indented
-          help: remove the blanks before it
-    "#]],
+            error[indented-marker] 1:2 "<@": `<@`, which starts a raw block, must be at the very start of its line
+              indented
+              help: remove the blanks before it
+            error[indented-marker] 3:2 "@>": `@>`, which ends a raw block, must be at the very start of its line
+              indented
+              help: remove the blanks before it
+            error[indented-marker] 4:2 "@": `@`, which marks raw code, must be at the very start of its line
+              indented
+              help: remove the blanks before it
+        "#]],
     );
 }
 
@@ -76,10 +76,10 @@ fn unclosed_block() {
     check(
         "x()\n<@\nimport y\n",
         expect![[r#"
-        error[unclosed-block] 2:1 "<@": this raw block is never closed
-          opened here
-          help: end it with a line that starts with `@>`
-    "#]],
+            error[unclosed-block] 2:1 "<@": this raw block is never closed
+              opened here
+              help: end it with a line `@>`
+        "#]],
     );
 }
 
@@ -100,9 +100,10 @@ fn stray_block_end() {
     check(
         "@>\nx()\n",
         expect![[r#"
-        warning[stray-block-end] 1:1 "@>": `@>` closes a raw block, but none is open
-          no `<@` before this
-    "#]],
+            warning[stray-block-end] 1:1 "@>": `@>` closes a raw block, but none is open
+              no `<@` before this
+              help: put a line `<@` where the raw code starts
+        "#]],
     );
 }
 
@@ -190,9 +191,9 @@ fn empty_file() {
     check(
         "",
         expect![[r#"
-        error[no-actions] 1:1 "": the harness is empty
-          help: write at least one line that does something, such as `<x> := 1`
-    "#]],
+            error[no-actions] 1:1 "": the harness is empty
+              help: declare a pool with `pool: <x> 3` and give it values with an action `<x> := <[1..9]>`
+        "#]],
     );
 }
 
@@ -248,9 +249,10 @@ fn unknown_keyword() {
     check(
         "timeout: 5\n",
         expect![[r#"
-        warning[unknown-keyword] 1:1 "timeout:": there is no keyword `timeout:`, so the line is taken for an action
-          not a keyword
-    "#]],
+            warning[unknown-keyword] 1:1 "timeout:": there is no keyword `timeout:`, so the line is taken for an action
+              not a keyword
+              help: the keywords are `pool:`, `property:`, `init:`, `finally:`, `log:`, `assume:`, `hint:`, `exception:`, `reference:`, `compare:`, `source:`, `feature:`, `expect:`
+        "#]],
     );
 }
 
@@ -354,13 +356,13 @@ fn nothing_behind_keyword() {
     check(
         "init:\nproperty: # soon\nlog: 1\nx()\n",
         expect![[r#"
-        error[empty-part] 1:1 "init:": nothing stands behind `init:`
-          no content
-          help: a section of such lines starts with `inits:`
-        error[empty-part] 2:1 "property: # soon": nothing stands behind `property:`
-          no content
-          help: a section of such lines starts with `properties:`
-    "#]],
+            error[empty-part] 1:1 "init:": nothing stands behind `init:`
+              no content
+              help: write something behind it; a section of such lines starts with `inits:`
+            error[empty-part] 2:1 "property: # soon": nothing stands behind `property:`
+              no content
+              help: write something behind it; a section of such lines starts with `properties:`
+        "#]],
     );
 }
 
@@ -382,9 +384,9 @@ fn pool_without_brackets() {
     check(
         "pool: x 3\ny()\n",
         expect![[r#"
-        error[bad-pool-name] 1:7 "x": the name of a pool stands in angle brackets, not `x`
-          help: use letters, digits and underscores: `pool: <name> 3`
-    "#]],
+            error[bad-pool-name] 1:7 "x": the name of a pool stands in angle brackets, not plainly as `x`
+              help: write `pool: <x> 3`
+        "#]],
     );
 }
 
@@ -393,9 +395,9 @@ fn bad_pool_name() {
     check(
         "pool: <a-b> 3\ny()\n",
         expect![[r#"
-        error[bad-pool-name] 1:7 "<a-b>": `<a-b>` is not the name of a pool
-          help: use letters, digits and underscores: `pool: <name> 3`
-    "#]],
+            error[bad-pool-name] 1:7 "<a-b>": `<a-b>` cannot be the name of a pool: only letters, digits and underscores can
+              help: write `pool: <a_b> 3`
+        "#]],
     );
 }
 
@@ -404,9 +406,9 @@ fn pool_without_size() {
     check(
         "pool: <x>\n<x> := 1\n",
         expect![[r#"
-        error[bad-pool-size] 1:7 "<x>": the pool `<x>` has no size
-          help: write `pool: <name> 3`: the name in angle brackets, then the number of slots
-    "#]],
+            error[bad-pool-size] 1:7 "<x>": the pool `<x>` has no size
+              help: write `pool: <x> 3` for three slots
+        "#]],
     );
 }
 
@@ -415,12 +417,14 @@ fn pool_size_is_no_number() {
     check(
         "pools:\n<x> := 1\n",
         expect![[r#"
-        error[bad-pool-size] 2:5 ":=": the size of a pool is a number, not `:=`
-          help: actions start with a header `actions:`
-        warning[unknown-flag] 2:8 "1": `1` is not a flag of pools, so it is ignored
-          ignored
-          help: the flags are REF, CONST, OPAQUE, OPAQUEREF, ABSTRACT, and `: type`
-    "#]],
+            error[unknown-pool] 2:1 "<x>": no pool named `<x>`
+              not declared in this harness
+              help: declare it with `pool: <x> 2`
+            error[wrong-section] 2:1 "<x> := 1": an action cannot stand in the section `pools:`
+              every line here is read as `pool:`
+              "pools:": the section starts here
+              help: put a header `actions:` before it
+        "#]],
     );
 }
 
@@ -429,9 +433,9 @@ fn pool_size_negative() {
     check(
         "pool: <x> -1\ny()\n",
         expect![[r#"
-        error[bad-pool-size] 1:11 "-1": the size of a pool is a number, not `-1`
-          help: write `pool: <name> 3`: the name in angle brackets, then the number of slots
-    "#]],
+            error[bad-pool-size] 1:11 "-1": the size of a pool is at least 1
+              help: write `pool: <x> 1`
+        "#]],
     );
 }
 
@@ -451,9 +455,10 @@ fn pool_of_zero() {
     check(
         "pool: <x> 0\n<x> := 1\n",
         expect![[r#"
-        warning[empty-pool] 1:11 "0": a pool without slots: every action that names it vanishes
-          no slots
-    "#]],
+            warning[empty-pool] 1:11 "0": a pool without slots: every action that names it vanishes
+              no slots
+              help: write `pool: <x> 1` for one slot
+        "#]],
     );
 }
 
@@ -462,13 +467,13 @@ fn unknown_flag() {
     check(
         "pool: <x> 1 ref SHINY\n<x> := 1\n",
         expect![[r#"
-        warning[unknown-flag] 1:13 "ref": `ref` is not a flag of pools, so it is ignored
-          ignored
-          help: did you mean `REF`? Flags are written in capitals
-        warning[unknown-flag] 1:17 "SHINY": `SHINY` is not a flag of pools, so it is ignored
-          ignored
-          help: the flags are REF, CONST, OPAQUE, OPAQUEREF, ABSTRACT, and `: type`
-    "#]],
+            warning[unknown-flag] 1:13 "ref": `ref` is not a flag of pools, so it is ignored
+              ignored
+              help: write `REF`: flags are written in capitals
+            warning[unknown-flag] 1:17 "SHINY": `SHINY` is not a flag of pools, so it is ignored
+              ignored
+              help: the flags are REF, CONST, OPAQUE, OPAQUEREF, ABSTRACT, and `: type`
+        "#]],
     );
 }
 
@@ -490,9 +495,9 @@ fn type_is_no_expression() {
     check(
         "pool: <x> 1 : in(t\ny()\n",
         expect![[r#"
-        error[bad-pool-flag] 1:15 "in(t": `in(t` is not an expression: `in` is a keyword of Python and cannot stand here
-          help: it may not contain blanks
-    "#]],
+            error[bad-pool-flag] 1:15 "in(t": `in(t` is not an expression: `in` is a keyword of Python and cannot stand here
+              help: write it in one piece, without blanks
+        "#]],
     );
 }
 
@@ -526,9 +531,10 @@ fn unused_pool() {
     check(
         "pool: <x> 1\ny()\n",
         expect![[r#"
-        warning[unused-pool] 1:7 "<x>": the pool `<x>` is never used
-          never used
-    "#]],
+            warning[unused-pool] 1:7 "<x>": the pool `<x>` is never used
+              never used
+              help: use it in an action, or remove it
+        "#]],
     );
 }
 
@@ -537,13 +543,14 @@ fn never_initialised() {
     check(
         "pool: <x> 1\npool: <y> 1\n<x>.f()\nlen(<y>) > 0 -> <x,1> = 2; g(<x>)\n",
         expect![[r#"
-        warning[never-initialised] 1:7 "<x>": no action initialises the pool `<x>`, so no action that uses it can happen
-          never filled
-          help: add an action such as `<x> := …`
-        warning[never-initialised] 2:7 "<y>": no action initialises the pool `<y>`, so no action that uses it can happen
-          never filled
-          help: add an action such as `<y> := …`
-    "#]],
+            warning[never-initialised] 1:7 "<x>": no action initialises the pool `<x>`, so no action that uses it can happen
+              never filled
+              "len(<y>) > 0 -> <x,1> = 2; g(<x>)": `=` only changes a slot that holds a value already
+              help: write `<x> := …` to give it its first value
+            warning[never-initialised] 2:7 "<y>": no action initialises the pool `<y>`, so no action that uses it can happen
+              never filled
+              help: add an action such as `<y> := …`
+        "#]],
     );
 }
 
@@ -554,13 +561,13 @@ fn unknown_pool() {
     check(
         "pool: <AVL> 1\n<AVL> := 1\n<avl>.insert(1)\nf(%OTHER%, <avl>)\n",
         expect![[r#"
-        error[unknown-pool] 3:1 "<avl>": no pool named `<avl>`
-          not declared in this harness, but named 2 times
-          help: declare it with `pool: <avl> 2`; a pool `<AVL>` exists
-        error[unknown-pool] 4:3 "%OTHER%": no pool named `<OTHER>`
-          not declared in this harness
-          help: declare it with `pool: <OTHER> 2`
-    "#]],
+            error[unknown-pool] 3:1 "<avl>": no pool named `<avl>`
+              not declared in this harness, but named 2 times
+              help: did you mean `<AVL>`? Otherwise declare it: `pool: <avl> 2`
+            error[unknown-pool] 4:3 "%OTHER%": no pool named `<OTHER>`
+              not declared in this harness
+              help: declare it with `pool: <OTHER> 2`
+        "#]],
     );
 }
 
@@ -586,10 +593,10 @@ fn back_reference_too_large() {
     check(
         "pool: <x> 2\n<x> := 1\nf(<x>, <x,3>)\n",
         expect![[r#"
-        error[bad-back-reference] 3:8 "<x,3>": the line has 1 `<x>`, number 3 does not exist
-          refers to nothing
-          help: numbers count from 1 in reading order, here up to 1; 0 is the last
-    "#]],
+            error[bad-back-reference] 3:8 "<x,3>": the line has only one `<x>`, so `<x,3>` does not exist
+              refers to nothing
+              help: write `<x,1>` for the slot of that one
+        "#]],
     );
 }
 
@@ -610,9 +617,9 @@ fn no_twin() {
     check(
         "pool: <x> 1\n<x> := 1\nf(REF:<x>)\n",
         expect![[r#"
-        error[no-twin] 3:3 "REF:<x>": the pool `<x>` has no reference twin
-          help: declare it with `REF`: `pool: <x> 2 REF`
-    "#]],
+            error[no-twin] 3:3 "REF:<x>": the pool `<x>` has no reference twin
+              help: declare it with `REF`: `pool: <x> 1 REF`
+        "#]],
     );
 }
 
@@ -646,9 +653,9 @@ fn unclosed_choice_with_double_commas() {
     check(
         "x = <,[1,,2]>\n",
         expect![[r#"
-        error[unclosed-choice] 1:5 "<,[": this choice is never closed
-          help: end it with `],>`
-    "#]],
+            error[unclosed-choice] 1:5 "<,[": this choice is never closed
+              help: end it with `],>`: `<,[1,,2],>`
+        "#]],
     );
 }
 
@@ -657,9 +664,9 @@ fn bad_range() {
     check(
         "x = <[1..n]>\n",
         expect![[r#"
-        error[bad-range] 1:5 "<[1..n]>": `1..n` is neither a range of integers nor of characters
-          help: write `<[1..20]>` or `<['a'..'z']>`
-    "#]],
+            error[bad-range] 1:5 "<[1..n]>": `1..n` is neither a range of integers nor of characters
+              help: write `<[1..20]>` or `<['a'..'z']>`, or list the values: `<[0.5,1.0,2.5]>`
+        "#]],
     );
 }
 
@@ -668,9 +675,9 @@ fn range_too_large() {
     check(
         "x = <[1..99999999999999999999]>\n",
         expect![[r#"
-        error[bad-range] 1:5 "<[1..99999999999999999999]>": the numbers of the range `1..99999999999999999999` are too large
-          help: write `<[1..20]>` or `<['a'..'z']>`
-    "#]],
+            error[bad-range] 1:5 "<[1..99999999999999999999]>": the numbers of the range `1..99999999999999999999` are too large
+              help: use smaller numbers
+        "#]],
     );
 }
 
@@ -679,10 +686,10 @@ fn empty_range() {
     check(
         "x = <[5..1]>\n",
         expect![[r#"
-        warning[empty-choice] 1:5 "<[5..1]>": the range is empty, so the line has no actions
-          nothing to choose
-          help: the smaller end of a range comes first
-    "#]],
+            warning[empty-choice] 1:5 "<[5..1]>": the range is empty, so the line has no actions
+              nothing to choose
+              help: the smaller end of a range comes first: `<[1..9]>`
+        "#]],
     );
 }
 
@@ -725,8 +732,9 @@ fn too_deep() {
     check(
         "f(<[1,<[1,<[1,<[1,<[1,<[1,<[1,<[1,<[1,<[1,<[1,<[1,<[1,<[1,<[1,<[1,<[1,<[1,<[1,<[1,<[1,<[1,<[1,<[1,<[1,2]>]>]>]>]>]>]>]>]>]>]>]>]>]>]>]>]>]>]>]>]>]>]>]>]>)\n",
         expect![[r#"
-        error[too-deep] 1:87 "<[1,<[1,<[1,<[1,2]>]>]>]>": choices are nested too deeply
-    "#]],
+            error[too-deep] 1:87 "<[1,<[1,<[1,<[1,2]>]>]>]>": choices are nested too deeply
+              help: write several lines, or use a pool
+        "#]],
     );
 }
 
@@ -737,10 +745,10 @@ fn unclosed_exceptions() {
     check(
         "{KeyError x()\n",
         expect![[r#"
-        error[unclosed-exceptions] 1:1 "{": the list of exceptions is never closed
-          no `}` follows
-          help: write `{KeyError, ValueError} statement`
-    "#]],
+            error[unclosed-exceptions] 1:1 "{": the list of exceptions is never closed
+              no `}` follows
+              help: write `{KeyError} statement`
+        "#]],
     );
 }
 
@@ -749,18 +757,25 @@ fn bad_exception() {
     check(
         "{KeyError IndexError, !} x()\nexception: 1 2\n",
         expect![[r#"
-            error[bad-exception] 1:11 "IndexError": `KeyError IndexError` does not name an exception: expected the end of the expression, found `IndexError`
-              help: write class names with commas between: `{KeyError, ValueError}`; a dictionary that starts a line needs parentheses
+            error[bad-exception] 1:11 "IndexError": `KeyError IndexError` does not name an exception
+              help: write class names with commas between: `{KeyError, IndexError}`
             error[bad-exception] 1:23 "!": `!` must be followed by an exception
-            error[bad-exception] 2:14 "2": `1 2` does not name an exception: expected the end of the expression, found `2`
-              help: write class names with commas between: `{KeyError, ValueError}`; a dictionary that starts a line needs parentheses
+              help: write `{!ValueError}` for one that is to be reported as a warning
+            error[bad-exception] 2:14 "2": `1 2` does not name an exception
+              help: write class names with commas between: `exception: KeyError, ValueError`
         "#]],
     );
 }
 
 #[test]
 fn no_exceptions() {
-    check("{} x()\n", expect![[""]]);
+    check(
+        "{} x()\n",
+        expect![[r#"
+        warning[empty-exceptions] 1:1 "{}": the list of exceptions is empty, so none is expected
+          help: name those that may be raised: `{KeyError} statement`; `{Exception}` is any
+    "#]],
+    );
 }
 
 #[test]
@@ -779,11 +794,11 @@ fn empty_statement() {
     check(
         "a -> => b\n{E}\n",
         expect![[r#"
-        error[empty-part] 1:1 "a -> => b": the statement is empty
-          no statement here
-        error[empty-part] 2:1 "{E}": the statement is empty
-          no statement here
-    "#]],
+            error[empty-part] 1:3 "->": the statement is empty
+              no statement behind `->`
+            error[empty-part] 2:1 "{E}": the statement is empty
+              no statement behind the exceptions
+        "#]],
     );
 }
 
@@ -803,10 +818,10 @@ fn second_arrow() {
     check(
         "a -> b -> c\n",
         expect![[r#"
-        warning[dropped-text] 1:11 "c": text behind a second `->` is ignored
-          never executed
-          help: a line has one guard; write a sequence with `;`: `guard -> one; two`
-    "#]],
+            warning[dropped-text] 1:11 "c": text behind a second `->` is ignored
+              never executed
+              help: a line has one guard: join conditions with `and`, statements with `;`
+        "#]],
     );
 }
 
@@ -815,22 +830,16 @@ fn second_post_condition() {
     check(
         "a => b => c\n",
         expect![[r#"
-        warning[dropped-text] 1:11 "c": text behind a second `=>` is ignored
-          never executed
-          help: join conditions with `and`
-    "#]],
+            warning[dropped-text] 1:11 "c": text behind a second `=>` is ignored
+              never executed
+              help: join conditions with `and`; greater or equal is written `>=`
+        "#]],
     );
 }
 
 #[test]
 fn statement_behind_post_condition() {
-    check(
-        "a => b; c\n",
-        expect![[r#"
-            error[statement-behind-post] 1:7 ";": no statement can follow the post-condition
-              help: put all statements before `=>`
-        "#]],
-    );
+    check("a => b; c\n", expect![""]);
 }
 
 #[test]
@@ -843,9 +852,10 @@ fn post_condition_before_guard() {
     check(
         "a => b -> c\n",
         expect![[r#"
-        error[post-before-guard] 1:3 "=>": the guard comes first, the post-condition last
-          help: write `guard -> statement => post-condition`
-    "#]],
+            error[post-before-guard] 1:3 "=>": the guard comes first, the post-condition last
+              stands before the guard's `->`
+              help: write `guard -> statement => post-condition`; greater or equal is written `>=`
+        "#]],
     );
 }
 
@@ -887,8 +897,9 @@ fn nested_pre() {
     check(
         "x() => pre<(f(pre<(y)>))> == 1\n",
         expect![[r#"
-        error[nested-pre] 1:15 "pre<(y)>": a `pre<(…)>` cannot stand inside another one
-    "#]],
+            error[nested-pre] 1:15 "pre<(y)>": a `pre<(…)>` cannot stand inside another one
+              help: write one around the whole expression
+        "#]],
     );
 }
 
@@ -897,9 +908,9 @@ fn expect_without_arrow() {
     check(
         "expect: x()\n",
         expect![[r#"
-        error[bad-expect] 1:9 "x()": an `expect:` line needs `==>`
-          help: write `expect: statement ==> name(arguments)`
-    "#]],
+            error[bad-expect] 1:9 "x()": an `expect:` line needs `==>`
+              help: write `expect: x() ==> name(arguments)`
+        "#]],
     );
 }
 
@@ -908,9 +919,9 @@ fn bad_expect() {
     check(
         "x() ==> y\n",
         expect![[r#"
-        error[bad-expect] 1:9 "y": `name(arguments)` must follow `==>`
-          help: the functions `name_before`, `name_after` and `name_check` are called with the arguments
-    "#]],
+            error[bad-expect] 1:9 "y": `name(arguments)` must follow `==>`
+              help: a condition stands behind `=>`; behind `==>` stands the name of three functions, `name_before`, `name_after` and `name_check`, and their arguments
+        "#]],
     );
 }
 
@@ -919,9 +930,9 @@ fn definition_in_init() {
     check(
         "pool: <x> 1\ninit: <x> := 1\nf(<x>)\n",
         expect![[r#"
-        error[misplaced-definition] 2:11 ":=": `:=` cannot stand in an `init:` line
-          help: use `=`
-    "#]],
+            error[misplaced-definition] 2:11 ":=": `:=` cannot stand in an `init:` line
+              help: write `init: <x> = 1`
+        "#]],
     );
 }
 
@@ -930,9 +941,9 @@ fn arrow_in_a_property() {
     check(
         "property: a -> b\nx()\n",
         expect![[r#"
-        error[misplaced-separator] 1:13 "->": `->` cannot stand in a `property:` line
-          help: only actions have a guard
-    "#]],
+            error[misplaced-separator] 1:13 "->": `->` cannot stand in a `property:` line
+              help: only actions have a guard; for “if a, then b” write `not a or b`
+        "#]],
     );
 }
 
@@ -993,9 +1004,9 @@ fn one_alternative() {
     check(
         "<[f,g,h i]>(1)\n",
         expect![[r#"
-        error[host-syntax] 1:9 "i": syntax error in the statement: expected the end of the statement; statements on one line are separated by `;`
-          with the alternative `h i`
-    "#]],
+            error[host-syntax] 1:9 "i": syntax error in the statement with the alternative `h i`: expected the end of the statement; statements on one line are separated by `;`
+              help: alternatives are separated by commas: `<[1,2,3]>`
+        "#]],
     );
 }
 
@@ -1113,9 +1124,9 @@ fn reference_without_arrow() {
     check(
         "reference: a b\nx()\n",
         expect![[r#"
-        error[bad-reference] 1:12 "a b": a `reference:` line needs `==>`
-          help: write `reference: pattern ==> replacement`
-    "#]],
+            error[bad-reference] 1:12 "a b": a `reference:` line needs `==>`
+              help: write `reference: a ==> b`
+        "#]],
     );
 }
 
@@ -1135,13 +1146,13 @@ fn reference_without_content() {
     check(
         "reference:\ncompare: # x\nx()\n",
         expect![[r#"
-        error[empty-part] 1:1 "reference:": nothing stands behind `reference:`
-          no content
-          help: a section of such lines starts with `references:`
-        error[empty-part] 2:1 "compare: # x": nothing stands behind `compare:`
-          no content
-          help: a section of such lines starts with `compares:`
-    "#]],
+            error[empty-part] 1:1 "reference:": nothing stands behind `reference:`
+              no content
+              help: write something behind it; a section of such lines starts with `references:`
+            error[empty-part] 2:1 "compare: # x": nothing stands behind `compare:`
+              no content
+              help: write something behind it; a section of such lines starts with `compares:`
+        "#]],
     );
 }
 
@@ -1150,8 +1161,9 @@ fn reference_replaced() {
     check(
         "reference: a ==> b\nreference: a ==> c\nx()\n",
         expect![[r#"
-        warning[reference-replaced] 2:12 "a ==> c": `a` was translated on line 1 already; this line replaces it
-    "#]],
+            warning[reference-replaced] 2:12 "a ==> c": `a` was translated on line 1 already; this line replaces it
+              help: remove one of the two lines
+        "#]],
     );
 }
 

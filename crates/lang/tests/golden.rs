@@ -180,6 +180,7 @@ fn show_action(out: &mut String, action: &Action, harness: &Harness) {
         ("  statement", Some(&action.statement)),
         ("  post", action.post.as_ref()),
         ("  message", action.post_message.as_ref()),
+        ("  tail", action.post_tail.as_ref()),
         (
             "  expect",
             action.expect.as_ref().map(|expect| &expect.arguments),

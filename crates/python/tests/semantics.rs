@@ -127,6 +127,21 @@ print(<x>)
 }
 
 #[test]
+fn statements_behind_a_post_condition_run_if_it_holds() {
+    let harness = "\
+pool: <s> 1
+<s> := []
+<s>.append(1) => len(<s,1>) < 3; <s,1>.append(2); x = <s,1>[0]
+";
+    Folder::new(&[]).with(harness, |system| {
+        step(system, "s0 = []");
+        assert_eq!(step(system, "s0.append(1)"), "passed");
+        let failed = step(system, "s0.append(1)");
+        assert!(failed.starts_with("post-condition"), "{failed}");
+    });
+}
+
+#[test]
 fn post_conditions_see_locals_and_earlier_values() {
     let text = "\
 pool: <s> 1

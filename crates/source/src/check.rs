@@ -134,7 +134,7 @@ mod tests {
         module("x = 1 +", "\"\" expected an expression");
         module(
             "def f()\r\n  return 1",
-            "\"\\r\\n\" expected `:`, found the end of the line",
+            "\"\" expected `:`, found the end of the line",
         );
         module(
             "if x = 1: pass",
@@ -178,7 +178,7 @@ mod tests {
     fn every_line_has_its_own_problem() {
         module(
             "1 = x = +\n\ny = )\n",
-            "\"1\" cannot assign to `1`; to compare, write `==`\n\")\" expected an expression, found `)`",
+            "\"1\" cannot assign to `1`; to compare, write `==`\n\")\" this `)` closes nothing",
         );
     }
 
@@ -187,6 +187,33 @@ mod tests {
         module(
             "a = $\nx = [1,\ny = 2\nz = 3\n",
             "\"$\" the character `$` means nothing here\n\"[\" this `[` is never closed",
+        );
+    }
+
+    #[test]
+    fn brackets_that_do_not_fit() {
+        statements("f(x))", "\")\" this `)` closes nothing");
+        statements("f(x]", "\"]\" this `]` does not match the `(` before it");
+        statements("f('x)", "\"'x)\" this string has no closing quote");
+        module(
+            "f('x)\ny = 1\nz = 2\n",
+            "\"'x)\" this string has no closing quote",
+        );
+        module(
+            "x = \"\"\"a\n",
+            "\"\\\"\\\"\\\"a\\n\" this string has no closing triple quote",
+        );
+        statements(
+            "print(f'{x')",
+            "\"{\" this `{` of a formatted string is never closed; for a brace itself write `{{`",
+        );
+    }
+
+    #[test]
+    fn keywords_are_no_names() {
+        statements(
+            "class = 1",
+            "\"=\" `class` is a keyword of Python and cannot be a name",
         );
     }
 

@@ -22,7 +22,7 @@ pub struct Import {
     pub range: Range,
     /// How many dots stand before the module's name.
     pub level: u32,
-    /// Whether the statement is outside of any function, class or block.
+    /// Whether the statement is outside of any function or class; it may stand in a block, such as `try:` or `if`.
     pub top_level: bool,
 }
 
@@ -85,7 +85,9 @@ impl StatementVisitor<'_> for Walk<'_> {
                 });
             }
             _ => {
-                let outside = std::mem::replace(&mut self.top_level, false);
+                let is_scope = matches!(statement, Stmt::FunctionDef(_) | Stmt::ClassDef(_));
+                let outside = self.top_level;
+                self.top_level &= !is_scope;
                 walk_stmt(self, statement);
                 self.top_level = outside;
             }
@@ -136,7 +138,7 @@ mod tests {
         check("from m import *", &["m [*] in \"from m import *\""]);
         check(
             "try:\n  import a\nexcept E:\n  import b\n",
-            &["inner a in \"import a\"", "inner b in \"import b\""],
+            &["a in \"import a\"", "b in \"import b\""],
         );
         check(
             "def f():\n  class A:\n    import ä\r\nimport c",

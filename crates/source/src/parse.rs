@@ -79,15 +79,28 @@ fn parsed(text: &str, offset: usize, mode: Mode) -> Result<Parsed<Mod>, Vec<Prob
 fn problems(text: &str, offset: usize, errors: &[ParseError]) -> Vec<Problem> {
     let part = text.get(offset..).unwrap_or("");
     let is_end = |error: &ParseError| error.error == ParseErrorType::Lexical(LexicalErrorType::Eof);
-    let unclosed = errors
+    let mut unclosed = errors
         .iter()
         .any(is_end)
         .then(|| unclosed_bracket(text))
         .flatten();
     // Behind a bracket that is never closed nothing is what it seems.
-    let trusted = unclosed
+    let mut trusted = unclosed
         .as_ref()
         .map_or(text.len() + 1, |bracket| bracket.start);
+    let strings = errors
+        .iter()
+        .filter(|error| is_unclosed_string(error))
+        .map(|error| inside(shifted(error.location, offset), text).start);
+    if let (Some(bracket), Some(string)) = (&unclosed, strings.min()) {
+        let between = text.get(bracket.start..string);
+        if between.is_some_and(|between| !between.contains('\n')) {
+            // The string has swallowed what closes the bracket.
+            trusted = string + 1;
+            unclosed = None;
+        }
+    }
+    let misfit = misfit(text);
     let mut problems: Vec<Problem> = Vec::new();
     let mut line_end = None;
     let mut errors: Vec<&ParseError> = errors.iter().collect();
@@ -99,7 +112,13 @@ fn problems(text: &str, offset: usize, errors: &[ParseError]) -> Vec<Problem> {
         if range.start < trusted && !same_line {
             let length = text.get(range.start..).unwrap_or("").find(['\n', '\r']);
             line_end = Some(length.map_or(text.len(), |length| range.start + length));
-            problems.push(Problem::new(range, message(error, part)));
+            let fits = misfit.as_ref().filter(|misfit| misfit.range == range);
+            problems.push(match fits {
+                Some(misfit) => misfit.clone(),
+                None => unclosed_field(text, &range, error).unwrap_or_else(|| {
+                    Problem::new(without_line_end(range, text), message(error, part))
+                }),
+            });
         }
     }
     if let Some(bracket) = unclosed {
@@ -110,6 +129,69 @@ fn problems(text: &str, offset: usize, errors: &[ParseError]) -> Vec<Problem> {
         problems.push(Problem::new(bracket, words));
     }
     problems
+}
+
+fn is_unclosed_string(error: &ParseError) -> bool {
+    matches!(
+        error.error,
+        ParseErrorType::Lexical(LexicalErrorType::UnclosedStringError)
+    )
+}
+
+/// The end of a line as a place is drawn over two lines; where it starts is enough.
+fn without_line_end(range: Range, text: &str) -> Range {
+    let is_line_end = text
+        .get(range.clone())
+        .is_some_and(|found| !found.is_empty() && found.trim_matches(['\n', '\r']).is_empty());
+    if is_line_end {
+        range.start..range.start
+    } else {
+        range
+    }
+}
+
+/// `f'{x'`: the quote that is to end the string seems to start another one in its field.
+fn unclosed_field(text: &str, range: &Range, error: &ParseError) -> Option<Problem> {
+    if !is_unclosed_string(error) {
+        return None;
+    }
+    let quote = text.get(range.start..)?.chars().next()?;
+    let before = text.get(..range.start)?;
+    let line = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let brace = line + before.get(line..)?.rfind('{')?;
+    let opening = before.get(line..brace)?.rfind(quote)?;
+    let prefix = before.get(line..line + opening)?;
+    let is_open = !before.get(brace..)?.contains('}') && prefix.ends_with(['f', 'F', 'r', 'R']);
+    is_open.then(|| {
+        Problem::new(
+            brace..brace + 1,
+            "this `{` of a formatted string is never closed; for a brace itself write `{{`",
+        )
+    })
+}
+
+/// The first closing bracket that closes nothing, or not what is open.
+fn misfit(text: &str) -> Option<Problem> {
+    let mut open = Vec::new();
+    for token in tokens(text) {
+        let found = text.get(token.range.clone()).unwrap_or("");
+        match token.kind {
+            TokenKind::Open => open.push(found),
+            TokenKind::Close => match (open.pop(), found) {
+                (Some("("), ")") | (Some("["), "]") | (Some("{"), "}") => {}
+                (Some(opener), _) => {
+                    let words = format!("this `{found}` does not match the `{opener}` before it");
+                    return Some(Problem::new(token.range, words));
+                }
+                (None, _) => {
+                    let words = format!("this `{found}` closes nothing");
+                    return Some(Problem::new(token.range, words));
+                }
+            },
+            _ => {}
+        }
+    }
+    None
 }
 
 /// The innermost bracket that is still open at the end of the text.

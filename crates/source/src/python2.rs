@@ -47,10 +47,12 @@ pub fn python2_hint(text: &str, range: &Range) -> Option<Python2Hint> {
 /// `except A, b:` counts although Python 3.14 accepts it as two classes: a second one in small letters is a variable.
 pub fn python2_constructs(text: &str) -> Vec<Python2Hint> {
     let tokens = tokens(text);
-    let scan = Scan {
+    let mut scan = Scan {
         text,
         tokens: &tokens,
+        closing_backticks: Vec::new(),
     };
+    scan.pair_backticks();
     (0..tokens.len())
         .filter_map(|position| scan.construct_at(position))
         .collect()
@@ -59,9 +61,25 @@ pub fn python2_constructs(text: &str) -> Vec<Python2Hint> {
 struct Scan<'a> {
     text: &'a str,
     tokens: &'a [Token],
+    /// The positions of backticks that close another one, in order.
+    closing_backticks: Vec<usize>,
 }
 
 impl<'a> Scan<'a> {
+    fn pair_backticks(&mut self) {
+        let mut open = false;
+        for position in 0..self.tokens.len() {
+            if self.kind(position) == Some(TokenKind::Newline) {
+                open = false;
+            } else if self.text(position) == "`" {
+                if open {
+                    self.closing_backticks.push(position);
+                }
+                open = !open;
+            }
+        }
+    }
+
     fn construct_at(&self, position: usize) -> Option<Python2Hint> {
         let token = self.tokens.get(position)?;
         let word = self.text(position);
@@ -232,8 +250,7 @@ impl<'a> Scan<'a> {
     fn backticks(&self, position: usize) -> Option<Python2Hint> {
         let is_backtick = |position: &usize| self.text(*position) == "`";
         let on_line = |position: &usize| self.kind(*position) != Some(TokenKind::Newline);
-        let before = (0..position).rev().take_while(on_line).filter(is_backtick);
-        if before.count() % 2 == 1 {
+        if self.closing_backticks.binary_search(&position).is_ok() {
             return None;
         }
         let mut behind = (position + 1..self.tokens.len()).take_while(on_line);

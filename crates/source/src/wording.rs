@@ -97,7 +97,7 @@ pub(crate) fn message(error: &ParseError, text: &str) -> String {
         Type::UnexpectedIndentation => "this line is indented, but no block starts before it",
         Type::UnexpectedIpythonEscapeCommand => "this is a command of IPython, not of Python",
         Type::FStringError(error) | Type::TStringError(error) => interpolation(error),
-        Type::Lexical(error) => return lexical(error),
+        Type::Lexical(error) => return lexical(error, found),
         Type::OtherError(words) if words == "Expected a statement" => return statement(found),
         Type::OtherError(words) if words == "Expected a simple statement" => {
             "a statement with a block cannot follow a colon on the same line"
@@ -110,10 +110,24 @@ pub(crate) fn message(error: &ParseError, text: &str) -> String {
                 quoted(found)
             );
         }
+        Type::OtherError(words) if words.starts_with("Expected an identifier") && found == "=" => {
+            let before = text.get(..error.location.start().to_usize());
+            return match before.and_then(keyword_at_end) {
+                Some(keyword) => format!("`{keyword}` is a keyword of Python and cannot be a name"),
+                None => String::from("expected a name, found `=`"),
+            };
+        }
         // What is left speaks plainly already.
         other => return plainly(&other.to_string()),
     };
     words.to_owned()
+}
+
+fn keyword_at_end(text: &str) -> Option<&str> {
+    let text = text.trim_end();
+    let start = text.rfind(|letter: char| letter != '_' && !letter.is_alphanumeric());
+    let word = text.get(start.map_or(0, |start| start + 1)..)?;
+    crate::is_keyword(word).then_some(word)
 }
 
 /// What to say about text that cannot start a statement.
@@ -128,9 +142,12 @@ fn statement(found: &str) -> String {
     }
 }
 
-fn lexical(error: &LexicalErrorType) -> String {
+fn lexical(error: &LexicalErrorType, found: &str) -> String {
     use LexicalErrorType as Type;
     let words = match error {
+        Type::UnclosedStringError | Type::StringError if is_triple(found) => {
+            "this string has no closing triple quote"
+        }
         Type::UnclosedStringError | Type::StringError => "this string has no closing quote",
         Type::UnicodeError => "this escape sequence names no character",
         Type::MissingUnicodeLbrace => "expected `{` after `\\N`",
@@ -152,6 +169,11 @@ fn lexical(error: &LexicalErrorType) -> String {
         other => return plainly(&other.to_string()),
     };
     words.to_owned()
+}
+
+fn is_triple(string: &str) -> bool {
+    let quotes = string.trim_start_matches(|letter: char| letter.is_ascii_alphabetic());
+    quotes.starts_with("\"\"\"") || quotes.starts_with("'''")
 }
 
 fn interpolation(error: &InterpolatedStringErrorType) -> &'static str {

@@ -7,7 +7,9 @@ use testwright_core::Choice;
 
 use super::{Before, Region, Surroundings, UNKNOWN};
 use crate::choices::{self, Alternatives, ChoiceNode, Item};
+use crate::diagnostics::Diagnostic;
 use crate::host;
+use crate::keywords::shorten;
 use crate::nodes::{Kind, Node};
 
 impl Region<'_, '_, '_> {
@@ -73,7 +75,17 @@ impl Region<'_, '_, '_> {
         let closer = choices::closer(&self.rest()[..length]);
         self.scanner
             .error("unclosed-choice", &range, "this choice is never closed");
-        self.advise(&format!("end it with `{closer}`"));
+        let close = self.rest()[length..]
+            .find(']')
+            .map(|at| self.at + length + at);
+        let help = match close {
+            Some(close) => {
+                let choice = &self.text()[range.start..close];
+                format!("end it with `{closer}`: `{}{closer}`", shorten(choice))
+            }
+            None => format!("end it with `{closer}`"),
+        };
+        self.advise(&help);
         self.push(Kind::Written(UNKNOWN.to_owned()), range.start, self.end);
     }
 
@@ -83,6 +95,9 @@ impl Region<'_, '_, '_> {
             Some(choice) if !found.double => self.range(choice, self.at..found.end),
             _ => Alternatives::Items(self.items(&found, in_string)),
         };
+        if !in_string {
+            self.doubtful(&found, &alternatives);
+        }
         if !found.balanced && !in_string {
             self.unbalanced(&alternatives);
         }
@@ -103,8 +118,10 @@ impl Region<'_, '_, '_> {
         match choice {
             Ok(choice) => Alternatives::Range(choice),
             Err(message) => {
+                let text = self.text()[range.clone()].trim_matches(['<', '>', '%', '[', ']']);
+                let help = choices::range_advice(text);
                 self.scanner.error("bad-range", &range, message);
-                self.advise("write `<[1..20]>` or `<['a'..'z']>`");
+                self.advise(&help);
                 Alternatives::Items(vec![Item {
                     span: range.clone(),
                     nodes: vec![Node {
@@ -114,6 +131,42 @@ impl Region<'_, '_, '_> {
                 }])
             }
         }
+    }
+
+    /// Choices that are right, but hardly what was meant.
+    fn doubtful(&mut self, found: &choices::Found, alternatives: &Alternatives) {
+        let content = &self.text()[found.content.clone()];
+        let range = self.at..found.end;
+        if let (1, Some((first, last))) = (found.items.len(), choices::difference(content)) {
+            let message = format!("this choice has one alternative: `{}`", content.trim());
+            let help = format!("a range is written `<[{first}..{last}]>`");
+            self.warning("one-alternative", &range, message, &help);
+        }
+        let Alternatives::Items(items) = alternatives else {
+            return;
+        };
+        if let ([others @ .., last], false) = (items.as_slice(), found.double)
+            && self.text()[last.span.clone()].trim().is_empty()
+            && !others.is_empty()
+            && others
+                .iter()
+                .all(|item| host::is_literal(&item.text(self.text())))
+        {
+            let comma = last.span.start - 1..last.span.start;
+            let message = "the last alternative of this choice is empty".to_owned();
+            self.warning(
+                "empty-alternative",
+                &comma,
+                message,
+                "remove the last comma",
+            );
+        }
+    }
+
+    fn warning(&mut self, name: &'static str, range: &Range<usize>, message: String, help: &str) {
+        let place = self.scanner.declaration.place(range);
+        let problem = Diagnostic::warning(name, place, message).with_help(help);
+        self.scanner.diagnostics.push(problem);
     }
 
     fn items(&mut self, found: &choices::Found, in_string: bool) -> Vec<Item> {

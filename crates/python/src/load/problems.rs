@@ -50,7 +50,14 @@ pub(super) fn problems(context: &Context<'_>, text: &str) -> PyResult<Vec<Diagno
                 "this is not a valid regular expression: {}",
                 pattern.message
             );
-            let help = "a character such as `(`, `[`, `*` or `+` that is meant literally needs a backslash";
+            let help = match pattern.message.contains("group reference") {
+                true => {
+                    "`\\1` is what the first pair of parentheses in the pattern matches, `\\2` the second"
+                }
+                false => {
+                    "a character such as `(`, `[`, `*` or `+` that is meant literally needs a backslash"
+                }
+            };
             error(
                 "bad-pattern",
                 pattern.line,
@@ -92,29 +99,48 @@ pub(super) fn problems(context: &Context<'_>, text: &str) -> PyResult<Vec<Diagno
             .call_method1("compile_code", (text, &context.path))
             .map(|_| ())
     };
+    let rejected = |line, problem: &PyErr, help| {
+        let reason = reason(context, problem);
+        let message = format!("Python does not accept this line: {reason}");
+        error("host-syntax", line, message, "", help)
+    };
+    let mut found: Vec<Diagnostic> = Vec::new();
+    if let Err(problem) = compile(&context.harness.raw.text) {
+        let line = problem.value(context.python).getattr("lineno");
+        let line = line.and_then(|line| line.extract()).unwrap_or(1);
+        found.push(rejected(line, &problem, None));
+    }
     // One attempt for all is much faster than one for each, and mostly it succeeds.
     let together: String = sources.iter().map(|source| source.text.as_str()).collect();
     if compile(&together).is_ok() {
-        return Ok(Vec::new());
+        return Ok(found);
     }
-    let mut found: Vec<Diagnostic> = Vec::new();
     for source in &sources {
         if let Err(problem) = compile(&source.text) {
-            let reason = problem
-                .value(context.python)
-                .getattr("msg")
-                .map_or_else(|_| problem.to_string(), |reason| reason.to_string());
-            found.push(error(
-                "host-syntax",
-                source.line,
-                format!("Python does not accept this line: {reason}"),
-                "here",
-                None,
-            ));
+            found.push(rejected(source.line, &problem, surroundings(&problem)));
         }
     }
     found.dedup();
     Ok(found)
+}
+
+/// What to know about the place of a line, if the interpreter rejects it because of its place.
+fn surroundings(problem: &PyErr) -> Option<&'static str> {
+    let message = problem.to_string();
+    let places = ["outside", "in loop", "nonlocal", "module level"];
+    let is_about_place = places.iter().any(|place| message.contains(place));
+    is_about_place.then_some("every line is run as a function of its own")
+}
+
+/// Why the interpreter does not compile a text; names stand in backticks, as in all messages.
+fn reason(context: &Context<'_>, problem: &PyErr) -> String {
+    problem
+        .value(context.python)
+        .getattr("msg")
+        .map_or_else(|_| problem.to_string(), |reason| reason.to_string())
+        .replace('\'', "`")
+        // Python 3.14 calls it so; messages are to be the same everywhere.
+        .replace("duplicate parameter", "duplicate argument")
 }
 
 /// Raw code raised: where in the harness, why, and what to do.

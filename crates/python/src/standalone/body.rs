@@ -122,9 +122,14 @@ impl Body {
         self.lines.push(String::new());
         self.lines
             .push(String::from("# From here on everything starts anew."));
+        let namespace = &names.system.context.namespace;
         for module in &names.system.context.harness.raw.reset_modules {
-            self.lines
-                .push(format!("importlib.reload({})", module.text));
+            // One that is imported in a block may not be there.
+            let first = module.text.split('.').next().unwrap_or_default();
+            if namespace.contains(first).unwrap_or(false) {
+                self.lines
+                    .push(format!("importlib.reload({})", module.text));
+            }
         }
         self.write_inits(names);
     }
@@ -149,7 +154,10 @@ impl Body {
             Some(raised) => {
                 self.write_raising(&texts.statement, &expected_class(names, action, raised))
             }
-            None => self.lines.push(texts.statement),
+            None => {
+                self.lines.push(texts.statement);
+                self.lines.extend(tail(names, action));
+            }
         }
         // Without a twin in it, the reference acts on the system's own slots.
         let acts_on_system = |reference: &String| !reference.contains("_reference");
@@ -206,6 +214,7 @@ impl Body {
                     "{}  # raises {first_line}",
                     names.texts(action)?.statement
                 ));
+                self.lines.extend(tail(names, action));
             }
             FailureKind::Property => {
                 self.write_step(names, action, record)?;
@@ -353,6 +362,16 @@ impl Body {
         }
         Ok(())
     }
+}
+
+/// The statements behind the post-condition of an action, unless they need what only the post-condition knows.
+fn tail(names: &Names<'_, '_>, action: ActionId) -> Option<String> {
+    let (template, values) = names.system.context.harness.catalog.values(action);
+    let line = &names.system.context.harness.actions[template.0];
+    let tail = line.post_tail.as_ref()?;
+    let needs_pre = tail.parts.iter().any(|part| matches!(part, Part::Pre(_)));
+    let is_plain = !needs_pre && !line.post_mentions_raised && !line.post_mentions_reference;
+    is_plain.then(|| names.code(tail, &line.axes, &values))
 }
 
 /// A message with the names of variables for those of slots.

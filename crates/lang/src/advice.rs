@@ -1,0 +1,190 @@
+//! The way out of mistakes in host code that many make: habits from other languages, and lines that want to be blocks.
+
+use crate::host::{self, Trouble};
+
+/// What to write instead, if the mistake is a well-known one. `what` is the part of the line that the text is.
+pub(crate) fn advice(what: &str, text: &str, trouble: &Trouble) -> Option<String> {
+    let place = &trouble.range;
+    let mistake = Mistake {
+        what,
+        text,
+        before: text.get(..place.start)?,
+        found: text.get(place.clone())?,
+        from: text.get(place.start..)?,
+        message: &trouble.message,
+    };
+    mistake
+        .operator()
+        .or_else(|| mistake.separator())
+        .or_else(|| mistake.block())
+        .or_else(|| mistake.condition())
+        .or_else(|| mistake.second_statement())
+        .or_else(|| mistake.end())
+}
+
+/// A place where the text cannot go on as it does.
+struct Mistake<'a> {
+    what: &'a str,
+    text: &'a str,
+    before: &'a str,
+    found: &'a str,
+    /// From the place to the end.
+    from: &'a str,
+    message: &'a str,
+}
+
+impl Mistake<'_> {
+    /// Operators of other languages.
+    fn operator(&self) -> Option<String> {
+        let ends = |operator: &str| self.before.trim_end().ends_with(operator);
+        let starts = |operator: &str| self.from.starts_with(operator);
+        let word = if starts("&") && self.before.ends_with('&') {
+            "`and`"
+        } else if starts("|") && self.before.ends_with('|') {
+            "`or`"
+        } else if starts("!") && !starts("!=") {
+            "`not`"
+        } else if self.is_end() && ends("++") {
+            "`x += 1` to count up; `++` is no operator of Python"
+        } else if self.is_end() && ends("--") {
+            "`x -= 1` to count down; `--` is no operator of Python"
+        } else {
+            return None;
+        };
+        Some(format!("write {word}"))
+    }
+
+    /// Separators that are not in one piece.
+    fn separator(&self) -> Option<String> {
+        let before = self.before.trim_end();
+        let (found, other) = (self.from.chars().next()?, before.chars().next_back());
+        match (other, found) {
+            (Some(':'), '=') => Some("write `:=` in one piece".to_owned()),
+            (Some('='), ':') => Some("write `:=`".to_owned()),
+            (Some('-'), '>') => Some("write `->` in one piece".to_owned()),
+            (Some('='), '>') => Some("write `=>` in one piece".to_owned()),
+            (Some('f' | 'F'), ':') if last_word(before).eq_ignore_ascii_case("ref") => {
+                Some("write `REF:` in capitals".to_owned())
+            }
+            _ => None,
+        }
+    }
+
+    /// Statements that need more than a line.
+    fn block(&self) -> Option<String> {
+        let needs_block = self.message.contains("expected an indented block")
+            || self.message.contains("must start on a new line");
+        let is_rest = matches!(self.found, "else" | "elif" | "except" | "finally");
+        let first = first_word(self.text);
+        if !matches!(self.what, "statement" | "`init:` line" | "`finally:` line") {
+            return None;
+        }
+        if first == "try" {
+            return Some(
+                "name the exceptions that may be raised in front: `{ValueError} statement`"
+                    .to_owned(),
+            );
+        }
+        if needs_block && matches!(first, "def" | "class" | "async") {
+            return Some(
+                "functions and classes are raw code: put them between a line `<@` and a line `@>`"
+                    .to_owned(),
+            );
+        }
+        if self.found == "{" && self.message.starts_with("expected `:`") {
+            return Some("write `if condition: statement`, without braces".to_owned());
+        }
+        (needs_block || is_rest).then(|| {
+            "an action is one line, such as `if condition: statement`; what needs more is a function in raw code"
+                .to_owned()
+        })
+    }
+
+    /// Statements where a condition must be.
+    fn condition(&self) -> Option<String> {
+        let is_condition = matches!(
+            self.what,
+            "guard" | "post-condition" | "property" | "assumption" | "hint"
+        );
+        let is_word = matches!(self.found, "if" | "assert" | "return" | "while" | "when");
+        (is_condition && is_word)
+            .then(|| format!("write the condition alone, without `{}`", self.found))
+    }
+
+    /// Something else stands where a statement should end.
+    fn second_statement(&self) -> Option<String> {
+        if self.what == "`log:` line" && !self.before.trim().is_empty() {
+            return Some("a level is a number: `log: 1 expression`".to_owned());
+        }
+        if !self
+            .message
+            .starts_with("expected the end of the statement")
+        {
+            return None;
+        }
+        let before = self.before.trim();
+        let inner = |open: char, close: char| {
+            before
+                .strip_prefix(open)
+                .and_then(|rest| rest.strip_suffix(close))
+                .filter(|inner| {
+                    inner
+                        .split(',')
+                        .all(|name| host::is_dotted_name(name.trim()))
+                })
+        };
+        if let Some(names) = inner('{', '}') {
+            return Some(format!(
+                "the exceptions come first on the line: `{{{names}}} guard -> statement`"
+            ));
+        }
+        if let Some(names) = inner('(', ')') {
+            return Some(format!(
+                "exceptions that may be raised stand in braces: `{{{names}}}`"
+            ));
+        }
+        before
+            .contains("//")
+            .then(|| "a comment starts with `#`".to_owned())
+    }
+
+    /// The line ends too early.
+    fn end(&self) -> Option<String> {
+        const BACKSLASH: &str = "a line that goes on below ends with a backslash";
+        if self.message.ends_with("is never closed") {
+            let closer = match self.found {
+                "(" => ")",
+                "[" => "]",
+                "{" => "}",
+                _ => return None,
+            };
+            return Some(format!("add the closing `{closer}`; {BACKSLASH}"));
+        }
+        if self.message.starts_with("expected `else`") {
+            return Some("a condition stands in front: `condition -> statement`".to_owned());
+        }
+        if !self.is_end() || !self.message.starts_with("expected an expression") {
+            return None;
+        }
+        let ends_in_assignment = self.before.trim_end().ends_with('=');
+        Some(match ends_in_assignment {
+            true => "a value must follow".to_owned(),
+            false => BACKSLASH.to_owned(),
+        })
+    }
+
+    fn is_end(&self) -> bool {
+        self.from.trim_start().is_empty()
+    }
+}
+
+fn first_word(text: &str) -> &str {
+    let text = text.trim_start();
+    let end = text.find(|letter| !host::continues_name(letter));
+    &text[..end.unwrap_or(text.len())]
+}
+
+fn last_word(text: &str) -> &str {
+    let start = text.trim_end_matches(host::continues_name).len();
+    &text[start..]
+}
