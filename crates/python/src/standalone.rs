@@ -5,6 +5,7 @@
 //! become variables, and of the harness's own code only the functions and imports that the test needs.
 
 mod body;
+mod names;
 mod preamble;
 mod variables;
 

@@ -138,6 +138,30 @@ impl<'py> PythonSystem<'py> {
         }
     }
 
+    /// The modules that a reset runs again, as the harness calls them.
+    pub(crate) fn names_of_reset_modules(&self) -> Vec<&str> {
+        let is_reset = |name: &str| {
+            let mut parts = name.split('.');
+            let first = parts
+                .next()
+                .and_then(|first| self.context.namespace.get_item(first).ok().flatten());
+            let module = parts.fold(first, |module, part| {
+                module.and_then(|module| module.getattr(part).ok())
+            });
+            let namespace = module.and_then(|module| module.getattr("__dict__").ok());
+            namespace
+                .is_some_and(|namespace| self.modules.iter().any(|(own, _)| own.is(&namespace)))
+        };
+        let names = self
+            .context
+            .harness
+            .raw
+            .reset_modules
+            .iter()
+            .map(|module| module.text.as_str());
+        names.filter(|name| is_reset(name)).collect()
+    }
+
     fn complain(&mut self, line: usize, message: String) {
         *self.problems.entry((line, message)).or_default() += 1;
     }

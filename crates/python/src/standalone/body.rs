@@ -1,10 +1,11 @@
 //! The steps of a test as lines of Python.
 
 use pyo3::prelude::*;
-use testwright_core::{ActionId, Axis, Error, Failure, FailureKind, PoolId, Step, Trace};
-use testwright_lang::harness::{Fragment, Line, Part};
+use testwright_core::{ActionId, Error, Failure, FailureKind, Step, Trace};
+use testwright_lang::harness::{Fragment, Part};
 
 use super::Style;
+use super::names::{Names, before_name, names_in_use, slots_in_order, with_variables};
 use super::variables::Variables;
 use crate::checks::Violation;
 use crate::functions::with_result;
@@ -81,8 +82,12 @@ impl Body {
                 Some(failure) if number + 1 == steps.len() => {
                     body.write_failing_step(&names, action, record, failure)?
                 }
-                _ => body.write_step(&names, action, record)?,
+                Some(_) => body.write_step(&names, action, record)?,
+                None => body.write_checked_step(&names, action, record)?,
             }
+        }
+        if failure.is_none() {
+            body.write_properties(&names);
         }
         body.write_finallys(&names);
         if body.lines.is_empty() {
@@ -93,7 +98,7 @@ impl Body {
 
     fn write_inits(&mut self, names: &Names<'_, '_>) {
         for line in &names.system.context.harness.inits {
-            self.lines.extend(names.combinations(line));
+            self.lines.extend(names.combinations(line, |_, _| true));
         }
     }
 
@@ -104,7 +109,7 @@ impl Body {
             .harness
             .finallys
             .iter()
-            .flat_map(|line| names.combinations(line))
+            .flat_map(|line| names.combinations(line, |_, _| true))
             .collect();
         if cleaning.is_empty() {
             return;
@@ -122,14 +127,8 @@ impl Body {
         self.lines.push(String::new());
         self.lines
             .push(String::from("# From here on everything starts anew."));
-        let namespace = &names.system.context.namespace;
-        for module in &names.system.context.harness.raw.reset_modules {
-            // One that is imported in a block may not be there.
-            let first = module.text.split('.').next().unwrap_or_default();
-            if namespace.contains(first).unwrap_or(false) {
-                self.lines
-                    .push(format!("importlib.reload({})", module.text));
-            }
+        for module in names.system.names_of_reset_modules() {
+            self.lines.push(format!("importlib.reload({module})"));
         }
         self.write_inits(names);
     }
@@ -171,6 +170,43 @@ impl Body {
             }
         }
         Ok(())
+    }
+
+    /// A step of a test that passes, with what its line promises, so that the test is worth keeping.
+    fn write_checked_step(
+        &mut self,
+        names: &Names<'_, '_>,
+        action: ActionId,
+        record: &StepRecord,
+    ) -> Result<(), Error> {
+        let harness = &names.system.context.harness;
+        let line = &harness.actions[harness.catalog.template_of(action).0];
+        let raised = record.raised.is_some() || record.reference_raised;
+        if !raised && names.texts(action)?.compared {
+            self.write_comparison(names, action)
+        } else if !raised && line.post.is_some() && !line.post_mentions_reference {
+            self.write_post_condition(names, action)?;
+            self.lines.extend(names.texts(action)?.reference);
+            Ok(())
+        } else {
+            self.write_step(names, action, record)
+        }
+    }
+
+    /// The properties that hold at the end.
+    fn write_properties(&mut self, names: &Names<'_, '_>) {
+        for property in &names.system.context.harness.properties {
+            if property.expected.is_empty() && names.system.context.harness.exceptions.is_empty() {
+                let conditions = names.combinations(&property.line, |pool, slot| {
+                    names.system.context.is_filled(pool, slot)
+                });
+                self.lines.extend(
+                    conditions
+                        .iter()
+                        .map(|condition| assertion(condition, None)),
+                );
+            }
+        }
     }
 
     /// A statement that must raise.
@@ -374,34 +410,6 @@ fn tail(names: &Names<'_, '_>, action: ActionId) -> Option<String> {
     is_plain.then(|| names.code(tail, &line.axes, &values))
 }
 
-/// A message with the names of variables for those of slots.
-fn with_variables(
-    system: &PythonSystem<'_>,
-    variables: &Variables,
-    slots: &[(PoolId, u32)],
-    message: &str,
-) -> String {
-    let name_of = |word: &str| {
-        slots.iter().find_map(|(pool, slot)| {
-            let names = system.context.harness.catalog.pool(*pool);
-            let twin = names.twin_name(*slot) == word;
-            (twin || names.slot_name(*slot) == word).then(|| variables.name(*pool, *slot, twin))
-        })
-    };
-    let is_part_of_word = |character: char| character.is_alphanumeric() || character == '_';
-    let mut text = String::new();
-    let mut rest = message;
-    while let Some(start) = rest.find(is_part_of_word) {
-        let end = rest[start..]
-            .find(|character| !is_part_of_word(character))
-            .map_or(rest.len(), |length| start + length);
-        text.push_str(&rest[..start]);
-        text.push_str(&name_of(&rest[start..end]).unwrap_or_else(|| rest[start..end].to_owned()));
-        rest = &rest[end..];
-    }
-    text + rest
-}
-
 /// Whether a failure can only be seen with the reference beside the system.
 fn involves_reference(system: &PythonSystem<'_>, steps: &[StepRecord], failure: &Failure) -> bool {
     let harness = &system.context.harness;
@@ -459,13 +467,6 @@ fn indent(line: &str) -> String {
     }
 }
 
-fn before_name(number: usize) -> String {
-    match number {
-        0 => String::from("before"),
-        _ => format!("before{}", number + 1),
-    }
-}
-
 fn is_expression(statement: &str) -> bool {
     use testwright_source::Shape;
     testwright_source::statements(statement).is_ok_and(
@@ -498,139 +499,4 @@ fn expected_class(names: &Names<'_, '_>, action: ActionId, raised: &str) -> Stri
                 .join(", ")
         ),
     }
-}
-
-/// The texts of a step with variables for slots.
-struct StepTexts {
-    statement: String,
-    reference: Option<String>,
-    compared: bool,
-}
-
-/// Writes code with variables for slots.
-struct Names<'a, 'py> {
-    system: &'a PythonSystem<'py>,
-    variables: &'a Variables,
-    slots: &'a [(PoolId, u32)],
-}
-
-impl Names<'_, '_> {
-    fn texts(&self, action: ActionId) -> Result<StepTexts, Error> {
-        let texts = self.system.concrete_texts(action)?;
-        let named = |text: &str| {
-            self.system
-                .with_slot_names(text, |pool, slot, twin| {
-                    self.variables.name(pool, slot, twin)
-                })
-                .trim()
-                .to_owned()
-        };
-        Ok(StepTexts {
-            statement: named(&texts.statement),
-            reference: texts.reference.as_deref().map(named),
-            compared: texts.compared,
-        })
-    }
-
-    fn code(&self, fragment: &Fragment, axes: &[Axis], values: &[u64]) -> String {
-        let text = fragment.render(|part| match part {
-            Part::Slot { axis, twin, .. } => match &axes[*axis] {
-                Axis::Slot { pool, .. } => self.variables.name(*pool, values[*axis] as u32, *twin),
-                _ => String::new(),
-            },
-            Part::Choice { axis, .. } => match &axes[*axis] {
-                Axis::Choice(choice) => choice.text(values[*axis]).into_owned(),
-                _ => String::new(),
-            },
-            Part::Pre(number) => before_name(*number),
-            Part::Text(text) => text.clone(),
-        });
-        text.trim().to_owned()
-    }
-
-    /// A keyword line for all combinations of the slots that occur in the test.
-    fn combinations(&self, line: &Line) -> Vec<String> {
-        let mut all = vec![Vec::new()];
-        for axis in &line.axes {
-            let choices: Vec<u64> = match axis {
-                Axis::Slot { pool, .. } => self
-                    .slots
-                    .iter()
-                    .filter(|slot| slot.0 == *pool)
-                    .map(|slot| u64::from(slot.1))
-                    .collect(),
-                Axis::Choice(choice) => (0..choice.len()).collect(),
-                Axis::Repeat(_) => vec![0],
-            };
-            all = all
-                .iter()
-                .flat_map(|values: &Vec<u64>| {
-                    choices
-                        .iter()
-                        .map(move |choice| [values.as_slice(), &[*choice]].concat())
-                })
-                .collect();
-        }
-        all.iter()
-            .map(|values| self.code(&line.code, &line.axes, values))
-            .collect()
-    }
-}
-
-/// Every slot that the test, or the property it violates, names, in order of first mention.
-fn slots_in_order(system: &PythonSystem<'_>, steps: &[StepRecord]) -> Vec<(PoolId, u32)> {
-    let mut slots = Vec::new();
-    let mut add = |slot: (PoolId, u32)| {
-        if !slots.contains(&slot) {
-            slots.push(slot);
-        }
-    };
-    for record in steps {
-        if let Step::Act(action) = record.step {
-            system
-                .context
-                .harness
-                .catalog
-                .slots(action)
-                .iter()
-                .for_each(|slot| add((slot.0, slot.1)));
-        }
-    }
-    if let Some(LastFailure::Check(Violation::Property(number, values))) = &system.last_failure {
-        let axes = &system.context.harness.properties[*number].line.axes;
-        for (axis, value) in axes.iter().zip(values) {
-            if let Axis::Slot { pool, .. } = axis {
-                add((*pool, *value as u32));
-            }
-        }
-    }
-    slots
-}
-
-/// Names that mean something in the code of the test, which variables must not hide.
-fn names_in_use(system: &PythonSystem<'_>, steps: &[StepRecord]) -> Vec<String> {
-    let mut taken = Vec::new();
-    for record in steps {
-        let Step::Act(action) = record.step else {
-            continue;
-        };
-        let Ok(texts) = system.concrete_texts(action) else {
-            continue;
-        };
-        for text in std::iter::once(&texts.statement).chain(&texts.reference) {
-            if let Ok(names) = testwright_source::names(text.trim()) {
-                taken.extend(names.reads);
-                taken.extend(names.binds);
-            }
-        }
-    }
-    let defined =
-        testwright_source::definitions(&system.context.harness.raw.text).unwrap_or_default();
-    taken.extend(
-        defined
-            .into_iter()
-            .flat_map(|definition| definition.defines),
-    );
-    taken.extend(["before", "after", "raised", "result", "expected"].map(String::from));
-    taken
 }
