@@ -143,3 +143,90 @@ def test_ctrl_c(saved, command):
     assert "Traceback" not in err
     assert "interrupted" in out + err
     assert not (saved.folder / "slow.reduced.test").exists()
+
+
+@pytest.fixture
+def wandering(saved):
+    """The system goes elsewhere as soon as it is imported, and again at each call."""
+    (saved.folder / "elsewhere").mkdir()
+    text = (saved.folder / "stack.py").read_text()
+    away = "import os, pathlib\ndef away(): os.chdir(pathlib.Path(__file__).resolve().parent / 'elsewhere')\naway()\n"
+    saved.write(
+        "stack.py", away + text.replace("def top(self):\n", "def top(self):\n        away()\n")
+    )
+    return saved
+
+
+def test_the_system_may_change_the_current_folder(wandering):
+    done = wandering("replay", "passing.test", "long.test", "--harness", "stack.tstl", status=1)
+    assert "passing.test: passes (4 steps)\nlong.test: fails at step 6 of 6\n" in done.stdout
+
+    done = wandering("reduce", "long.test", "--harness", "stack.tstl", status=1)
+    assert done.stdout.endswith("\nWritten to long.reduced.test\n")
+    assert (wandering.folder / "long.reduced.test").exists()
+
+    done = wandering("standalone", "long.test", "--harness", "stack.tstl", "-o", "test_it.py")
+    assert done.stdout == "Written to test_it.py\n"
+    assert (wandering.folder / "test_it.py").exists()
+    assert list((wandering.folder / "elsewhere").iterdir()) == []
+
+
+def test_of_many_unknown_steps_the_first_are_told(saved):
+    saved.write("other.test", "int7 = 3\n" * 50_000)
+    started = time.monotonic()
+    done = saved("replay", "other.test", "--harness", "stack.tstl", status=2)
+    assert time.monotonic() - started < 20
+    assert done.stderr.count("error[unknown-step]") == 20
+    assert done.stderr.endswith(
+        "\nand 49,980 more steps that the harness does not know\n50,000 errors in other.test\n"
+    )
+
+
+@pytest.mark.parametrize("command", ["reduce", "standalone"])
+@pytest.mark.parametrize("name", ["stack.tstl", "./stack.tstl", "link.tstl"])
+def test_the_harness_is_never_overwritten(saved, command, name):
+    harness = saved.folder / "stack.tstl"
+    (saved.folder / "link.tstl").symlink_to(harness)
+    before = harness.read_text()
+    done = saved(command, "long.test", "--harness", "stack.tstl", "-o", name, status=2)
+    assert f"cannot write `{name}`: it is the harness, which would be lost" in done.stderr
+    assert done.stdout == ""
+    assert harness.read_text() == before
+
+
+def test_a_test_is_not_overwritten_by_its_python_file_but_by_its_reduction(saved):
+    done = saved(
+        "standalone", "long.test", "--harness", "stack.tstl", "-o", "./long.test", status=2
+    )
+    assert "cannot write `./long.test`: it is the test, which would be lost" in done.stderr
+    assert (saved.folder / "long.test").read_text() == LONG
+    saved("reduce", "long.test", "--harness", "stack.tstl", "-o", "long.test", status=1)
+    assert (saved.folder / "long.test").read_text().endswith("= stack.Stack()\nstack0.top()\n")
+
+
+def test_an_output_without_a_folder_is_noticed_beforehand(saved):
+    for command in ("reduce", "standalone"):
+        done = saved(command, "long.test", "--harness", "stack.tstl", "-o", "no/x", status=2)
+        assert "cannot write `no/x`: its folder does not exist" in done.stderr
+        assert done.stdout == ""
+
+
+def test_a_dash_is_standard_output(saved):
+    done = saved("reduce", "long.test", "--harness", "stack.tstl", "-o", "-", status=1)
+    assert done.stdout.startswith("# testwright test 1\n")
+    assert done.stdout.endswith("\nstack0 = stack.Stack()\nstack0.top()\n")
+    assert done.stderr.startswith("Reduced from 6 to 2 steps in ")
+
+    plain = saved("standalone", "long.test", "--harness", "stack.tstl")
+    dash = saved("standalone", "long.test", "--harness", "stack.tstl", "-o", "-")
+    assert dash.stdout == plain.stdout
+    assert not (saved.folder / "-").exists()
+
+
+def test_ctrl_c_while_the_system_is_imported(saved):
+    saved.write("stack.py", "import time\ntime.sleep(60)\n")
+    running = saved.start("replay", "passing.test", "--harness", "stack.tstl")
+    time.sleep(1)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=5)
+    assert (running.returncode, out, err) == (2, "", "interrupted\n")

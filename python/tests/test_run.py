@@ -270,7 +270,7 @@ def test_the_system_may_exit_interrupt_and_close_everything(testwright):
     )
     report = json.loads(done.stdout)
     assert report["interrupted"] is False
-    raised = {failure["message"].split(":")[0] for failure in report["failures"]}
+    raised = {failure["message"].split()[0].rstrip(":") for failure in report["failures"]}
     assert {"SystemExit", "KeyboardInterrupt"} <= raised
     assert "shouting" not in done.stdout + done.stderr
 
@@ -382,3 +382,153 @@ def test_ctrl_c_during_reduction_keeps_the_best_so_far(testwright):
     assert "; interrupted, so it may not be the shortest" in rest
     folder = testwright.folder / "testwright-out" / "slow"
     assert names(folder) == ["failure-1.full.test", "failure-1.test", "test_failure_1.py"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "import threading, time; threading.Thread(target=time.sleep, args=(600,)).start()",
+        "import atexit; atexit.register(print, 'at exit')",
+        "import os, sys\n    if os.fork() == 0: sys.exit(0)\n    os.wait()",
+        "import os, signal, time\n    child = os.fork()\n    if child == 0: time.sleep(20)\n"
+        "    time.sleep(0.3); os.kill(child, signal.SIGTERM); os.wait()",
+        "import multiprocessing as m\n    with m.get_context('fork').Pool(2) as p: p.map(abs, [1, 2])",
+    ],
+    ids=["thread", "exit handler", "child exits", "child is killed", "pool"],
+)
+def test_what_a_system_leaves_behind_does_no_harm(testwright, body):
+    testwright.write("left.py", f"def f():\n    {body}\n")
+    testwright.write("left.tstl", "@import left\nleft.f()\n")
+    done = testwright("run", "left.tstl", "--tests", "1", "--length", "3", "--json", "--seed", "1")
+    report = json.loads(done.stdout)
+    assert (report["tests"], report["steps"], report["interrupted"]) == (1, 3, False)
+
+
+@pytest.mark.parametrize("when", ["imported", "called"])
+def test_the_system_may_change_the_current_folder(testwright, when):
+    away = "os.makedirs(HERE / 'elsewhere', exist_ok=True); os.chdir(HERE / 'elsewhere')"
+    testwright.write(
+        "wander.py",
+        "import os, pathlib\n"
+        "HERE = pathlib.Path(__file__).resolve().parent\n"
+        f"def away(): {away}\n"
+        + ("away()\n" if when == "imported" else "")
+        + "def go():\n    away()\n    raise ValueError('lost')\n",
+    )
+    testwright.write("wander.tstl", "@import wander\n\npool: <x> 1\n<x> := wander.go()\n")
+    done = testwright("run", "wander.tstl", "--seed", "1", status=1)
+    assert "\n  testwright-out/wander/failure-1.test       this test\n" in done.stdout
+    assert names(testwright.folder / "testwright-out" / "wander") == [
+        "failure-1.full.test",
+        "failure-1.test",
+        "test_failure_1.py",
+    ]
+    assert names(testwright.folder / "elsewhere") == []
+
+
+@pytest.mark.parametrize("deleted", ["work", "work/testwright-out"])
+def test_the_system_may_delete_where_the_findings_are(testwright, deleted):
+    testwright.write(
+        "delete.py",
+        "import pathlib, shutil\n"
+        "HERE = pathlib.Path(__file__).resolve().parent\n"
+        "def go():\n"
+        f"    shutil.rmtree(HERE / {deleted!r}, ignore_errors=True)\n"
+        "    raise ValueError('lost')\n",
+    )
+    testwright.write("delete.tstl", "@import delete\n\npool: <x> 1\n<x> := delete.go()\n")
+    work = testwright.folder / "work"
+    work.mkdir()
+    line = testwright.line("run", "../delete.tstl", "--seed", "1", "--keep-going", "--tests", "3")
+    done = subprocess.run(line, cwd=work, capture_output=True, text=True)
+    assert done.returncode == 1, done.stderr
+    assert "1 failure found" in done.stdout
+    assert names(work / "testwright-out" / "delete") == [
+        "failure-1.full.test",
+        "failure-1.test",
+        "test_failure_1.py",
+    ]
+
+
+def test_a_failure_that_cannot_be_written_is_still_one(testwright):
+    resource = pytest.importorskip("resource")
+    testwright.write(
+        "greedy.py",
+        "import os\n"
+        "def go():\n"
+        "    try:\n"
+        "        while True: os.dup(0)\n"
+        "    except OSError: pass\n"
+        "    raise ValueError('no file left')\n",
+    )
+    testwright.write("greedy.tstl", "@import greedy\n\npool: <x> 1\n<x> := greedy.go()\n")
+    few_files = {
+        "preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100)),
+        "stdin": subprocess.DEVNULL,
+    }
+    done = testwright("run", "greedy.tstl", "--seed", "1", status=2, **few_files)
+    assert "\n  1  x0 = greedy.go()\n" in done.stdout
+    assert "To see it again" not in done.stdout
+    assert done.stdout.splitlines()[-1].endswith("(seed 1): 1 failure found")
+    message = "error: cannot write `testwright-out/greedy`: too many open files\n"
+    assert done.stderr.count(message) == 1
+
+    done = testwright("run", "greedy.tstl", "--seed", "1", "--json", status=2, **few_files)
+    (failure,) = json.loads(done.stdout)["failures"]
+    assert failure["message"] == "ValueError: no file left"
+    assert failure["file"] == "testwright-out/greedy/failure-1.test"
+    assert message in done.stderr
+
+
+def test_json_tells_actions_with_equal_texts_apart(testwright):
+    testwright.write(
+        "alike.tstl",
+        "pool: <l> 1\n<l> := []\n<l> != None and False -> <l>.pop()\nlen(<l>) == 0 -> <l>.pop()\n",
+    )
+    done = testwright("run", "alike.tstl", "--seed", "1", "--json", status=1)
+    (failure,) = json.loads(done.stdout)["failures"]
+    assert failure["test"] == ["l0 = []", "l0.pop()  #2"]
+    assert (testwright.folder / failure["file"]).read_text().endswith("\nl0 = []\nl0.pop()  #2\n")
+
+
+@pytest.mark.parametrize("extra", [[], ["--json"]])
+def test_ctrl_c_while_the_system_is_imported(testwright, extra):
+    testwright.write("late.py", "import time\ntime.sleep(60)\ndef f(): pass\n")
+    testwright.write("late.tstl", "@import late\n\npool: <x> 1\n<x> := late.f()\n")
+    run = testwright.start("run", "late.tstl", "--seed", "1", *extra)
+    time.sleep(1.5)
+    run.send_signal(signal.SIGINT)
+    out, err = run.communicate(timeout=20)
+    assert run.returncode == 2
+    assert err == "interrupted\n"
+    if extra:
+        report = json.loads(out)
+        assert (report["interrupted"], report["tests"], report["seed"]) == (True, 0, 1)
+        assert report["actions"] == 1
+    else:
+        assert out == ""
+
+
+@pytest.mark.parametrize("extra", [[], ["--json"]])
+def test_a_failure_counts_even_if_the_system_gets_stuck_while_it_is_reduced(testwright, extra):
+    testwright.write(
+        "stuck.py",
+        "import os\n"
+        "def f():\n"
+        "    while os.path.exists('seen'):\n"
+        "        try: sum(range(99))\n"
+        "        except: pass\n"
+        "    open('seen', 'w').close()\n"
+        "    raise ValueError('once')\n",
+    )
+    testwright.write("stuck.tstl", "@import stuck\n\npool: <x> 1\n<x> := stuck.f()\n")
+    run = testwright.start("run", "stuck.tstl", "--seed", "1", *extra)
+    time.sleep(1.5)
+    run.send_signal(signal.SIGINT)
+    out, err = run.communicate(timeout=20)
+    assert run.returncode == 1, err
+    if extra:
+        (failure,) = json.loads(out)["failures"]
+        assert failure["file"] == "testwright-out/stuck/failure-1.full.test"
+    else:
+        assert out.splitlines()[-1].endswith("(seed 1): 1 failure found")

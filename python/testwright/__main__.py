@@ -37,9 +37,23 @@ def main():
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         from testwright import _native
 
-        return _native.main(sys.argv[1:])
+        leave(_native.main(sys.argv[1:]))
     except KeyboardInterrupt:
         return 2
+
+
+def leave(status):
+    """Ends the program at once.
+
+    What the system under test has left behind, such as threads that go on for ever or handlers to be called at the
+    end, must not keep the program alive, add to what it printed, or change its exit status.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except Exception:
+            pass  # closed, or a pipe that nobody reads
+    os._exit(status)
 
 
 if __name__ == "__main__":

@@ -85,20 +85,67 @@ fn reason(error: &io::Error) -> String {
         .unwrap_or_default()
 }
 
-/// Writes a file completely or not at all: into a neighbour first, which then takes its name.
-pub(crate) fn write(path: &Path, text: &str) -> Result<(), Error> {
-    let neighbour = neighbour(path);
-    let written = fs::File::create(&neighbour)
-        .and_then(|mut file| {
-            file.write_all(text.as_bytes())
-                .and_then(|()| file.sync_all())
+/// A place the user named: shown as it was given, and found again wherever the system under test goes to.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    shown: PathBuf,
+    absolute: PathBuf,
+}
+
+impl Place {
+    /// To be called before the system is loaded, for that may change or delete the current folder.
+    pub(crate) fn new(path: &Path) -> Result<Place, Error> {
+        let absolute = std::path::absolute(path).map_err(|error| unwritable(path, &error))?;
+        Ok(Place {
+            shown: path.to_owned(),
+            absolute,
         })
-        .and_then(|()| fs::rename(&neighbour, path));
-    written.map_err(|error| {
-        // The neighbour may not exist; then there is nothing to tidy up.
-        let _ = fs::remove_file(&neighbour);
-        unwritable(path, &error)
-    })
+    }
+
+    /// The path for people.
+    pub(crate) fn shown(&self) -> &Path {
+        &self.shown
+    }
+
+    /// The path for the operating system.
+    pub(crate) fn absolute(&self) -> &Path {
+        &self.absolute
+    }
+
+    /// Whether this is that very file, however they are spelled. A file that does not exist is no other.
+    pub(crate) fn is(&self, other: &Path) -> bool {
+        match (fs::canonicalize(&self.absolute), fs::canonicalize(other)) {
+            (Ok(one), Ok(other)) => one == other,
+            _ => false,
+        }
+    }
+
+    fn join(&self, name: &str) -> Place {
+        Place {
+            shown: self.shown.join(name),
+            absolute: self.absolute.join(name),
+        }
+    }
+
+    /// Writes a file completely or not at all: into a neighbour first, which then takes its name. Its folder is
+    /// made again if the system under test took it away.
+    pub(crate) fn write(&self, text: &str) -> Result<(), Error> {
+        let path = &self.absolute;
+        let neighbour = neighbour(path);
+        let folder = path.parent().unwrap_or(path);
+        let written = fs::create_dir_all(folder)
+            .and_then(|()| fs::File::create(&neighbour))
+            .and_then(|mut file| {
+                file.write_all(text.as_bytes())
+                    .and_then(|()| file.sync_all())
+            })
+            .and_then(|()| fs::rename(&neighbour, path));
+        written.map_err(|error| {
+            // The neighbour may not exist; then there is nothing to tidy up.
+            let _ = fs::remove_file(&neighbour);
+            unwritable(&self.shown, &error)
+        })
+    }
 }
 
 fn neighbour(path: &Path) -> PathBuf {
@@ -107,11 +154,51 @@ fn neighbour(path: &Path) -> PathBuf {
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Error {
-    let place = match error.kind() {
-        ErrorKind::NotFound => ": its folder does not exist".to_owned(),
-        _ => format!(": {}", reason(error)),
-    };
-    Error::new(format!("cannot write `{}`{place}", path.display()))
+    Error::new(format!(
+        "cannot write `{}`: {}",
+        path.display(),
+        reason(error)
+    ))
+}
+
+/// Where a command writes its result to.
+pub(crate) enum Destination {
+    /// `-`
+    StandardOutput,
+    File(Place),
+}
+
+impl Destination {
+    /// Makes sure, before any work is done, that writing there can succeed and takes no file away that the
+    /// command was given to read.
+    pub(crate) fn prepare(path: &Path, to_keep: &[(&Path, &str)]) -> Result<Destination, Error> {
+        if path == Path::new("-") {
+            return Ok(Destination::StandardOutput);
+        }
+        let place = Place::new(path)?;
+        let refuse = |reason: &str| {
+            let message = format!("cannot write `{}`: {reason}", path.display());
+            Err(Error::new(message).with_help("choose another file with `-o FILE`"))
+        };
+        if let Some((_, what)) = to_keep.iter().find(|(other, _)| place.is(other)) {
+            return refuse(&format!("it is {what}, which would be lost"));
+        }
+        if place.absolute.is_dir() {
+            return refuse("it is a folder");
+        }
+        if !place.absolute.parent().is_some_and(Path::is_dir) {
+            return refuse("its folder does not exist");
+        }
+        Ok(Destination::File(place))
+    }
+
+    /// The file, if it is one.
+    pub(crate) fn file(&self) -> Option<&Place> {
+        match self {
+            Destination::StandardOutput => None,
+            Destination::File(place) => Some(place),
+        }
+    }
 }
 
 /// The folder that `run` writes its findings to.
@@ -119,22 +206,25 @@ fn unwritable(path: &Path, error: &io::Error) -> Error {
 /// It comes into being with the first finding. What an earlier run left there stays until then, so that a run
 /// that finds nothing takes no test away that still helps.
 pub(crate) struct OutputFolder {
-    path: PathBuf,
+    place: Place,
     is_fresh: bool,
 }
 
 impl OutputFolder {
     /// Makes sure that the folder can be written to, before any work is done, without leaving a trace.
-    pub(crate) fn prepare(path: PathBuf) -> Result<OutputFolder, Error> {
+    pub(crate) fn prepare(path: &Path) -> Result<OutputFolder, Error> {
         let refuse = |reason: String| {
             let message = format!("cannot write to the folder `{}`: {reason}", path.display());
             Err(Error::new(message).with_help("choose another folder with `--out DIR`"))
         };
-        let absolute = match std::path::absolute(&path) {
-            Ok(absolute) => absolute,
+        let place = match std::path::absolute(path) {
+            Ok(absolute) => Place {
+                shown: path.to_owned(),
+                absolute,
+            },
             Err(error) => return refuse(reason(&error)),
         };
-        let existing = absolute.ancestors().find(|folder| folder.exists());
+        let existing = place.absolute.ancestors().find(|folder| folder.exists());
         let Some(existing) = existing else {
             return refuse("there is no such place".to_owned());
         };
@@ -145,7 +235,7 @@ impl OutputFolder {
         let tried = fs::File::create(&probe).and_then(|_| fs::remove_file(&probe));
         match tried {
             Ok(()) => Ok(OutputFolder {
-                path,
+                place,
                 is_fresh: false,
             }),
             Err(error) => refuse(reason(&error)),
@@ -153,25 +243,23 @@ impl OutputFolder {
     }
 
     /// Where a file of this folder is.
-    pub(crate) fn file(&self, name: &str) -> PathBuf {
-        self.path.join(name)
+    pub(crate) fn file(&self, name: &str) -> Place {
+        self.place.join(name)
     }
 
     /// Writes a finding. The first one takes the place of all that earlier runs left.
-    pub(crate) fn write(&mut self, name: &str, text: &str) -> Result<PathBuf, Error> {
+    pub(crate) fn write(&mut self, name: &str, text: &str) -> Result<(), Error> {
         if !self.is_fresh {
             self.refresh()
-                .map_err(|error| unwritable(&self.path, &error))?;
+                .map_err(|error| unwritable(&self.place.shown, &error))?;
             self.is_fresh = true;
         }
-        let path = self.file(name);
-        write(&path, text)?;
-        Ok(path)
+        self.file(name).write(text)
     }
 
     fn refresh(&self) -> io::Result<()> {
-        fs::create_dir_all(&self.path)?;
-        for entry in fs::read_dir(&self.path)? {
+        fs::create_dir_all(&self.place.absolute)?;
+        for entry in fs::read_dir(&self.place.absolute)? {
             let entry = entry?;
             if entry.file_name().to_str().is_some_and(is_finding) && entry.file_type()?.is_file() {
                 fs::remove_file(entry.path())?;
@@ -255,20 +343,55 @@ mod tests {
     #[test]
     fn writing_replaces_and_leaves_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.test");
-        write(&path, "old").unwrap();
-        write(&path, "new").unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        let place = Place::new(&folder.path().join("a.test")).unwrap();
+        place.write("old").unwrap();
+        place.write("new").unwrap();
+        assert_eq!(fs::read_to_string(place.absolute()).unwrap(), "new");
         assert_eq!(names(folder.path()), ["a.test"]);
 
-        let error = write(&folder.path().join("missing/a.test"), "").unwrap_err();
+        let error = place.join("b.test").write("").unwrap_err();
         assert!(
-            error
-                .message
-                .ends_with("a.test`: its folder does not exist"),
+            error.message.starts_with("cannot write `") && error.message.contains("a.test/b.test`"),
             "{}",
             error.message
         );
+    }
+
+    #[test]
+    fn a_folder_that_was_taken_away_is_made_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut output = OutputFolder::prepare(&folder.path().join("out/stack")).unwrap();
+        output.write("failure-1.full.test", "").unwrap();
+        fs::remove_dir_all(folder.path().join("out")).unwrap();
+        output.write("failure-1.test", "").unwrap();
+        assert_eq!(names(&folder.path().join("out/stack")), ["failure-1.test"]);
+    }
+
+    #[test]
+    fn a_destination_is_no_file_that_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let harness = folder.path().join("stack.tstl");
+        fs::write(&harness, "").unwrap();
+        fs::create_dir(folder.path().join("sub")).unwrap();
+        let why_not = |name: &str| {
+            let path = folder.path().join(name);
+            let prepared = Destination::prepare(&path, &[(&harness, "the harness")]);
+            prepared.err().map(|error| {
+                let end = error.message.rfind("`: ").expect("the path is quoted");
+                error.message[end + 3..].to_owned()
+            })
+        };
+        let lost = Some("it is the harness, which would be lost".to_owned());
+        assert_eq!(why_not("stack.tstl"), lost);
+        assert_eq!(why_not("sub/../stack.tstl"), lost);
+        assert_eq!(why_not("sub"), Some("it is a folder".to_owned()));
+        assert_eq!(
+            why_not("missing/a.test"),
+            Some("its folder does not exist".to_owned())
+        );
+        assert_eq!(why_not("sub/stack.tstl"), None);
+        let standard_output = Destination::prepare(Path::new("-"), &[]).unwrap();
+        assert!(standard_output.file().is_none());
     }
 
     #[test]
@@ -285,7 +408,7 @@ mod tests {
         ] {
             fs::write(path.join(name), "").unwrap();
         }
-        let mut output = OutputFolder::prepare(path.clone()).unwrap();
+        let mut output = OutputFolder::prepare(&path).unwrap();
         assert_eq!(names(&path).len(), 5);
         output.write("failure-1.full.test", "").unwrap();
         output.write("failure-1.test", "").unwrap();
@@ -303,7 +426,7 @@ mod tests {
     #[test]
     fn preparing_a_folder_leaves_no_trace() {
         let folder = tempfile::tempdir().unwrap();
-        OutputFolder::prepare(folder.path().join("a/b")).unwrap();
+        OutputFolder::prepare(&folder.path().join("a/b")).unwrap();
         assert_eq!(names(folder.path()), [""; 0]);
     }
 
@@ -312,7 +435,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         fs::write(&file, "").unwrap();
-        let error = OutputFolder::prepare(file.join("stack")).err().unwrap();
+        let error = OutputFolder::prepare(&file.join("stack")).err().unwrap();
         assert!(
             error
                 .message

@@ -54,6 +54,8 @@ impl ExitStatus {
 enum Trouble {
     /// The reason has been told already, for instance as diagnostics.
     Told,
+    /// Ctrl-C was pressed before the work began.
+    Interrupted,
     /// The reason is still to be told.
     Error(testwright_core::Error),
 }
@@ -79,6 +81,10 @@ pub fn run(
     let status = match ran {
         Ok(Ok(status)) => status,
         Ok(Err(Trouble::Told)) => ExitStatus::CouldNot,
+        Ok(Err(Trouble::Interrupted)) => {
+            console.tell("interrupted");
+            ExitStatus::CouldNot
+        }
         Ok(Err(Trouble::Error(error))) => {
             console.error(&error);
             ExitStatus::CouldNot

@@ -1,7 +1,7 @@
 //! From paths to things: a harness, the system it describes, the tests saved for it.
 
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use testwright_core::saved::{self, ReadProblem};
 use testwright_core::{Error, System, Test};
@@ -16,13 +16,17 @@ use crate::render::tally;
 
 /// Shows problems with a text, all of them, and what they add up to.
 pub(crate) fn tell_problems(console: &mut Console<'_>, file: &TextFile, problems: &[Diagnostic]) {
+    tell_each(console, file, problems);
+    if !problems.is_empty() {
+        console.tell(format_args!("{} in {}", tally(problems), file.name));
+    }
+}
+
+fn tell_each(console: &mut Console<'_>, file: &TextFile, problems: &[Diagnostic]) {
     let renderer = console.renderer();
     for problem in problems {
         console.tell(renderer.diagnostic(file, problem));
         console.tell("");
-    }
-    if !problems.is_empty() {
-        console.tell(format_args!("{} in {}", tally(problems), file.name));
     }
 }
 
@@ -71,22 +75,24 @@ pub(crate) fn harness_to_look_at(
 /// Brings a harness to life, hands it to `work`, and tells at the end what was wrong with the harness itself.
 pub(crate) fn with_system<R>(
     console: &mut Console<'_>,
-    path: &Path,
+    file: &TextFile,
+    harness: Harness,
     options: &Options,
     work: impl FnOnce(&mut Console<'_>, &mut PythonSystem<'_>) -> Result<R, Trouble>,
 ) -> Result<R, Trouble> {
-    let (file, harness) = harness(console, path)?;
     testwright_python::attach(|interpreter| {
-        let loaded = PythonSystem::load(interpreter, path, &file.text, harness, options);
+        let loaded = PythonSystem::load(interpreter, &file.path, &file.text, harness, options);
         let mut system = match loaded {
             Ok(system) => system,
+            // Whatever is said to have failed then, it is what Ctrl-C broke off.
+            Err(_) if testwright_python::interrupted() => return Err(Trouble::Interrupted),
             Err(LoadError::Diagnostics(problems)) => {
-                return Err(tell_and_stop(console, &file, &problems));
+                return Err(tell_and_stop(console, file, &problems));
             }
             Err(LoadError::Failed(error)) => return Err(error.into()),
         };
         let result = work(console, &mut system);
-        tell_afterwards(console, &file, &system.problems());
+        tell_afterwards(console, file, &system.problems());
         result
     })
 }
@@ -118,28 +124,27 @@ fn while_running(text: &str, problem: &Problem) -> Diagnostic {
     }
 }
 
-/// Reads saved tests; every step of every test that the harness does not know is told.
-pub(crate) fn tests(
+/// Brings a harness to life and hands it to `work` together with saved tests. Every step of every test that the
+/// harness does not know is told.
+///
+/// The files are read before the system is loaded, for that may change or delete the current folder.
+pub(crate) fn with_tests<R>(
     console: &mut Console<'_>,
-    system: &mut PythonSystem<'_>,
-    paths: &[impl AsRef<Path>],
-) -> Result<Vec<(TextFile, Test)>, Trouble> {
-    let mut tests = Vec::new();
-    let mut trouble = None;
-    for path in paths {
-        match test(console, system, path.as_ref()) {
-            Ok(test) => tests.push(test),
-            Err(Trouble::Error(error)) => {
-                console.error(&error);
-                trouble = Some(Trouble::Told);
-            }
-            Err(told) => trouble = Some(told),
-        }
-    }
-    match trouble {
-        Some(trouble) => Err(trouble),
-        None => Ok(tests),
-    }
+    harness: &Path,
+    tests: &[PathBuf],
+    options: &Options,
+    work: impl FnOnce(
+        &mut Console<'_>,
+        &mut PythonSystem<'_>,
+        Vec<(TextFile, Test)>,
+    ) -> Result<R, Trouble>,
+) -> Result<R, Trouble> {
+    let (file, harness) = self::harness(console, harness)?;
+    let tests = all(console, tests, |_, path| Ok(TextFile::read(path)?))?;
+    with_system(console, &file, harness, options, |console, system| {
+        let tests = all(console, tests, |console, file| test(console, system, file))?;
+        work(console, system, tests)
+    })
 }
 
 /// Brings a harness to life and hands it to `work` together with a saved test.
@@ -150,32 +155,79 @@ pub(crate) fn with_test<R>(
     options: &Options,
     work: impl FnOnce(&mut Console<'_>, &mut PythonSystem<'_>, Test) -> Result<R, Trouble>,
 ) -> Result<R, Trouble> {
-    with_system(console, harness, options, |console, system| {
-        let (_, test) = self::test(console, system, test)?;
-        work(console, system, test)
-    })
+    let tests = [test.to_owned()];
+    with_tests(
+        console,
+        harness,
+        &tests,
+        options,
+        |console, system, tests| {
+            let (_, test) = tests.into_iter().next().expect("there is one of each file");
+            work(console, system, test)
+        },
+    )
+}
+
+/// Does something with all items, and stops only afterwards if there was trouble with some.
+fn all<T, R>(
+    console: &mut Console<'_>,
+    items: impl IntoIterator<Item = T>,
+    mut work: impl FnMut(&mut Console<'_>, T) -> Result<R, Trouble>,
+) -> Result<Vec<R>, Trouble> {
+    let mut results = Vec::new();
+    let mut trouble = None;
+    for item in items {
+        match work(console, item) {
+            Ok(result) => results.push(result),
+            Err(Trouble::Error(error)) => {
+                console.error(&error);
+                trouble = Some(Trouble::Told);
+            }
+            Err(told) => trouble = Some(told),
+        }
+    }
+    match trouble {
+        Some(trouble) => Err(trouble),
+        None => Ok(results),
+    }
 }
 
 /// Reads a saved test.
 fn test(
     console: &mut Console<'_>,
     system: &mut PythonSystem<'_>,
-    path: &Path,
+    file: TextFile,
 ) -> Result<(TextFile, Test), Trouble> {
-    let file = TextFile::read(path)?;
-    let saved = saved::read(system.actions(), &file.text).map_err(|problems| {
-        let problems: Vec<Diagnostic> = problems
-            .into_iter()
-            .map(|problem| unknown_step(&file.text, problem))
-            .collect();
-        tell_and_stop(console, &file, &problems)
-    })?;
+    let saved = saved::read(system.actions(), &file.text)
+        .map_err(|problems| tell_unknown_steps(console, &file, problems))?;
     let test = saved.resolve(system)?;
     if test.is_empty() {
         let message = format!("the test `{}` has no steps", file.name);
         return Err(Error::new(message).into());
     }
     Ok((file, test))
+}
+
+/// Shows the first steps that the harness does not know; more of them would help nobody.
+fn tell_unknown_steps(
+    console: &mut Console<'_>,
+    file: &TextFile,
+    problems: Vec<ReadProblem>,
+) -> Trouble {
+    let number = problems.len();
+    let shown: Vec<Diagnostic> = problems
+        .into_iter()
+        .take(saved::MOST_EXPLAINED)
+        .map(|problem| unknown_step(&file.text, problem))
+        .collect();
+    tell_each(console, file, &shown);
+    if number > shown.len() {
+        let more = quantity::of((number - shown.len()) as u64, "more step");
+        console.tell(format_args!("and {more} that the harness does not know"));
+    }
+    let errors = quantity::of(number as u64, "error");
+    console.tell(format_args!("{errors} in {}", file.name));
+    Trouble::Told
 }
 
 fn unknown_step(text: &str, problem: ReadProblem) -> Diagnostic {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use testwright_core::{Catalog, Failure, FailureKind, Step, Test};
+use testwright_core::{ActionId, Catalog, Failure, FailureKind, Step, Test};
 use testwright_lang::Harness;
 
 use crate::console::{Console, Look};
@@ -22,20 +22,22 @@ pub(crate) fn actions_from_lines(harness: &Harness) -> String {
     format!("{actions} from {lines}")
 }
 
-/// What a step does, in one line.
-pub(crate) fn step_text(catalog: &Catalog, step: Step) -> String {
-    match step {
-        Step::Act(action) => catalog.text(action),
-        Step::Restart => "<<RESTART>>".to_owned(),
-    }
+/// The steps of a test as people read them.
+fn step_texts(catalog: &Catalog, test: &Test) -> Vec<String> {
+    steps(test, |action| catalog.text(action))
 }
 
-/// All steps of a test, as text.
-pub(crate) fn step_texts(catalog: &Catalog, test: &Test) -> Vec<String> {
-    test.steps
-        .iter()
-        .map(|step| step_text(catalog, *step))
-        .collect()
+/// The steps of a test as they stand in saved tests, where actions with equal texts are told apart.
+pub(crate) fn step_labels(catalog: &Catalog, test: &Test) -> Vec<String> {
+    steps(test, |action| catalog.label(action))
+}
+
+fn steps(test: &Test, text: impl Fn(ActionId) -> String) -> Vec<String> {
+    let text = |step: &Step| match step {
+        Step::Act(action) => text(*action),
+        Step::Restart => "<<RESTART>>".to_owned(),
+    };
+    test.steps.iter().map(text).collect()
 }
 
 /// Says the steps of a test, numbered, and what the last one led to.

@@ -99,9 +99,15 @@ fn wrong_arguments_are_refused() {
     assert_refused("run", "<HARNESS>");
     assert_refused("run a.tstl --time soon", "write a duration such as 30s, 2m");
     assert_refused("run a.tstl --time 0", "must be more than nothing");
-    assert_refused("run a.tstl --tests 0", "0 is not in 1..");
-    assert_refused("run a.tstl --length 0", "0 is not in 1..");
-    assert_refused("run a.tstl --seed -1", "unexpected argument");
+    assert_refused("run a.tstl --time -1s", "must be more than nothing");
+    for option in ["--tests 0", "--tests -1", "--length 0", "--length -3"] {
+        let line = format!("run a.tstl {option}");
+        assert_refused(&line, "must be a whole number from 1");
+    }
+    for seed in ["-1", "1.5", "x", "18446744073709551616"] {
+        let line = format!("run a.tstl --seed {seed}");
+        assert_refused(&line, "the seed is a whole number from 0");
+    }
     assert_refused("run a.tstl --json --show-output", "cannot be used with");
     assert_refused("expand a.tstl --count --actions", "cannot be used with");
     assert_refused("replay a.test", "--harness <FILE>");

@@ -31,6 +31,10 @@ const TITLE: &str = "# testwright test ";
 const RESTART: &str = "<<RESTART>>";
 const REMARK: &str = ";;;";
 
+/// For how many lines that cannot be read [`read`] looks for the action that was probably meant. With more of them
+/// the file belongs to another harness, and looking takes its time.
+pub const MOST_EXPLAINED: usize = 20;
+
 /// How many `;;;` in a line are tried as the beginning of the remark.
 const MOST_REMARKS: usize = 16;
 
@@ -124,7 +128,8 @@ fn one_line(text: &str) -> String {
     lines.join(" ").trim().to_owned()
 }
 
-/// Reads the text of a test, or says of every line that cannot be read what is wrong with it.
+/// Reads the text of a test, or says of every line that cannot be read what is wrong with it; of the first
+/// [`MOST_EXPLAINED`] also what was probably meant.
 pub fn read(catalog: &Catalog, text: &str) -> Result<SavedTest, Vec<ReadProblem>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut test = SavedTest::default();
@@ -167,7 +172,8 @@ pub fn read(catalog: &Catalog, text: &str) -> Result<SavedTest, Vec<ReadProblem>
             }),
             None if comment.is_some() => {}
             None => {
-                let closest = closest.get_or_insert_with(|| Closest::new(catalog));
+                let closest = (problems.len() < MOST_EXPLAINED)
+                    .then(|| &*closest.get_or_insert_with(|| Closest::new(catalog)));
                 problems.push(unknown_action(catalog, closest, number, line));
             }
         }
@@ -202,13 +208,18 @@ fn check_version(version: &str) -> Result<(), ReadProblem> {
     }
 }
 
-fn unknown_action(catalog: &Catalog, closest: &Closest, number: usize, line: &str) -> ReadProblem {
+fn unknown_action(
+    catalog: &Catalog,
+    closest: Option<&Closest>,
+    number: usize,
+    line: &str,
+) -> ReadProblem {
     let text = line.split(REMARK).next().unwrap_or(line).trim();
     ReadProblem {
         line: number,
         message: format!("no action reads `{text}`"),
         help: closest
-            .to(text)
+            .and_then(|closest| closest.to(text))
             .map(|action| format!("did you mean `{}`?", catalog.text(action))),
         text: line.to_owned(),
     }
@@ -258,9 +269,9 @@ impl SavedTest {
 
     /// The test, with each line settled.
     ///
-    /// If some line stands for several actions, the test is run from a fresh state, and of each line the first
-    /// candidate that is enabled at that point is taken, else the last. After a failure nothing more is run, and
-    /// the last is taken.
+    /// If some line stands for several actions, the test is run from a fresh state, and of each line the last
+    /// candidate that is enabled at that point is taken, as the ancestor of this tool does; if none is, the last.
+    /// After a failure nothing more is run, and the last is taken.
     pub fn resolve<S: System + ?Sized>(&self, system: &mut S) -> Result<Test, Error> {
         let mut running = !self.is_settled();
         if running {
@@ -279,6 +290,7 @@ impl SavedTest {
                     let enabled = match running {
                         true => candidates
                             .iter()
+                            .rev()
                             .find(|candidate| system.is_enabled(**candidate)),
                         false => None,
                     };
@@ -494,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_candidates_the_first_enabled_one_is_meant() {
+    fn of_several_candidates_the_last_enabled_one_is_meant() {
         let mut system = Crossing::default();
         let text =
             "go()\nswitch()\ngo()\n<<RESTART>>\ngo()\nswitch()\ngo()\ngo()\nswitch()\ngo()\n";
@@ -522,6 +534,52 @@ mod tests {
         let again = read(system.actions(), &text).unwrap();
         assert!(again.is_settled());
         assert_eq!(again.resolve(&mut system).unwrap(), test);
+    }
+
+    /// Three lines with the same text, of which the first two are enabled.
+    struct Alike(Catalog);
+
+    impl System for Alike {
+        fn actions(&self) -> &Catalog {
+            &self.0
+        }
+
+        fn reset(&mut self) -> Result<(), Error> {
+            Ok(())
+        }
+
+        fn is_enabled(&mut self, action: ActionId) -> bool {
+            action < ActionId(2)
+        }
+
+        fn step(&mut self, _: ActionId) -> Outcome {
+            Outcome::Passed
+        }
+
+        fn check(&mut self) -> Outcome {
+            Outcome::Passed
+        }
+    }
+
+    #[test]
+    fn of_several_enabled_candidates_the_last_is_meant() {
+        let mut system = Alike(toys::catalog(&[], &["a -> f()", "b -> f()", "c -> f()"]));
+        let test = read(system.actions(), "f()\nf()  #1\n").unwrap();
+        assert_eq!(
+            test.resolve(&mut system).unwrap(),
+            Test::of([ActionId(1), ActionId(0)])
+        );
+    }
+
+    #[test]
+    fn only_the_first_of_many_unknown_lines_get_a_suggestion() {
+        let counters = Counters::new(9);
+        let text = "int7 = 3\n".repeat(MOST_EXPLAINED + 5);
+        let problems = read(counters.actions(), &text).unwrap_err();
+        let helped = |problem: &ReadProblem| problem.help.is_some();
+        assert_eq!(problems.len(), MOST_EXPLAINED + 5);
+        assert!(problems[..MOST_EXPLAINED].iter().all(helped));
+        assert!(!problems[MOST_EXPLAINED..].iter().any(helped));
     }
 
     #[test]

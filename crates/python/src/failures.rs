@@ -8,6 +8,9 @@ use testwright_core::{Failure, FailureKind};
 /// Longer messages are cut: a system may put a whole data structure into one.
 const LONGEST_MESSAGE: usize = 1_000;
 
+/// Hexadecimal numbers with this many digits are taken for addresses.
+const SHORTEST_ADDRESS: usize = 8;
+
 /// An exception, taken apart for people and for comparison.
 pub(crate) struct Raised {
     pub(crate) type_name: String,
@@ -20,13 +23,13 @@ pub(crate) struct Raised {
 impl Raised {
     pub(crate) fn new(python: Python<'_>, error: &PyErr) -> Raised {
         let value = error.value(python);
-        let type_name = error
-            .get_type(python)
-            .qualname()
-            .map_or_else(|_| String::from("exception"), |name| name.to_string());
+        let type_name = error.get_type(python).qualname().map_or_else(
+            |_| String::from("exception"),
+            |name| printable(&name.to_string()),
+        );
         let message = value.str().map_or_else(
             |_| String::from("(its message cannot be shown)"),
-            |text| text.to_string(),
+            |text| printable(&text.to_string_lossy()),
         );
         let anywhere = error.is_instance_of::<PyRecursionError>(python)
             || error.is_instance_of::<PyMemoryError>(python);
@@ -39,7 +42,7 @@ impl Raised {
             type_name,
             message: shorten(&message),
             place,
-            traceback: formatted(python, error),
+            traceback: printable(&formatted(python, error)),
         }
     }
 
@@ -90,8 +93,35 @@ pub(crate) fn shown(value: &Bound<'_, PyAny>) -> String {
                 Raised::new(value.py(), &error).summary()
             )
         },
-        |text| shorten(&text.to_string_lossy()),
+        |text| shorten(&printable(&text.to_string_lossy())),
     )
+}
+
+/// The text without control characters, which would upset terminals and files, and without memory addresses, which
+/// are never the same twice.
+fn printable(text: &str) -> String {
+    let mut clean = String::new();
+    let mut rest = text;
+    while let Some(character) = rest.chars().next() {
+        let digits = rest.strip_prefix("0x").map_or(0, |tail| {
+            tail.len()
+                - tail
+                    .trim_start_matches(|digit: char| digit.is_ascii_hexdigit())
+                    .len()
+        });
+        if digits >= SHORTEST_ADDRESS {
+            clean.push_str("0x…");
+            rest = &rest[2 + digits..];
+            continue;
+        }
+        match character {
+            '\n' | '\t' => clean.push(character),
+            control if control.is_control() => clean.extend(control.escape_default()),
+            plain => clean.push(plain),
+        }
+        rest = &rest[character.len_utf8()..];
+    }
+    clean
 }
 
 fn shorten(text: &str) -> String {
@@ -183,7 +213,16 @@ fn without_values(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::without_values;
+    use super::{printable, without_values};
+
+    #[test]
+    fn addresses_and_control_characters_are_not_for_people() {
+        assert_eq!(
+            printable("<A at 0x7f3a99c0ffee>\u{1b}[31m\u{0}\té\n"),
+            "<A at 0x…>\\u{1b}[31m\\u{0}\té\n"
+        );
+        assert_eq!(printable("mask 0xff"), "mask 0xff");
+    }
 
     #[test]
     fn numbers_and_addresses_are_values() {

@@ -17,6 +17,7 @@ mod context;
 mod draw;
 mod explain;
 mod failures;
+mod forked;
 mod functions;
 mod harness_object;
 mod hooks;

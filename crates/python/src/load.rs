@@ -80,7 +80,7 @@ pub(crate) fn load<'py>(
         .and_then(|dict| Ok(dict.cast_into::<PyDict>()?))
         .map_err(failed)?;
     let context = context(python, path, harness, namespace, support).map_err(failed)?;
-    let problems = problems::problems(&context, text).map_err(failed)?;
+    let problems = problems::problems(&context, text, true).map_err(failed)?;
     if !problems.is_empty() {
         return Err(LoadError::Diagnostics(problems));
     }
@@ -124,6 +124,7 @@ pub(crate) fn load<'py>(
         draw: Draw::default(),
         problems: BTreeMap::new(),
         assumption_violated: false,
+        last_expected: None,
         last_failure: None,
         values: Vec::new(),
         context,
@@ -170,6 +171,12 @@ fn search_beside(python: Python<'_>, path: &Path) -> PyResult<()> {
     let search = python.import("sys")?.getattr("path")?;
     let mut folders = vec![folder];
     folders.extend(std::env::current_dir());
+    // A link to a harness elsewhere: its modules are where it is.
+    folders.extend(
+        path.canonicalize()
+            .ok()
+            .and_then(|path| path.parent().map(Path::to_path_buf)),
+    );
     folders.dedup();
     for folder in folders.iter().rev() {
         let folder = folder.to_string_lossy();

@@ -142,8 +142,14 @@ impl Writer<'_> {
             0
         };
         if in_string {
-            // Also right inside the braces of an f-string, where the text is code again.
-            return self.named_slot(*pool, twin, &self.values[axis].to_string());
+            // As everywhere else that people read it.
+            let names = self.harness.catalog.pool(*pool);
+            let slot = self.values[axis] as u32;
+            return if twin {
+                names.twin_name(slot)
+            } else {
+                names.slot_name(slot)
+            };
         }
         if !self.plan.is_argument(axis) {
             return format!(

@@ -6,6 +6,7 @@ use std::os::fd::AsRawFd;
 use pyo3::prelude::*;
 use pyo3::types::PyModule;
 
+use crate::forked;
 use crate::interrupt;
 use crate::output::{Output, Redirection};
 
@@ -22,9 +23,11 @@ impl<'py> Stage<'py> {
         let redirection = Redirection::start(output)?;
         let handler = interrupt::handler(support.py())?;
         let signals = interrupt::listen(&redirection)?;
-        let surroundings = support
-            .getattr("Surroundings")?
-            .call1((handler, signals.as_raw_fd()))?;
+        let surroundings = support.getattr("Surroundings")?.call1((
+            handler,
+            signals.as_raw_fd(),
+            forked::in_child(support.py())?,
+        ))?;
         let stage = Stage {
             surroundings,
             redirection,

@@ -88,8 +88,9 @@ impl Watcher<PythonSystem<'_>> for Recorder {
         let (step, raised) = match event {
             Event::Restarted => (Step::Restart, None),
             Event::Skipped(_) => return,
-            Event::Passed(action) | Event::Failed(action, _) => (Step::Act(*action), None),
-            Event::Expected(action, raised) => (Step::Act(*action), Some(raised.clone())),
+            Event::Passed(action) | Event::Failed(action, _) | Event::Expected(action, _) => {
+                (Step::Act(*action), system.last_expected.clone())
+            }
         };
         let reference_raised = !system.reference_raised.is_empty();
         self.steps.push(StepRecord {

@@ -1,6 +1,7 @@
 """What the backend asks the interpreter to do in its own language. Loaded once per harness; nothing here runs per step."""
 
 import ast
+import builtins
 import importlib.machinery
 import os
 import random
@@ -53,7 +54,7 @@ def new_namespace(name, path):
 
 
 def compile_code(text, path):
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(module=warnings):
         warnings.simplefilter("ignore")
         return compile(text, path, "exec", dont_inherit=True)
 
@@ -77,7 +78,7 @@ def moved(code, distance):
 
 def run_raw_code(text, path, entry_values, namespace):
     """Runs raw code; `entry_values` are (name, expression, line) of values wanted on entry to the function around that line."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(module=warnings):
         warnings.simplefilter("ignore")
         tree = ast.parse(text, path)
         for name, expression, line in entry_values:
@@ -194,7 +195,8 @@ def modules_to_reset(names, sources, namespace):
 class Surroundings:
     """What a system under test may change in its process, and how it is put back on every reset."""
 
-    def __init__(self, on_interrupt, announce_signals):
+    def __init__(self, on_interrupt, announce_signals, in_child):
+        self.builtins = dict(builtins.__dict__)
         self.directory = os.getcwd()
         self.search_path = list(sys.path)
         self.modules = dict(sys.modules)
@@ -205,13 +207,30 @@ class Surroundings:
         self.announce_signals = announce_signals
         self.handlers = {}
         os.set_blocking(announce_signals, False)
+        self.in_child = in_child
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self.let_go)
         for number in (signal.SIGINT, signal.SIGTERM):
             try:
                 self.handlers[number] = signal.signal(number, on_interrupt)
             except ValueError:
                 pass  # not the main thread: whoever owns it deals with signals
 
+    def let_go(self):
+        """A child of this process is none of ours: it must not tell us of its signals, nor go on testing."""
+        if self.announce_signals is not None:
+            signal.set_wakeup_fd(-1)
+            for number in self.handlers:
+                signal.signal(number, signal.SIG_DFL)
+            self.in_child()
+
     def restore(self):
+        # First of all, and without needing any of them.
+        if builtins.__dict__ != self.builtins:
+            builtins.__dict__.clear()
+            builtins.__dict__.update(self.builtins)
+        if len(sys.modules) < len(self.modules) or sys.modules.get("warnings") is not warnings:
+            sys.modules.update(self.modules)
         try:
             os.chdir(self.directory)
         except OSError:
@@ -263,3 +282,4 @@ class Surroundings:
             signal.set_wakeup_fd(-1)
         for number, handler in self.handlers.items():
             signal.signal(number, handler)
+        self.announce_signals = None

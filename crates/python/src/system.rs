@@ -15,6 +15,7 @@ use crate::checks::{Checks, Violation};
 use crate::context::Context;
 use crate::draw::Draw;
 use crate::failures::{self, Raised};
+use crate::forked;
 use crate::hooks::{Hook, Hooks};
 use crate::interrupt;
 use crate::line_code::LineCode;
@@ -67,6 +68,8 @@ pub struct PythonSystem<'py> {
     /// Harness code may change slots that the action does not name.
     pub(crate) slots_may_change_unseen: bool,
     pub(crate) assumption_violated: bool,
+    /// The expected exception that the last step raised, as text.
+    pub(crate) last_expected: Option<String>,
     /// What the last failure was, in detail, for writing a test that fails in the same way.
     pub(crate) last_failure: Option<LastFailure>,
     pub(crate) values: Vec<u64>,
@@ -176,7 +179,13 @@ impl<'py> PythonSystem<'py> {
             Err(error) => {
                 if !failures::is_interrupt(self.context.python, &error) {
                     let line = self.context.harness.actions[template.0].line;
-                    self.complain(line, complaint(self.context.python, "the guard", &error));
+                    let has_guard = self.context.harness.actions[template.0].guard.is_some();
+                    let what = if has_guard {
+                        "the guard"
+                    } else {
+                        "compiling this line"
+                    };
+                    self.complain(line, complaint(self.context.python, what, &error));
                 }
                 false
             }
@@ -404,9 +413,11 @@ impl System for PythonSystem<'_> {
                 .del_slice(0, self.reference_raised.len());
         }
         interrupt::sign_of_life();
+        self.last_expected = None;
         let (result, mirrored) = self
             .actions
             .run(&self.context, &self.mirror, template, &values);
+        forked::leave_if_child();
         self.states.mark(
             &self.context.harness.catalog.templates()[template.0].axes,
             &values,
@@ -425,12 +436,12 @@ impl System for PythonSystem<'_> {
         match result {
             Ok(value) => {
                 self.logs.speak(&self.context, action, true);
-                match value.is_instance_of::<pyo3::exceptions::PyException>() {
-                    true => Outcome::Expected(
-                        Raised::new(self.context.python, &PyErr::from_value(value)).summary(),
-                    ),
-                    false => Outcome::Passed,
+                if !value.is_instance_of::<pyo3::exceptions::PyException>() {
+                    return Outcome::Passed;
                 }
+                let raised = Raised::new(self.context.python, &PyErr::from_value(value)).summary();
+                self.last_expected = Some(raised.clone());
+                Outcome::Expected(raised)
             }
             Err(error) => {
                 let outcome = self.outcome_of_error(action, line, &error);

@@ -143,3 +143,29 @@ fail()
         );
     });
 }
+
+#[test]
+fn builtins_and_modules_are_put_back_by_a_reset() {
+    let text = "\
+@import builtins
+builtins.len = builtins.isinstance = builtins.open = None
+sys.modules.clear()
+assert len([1]) == 1 and isinstance(1, int)
+import json; json.dumps([1])
+";
+    Folder::new(&[]).with(text, |system| {
+        for harm in [
+            "builtins.len = builtins.isinstance = builtins.open = None",
+            "sys.modules.clear()",
+        ] {
+            assert_eq!(step(system, harm), "passed", "{harm}");
+            system.reset().expect("a reset");
+            for sound in [
+                "assert len([1]) == 1 and isinstance(1, int)",
+                "import json; json.dumps([1])",
+            ] {
+                assert_eq!(step(system, sound), "passed", "{sound} after {harm}");
+            }
+        }
+    });
+}

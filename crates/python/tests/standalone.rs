@@ -285,6 +285,8 @@ print(<unused>)
 
         from collections import deque
 
+        random.seed(0)
+
 
         def test_failure_1():
             try:
@@ -331,7 +333,6 @@ compare: remove
 
         def test_failure_1():
             bag = Bag()
-            bag_reference = set()
             try:
                 bag.remove(3)
             except KeyError:

@@ -49,9 +49,9 @@ impl Check {
 /// Checks one harness and tells about it; true if it can be used.
 fn check(console: &mut Console<'_>, file: &TextFile) -> bool {
     let (harness, mut problems) = testwright_lang::parse(&file.text);
-    if !has_errors(&problems) {
-        problems.extend(ask_python(&file.path, &harness, &file.text));
-    }
+    let complete = !has_errors(&problems);
+    problems.extend(ask_python(&file.path, &harness, &file.text, complete));
+    problems.sort_by_key(|problem| problem.range.start);
     tell_problems(console, file, &problems);
     if has_errors(&problems) {
         return false;
@@ -65,9 +65,9 @@ fn check(console: &mut Console<'_>, file: &TextFile) -> bool {
     true
 }
 
-fn ask_python(path: &Path, harness: &Harness, text: &str) -> Vec<Diagnostic> {
+fn ask_python(path: &Path, harness: &Harness, text: &str, complete: bool) -> Vec<Diagnostic> {
     testwright_python::attach(|interpreter| {
-        testwright_python::check(interpreter, path, text, harness)
+        testwright_python::check(interpreter, path, text, harness, complete)
     })
 }
 

@@ -10,8 +10,9 @@ use testwright_python::{Output, PythonSystem};
 use super::SystemArguments;
 use super::replay::UntilInterrupted;
 use crate::console::Console;
+use crate::files::Destination;
 use crate::reducing::{self, Reduced};
-use crate::{ExitStatus, Trouble, files, load, report};
+use crate::{ExitStatus, Trouble, load, report};
 
 /// Shorten a failing test to the steps that matter
 ///
@@ -44,7 +45,7 @@ pub(crate) struct Reduce {
     #[arg(long)]
     keep_last: bool,
 
-    /// Where to write the reduced test
+    /// Where to write the reduced test, `-` for standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -55,31 +56,43 @@ pub(crate) struct Reduce {
 impl Reduce {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
         let options = self.system.options(Output::Drop);
+        let destination = self.destination()?;
         let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>, test| {
             let failure = self.failure(system, &test)?;
             let reduced = reducing::reduce(console, system, &test, &failure, &self.options())
                 .map_err(|error| self.explain(error))?;
-            let file = self.write(system.actions(), &reduced)?;
+            let text = self.text(system.actions(), &reduced);
+            let Some(place) = destination.file() else {
+                console.tell(reduced.story.trim_end_matches(':'));
+                console.say(text.trim_end());
+                return Ok(ExitStatus::FailureFound);
+            };
+            // Shown first, so that the work is not in vain if the file cannot be written.
             console.say(reduced.story);
             console.say("");
             report::say_test(console, system.actions(), &reduced.test, &reduced.failure);
             console.say("");
-            console.say(format_args!("Written to {}", file.display()));
+            place.write(&text)?;
+            console.say(format_args!("Written to {}", place.shown().display()));
             Ok(ExitStatus::FailureFound)
         };
         load::with_test(console, &self.harness, &self.test, &options, work)
     }
 
-    fn write(&self, catalog: &Catalog, reduced: &Reduced) -> Result<PathBuf, Error> {
-        let file = self.output.clone().unwrap_or_else(|| beside(&self.test));
+    /// The test itself may be replaced, for what is left of it fails in the same way.
+    fn destination(&self) -> Result<Destination, Error> {
+        let path = self.output.clone().unwrap_or_else(|| beside(&self.test));
+        Destination::prepare(&path, &[(&self.harness, "the harness")])
+    }
+
+    fn text(&self, catalog: &Catalog, reduced: &Reduced) -> String {
         let Failure { kind, message, .. } = &reduced.failure;
         let notes = [
             note("harness", self.harness.display()),
             note("reduced-from", self.test.display()),
             note("failure", format_args!("{kind}: {message}")),
         ];
-        files::write(&file, &saved::write(catalog, &reduced.test, &notes))?;
-        Ok(file)
+        saved::write(catalog, &reduced.test, &notes)
     }
 
     fn options(&self) -> ReduceOptions {

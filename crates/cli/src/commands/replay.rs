@@ -57,13 +57,14 @@ impl Replay {
             log_level: self.log,
             ..self.system.options(output)
         };
-        load::with_system(console, &self.harness, &options, |console, system| {
+        let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>, tests| {
             let mut status = ExitStatus::NothingFound;
-            for (file, test) in load::tests(console, system, &self.tests)? {
+            for (file, test) in tests {
                 status = status.max(self.replay(console, system, &file, &test)?);
             }
             Ok(status)
-        })
+        };
+        load::with_tests(console, &self.harness, &self.tests, &options, work)
     }
 
     fn replay(

@@ -2,6 +2,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use testwright_core::generate::{Progress, Search, search};
@@ -52,19 +53,25 @@ pub(crate) struct Run {
     harness: PathBuf,
 
     /// Same seed, same tests; without it one is drawn and shown, so that the run can be repeated
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = seed)]
     seed: Option<u64>,
 
     /// How long to search: 30s, 2m, 1h, 1.5s [default: 30s, or no limit with --tests]
-    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = duration::parse)]
     time: Option<Duration>,
 
     /// How many tests to make [default: as many as the time allows]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one::<u64>)]
     tests: Option<u64>,
 
     /// How many steps a test may have
-    #[arg(long, value_name = "N", default_value = "100", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "100",
+        allow_negative_numbers = true,
+        value_parser = at_least_one::<u32>
+    )]
     length: u32,
 
     /// Leave failing tests as they were found
@@ -95,11 +102,19 @@ impl Run {
     const USUAL_TIME: Duration = Duration::from_secs(30);
 
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
-        let folder = OutputFolder::prepare(self.folder())?;
+        let folder = OutputFolder::prepare(&self.folder())?;
         let options = self.system.options(self.output());
-        load::with_system(console, &self.harness, &options, |console, system| {
-            self.search(console, system, folder)
-        })
+        let plan = self.plan();
+        let (file, harness) = load::harness(console, &self.harness)?;
+        let nothing_yet = Report::new(plan.seed, &harness.catalog);
+        let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>| {
+            self.search(console, system, plan, folder)
+        };
+        let ran = load::with_system(console, &file, harness, &options, work);
+        if self.json && matches!(ran, Err(Trouble::Interrupted)) {
+            console.say(nothing_yet.interrupted().to_json());
+        }
+        ran
     }
 
     fn output(&self) -> Output {
@@ -121,9 +136,9 @@ impl Run {
         &self,
         console: &mut Console<'_>,
         system: &mut PythonSystem<'_>,
+        plan: Search,
         folder: OutputFolder,
     ) -> Result<ExitStatus, Trouble> {
-        let plan = self.plan();
         console.keep_quiet(self.json);
         self.say_plan(console, system, &plan);
         let started = Instant::now();
@@ -146,6 +161,7 @@ impl Run {
         }
         match result.trouble {
             Some(error) => Err(error.into()),
+            None if result.unwritten => Ok(ExitStatus::CouldNot),
             None if result.findings.is_empty() => Ok(ExitStatus::NothingFound),
             None => Ok(ExitStatus::FailureFound),
         }
@@ -193,8 +209,22 @@ struct Outcome {
     interrupted: bool,
     time: Duration,
     findings: Vec<Finding>,
+    /// Some finding could not be written, which has been told.
+    unwritten: bool,
     /// Why the search could not go on.
     trouble: Option<Error>,
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse()
+        .map_err(|_| format!("the seed is a whole number from 0 to {}", u64::MAX))
+}
+
+fn at_least_one<N: FromStr + From<u8> + PartialOrd>(text: &str) -> Result<N, String> {
+    text.parse()
+        .ok()
+        .filter(|number| *number >= N::from(1))
+        .ok_or_else(|| "must be a whole number from 1".to_owned())
 }
 
 /// A seed that is easy to type again.

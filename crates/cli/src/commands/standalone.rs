@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use testwright_core::Error;
 use testwright_python::{Output, PythonSystem, Style};
 
 use super::SystemArguments;
 use crate::console::Console;
-use crate::{ExitStatus, Trouble, files, load};
+use crate::files::{Destination, Place};
+use crate::{ExitStatus, Trouble, load};
 
 /// Write a test as a Python file that needs neither Testwright nor the harness
 ///
@@ -34,7 +36,7 @@ pub(crate) struct Standalone {
     #[arg(long, value_enum, default_value = "pytest")]
     style: Kind,
 
-    /// Where to write it [default: standard output]
+    /// Where to write it, `-` for standard output [default: -]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -65,20 +67,32 @@ impl From<Kind> for Style {
 impl Standalone {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
         let options = self.system.options(Output::Drop);
+        let destination = self.destination()?;
         let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>, test| {
-            let name = test_name(self.output.as_deref().unwrap_or(&self.test));
-            let file = self.output.as_deref();
+            let place = destination.file();
+            let name = test_name(place.map_or(&self.test, Place::shown));
+            let file = place.map(Place::absolute);
             let text = system.standalone(&test, self.style.into(), &name, file)?;
-            match file {
-                Some(file) => {
-                    files::write(file, &text)?;
-                    console.say(format_args!("Written to {}", file.display()));
+            match place {
+                Some(place) => {
+                    place.write(&text)?;
+                    console.say(format_args!("Written to {}", place.shown().display()));
                 }
                 None => console.say(text.trim_end()),
             }
             Ok(ExitStatus::NothingFound)
         };
         load::with_test(console, &self.harness, &self.test, &options, work)
+    }
+
+    fn destination(&self) -> Result<Destination, Error> {
+        match &self.output {
+            None => Ok(Destination::StandardOutput),
+            Some(path) => Destination::prepare(
+                path,
+                &[(&self.harness, "the harness"), (&self.test, "the test")],
+            ),
+        }
     }
 }
 

@@ -17,23 +17,29 @@ use crate::failures::Raised;
 use crate::mirror::{BadPattern, Mirror};
 
 /// What only the interpreter can say about a harness without running it: code that it does not compile,
-/// patterns that it rejects.
+/// patterns that it rejects. Of a harness that is not `complete`, because its text has errors, only patterns are
+/// looked at.
 pub fn check(
     interpreter: Interpreter<'_>,
     path: &Path,
     text: &str,
     harness: &Harness,
+    complete: bool,
 ) -> Vec<Diagnostic> {
     let python = interpreter.0;
     let namespace = PyDict::new(python);
     let checked = support(python)
         .and_then(|support| context(python, path, harness.clone(), namespace, support))
-        .and_then(|context| problems(&context, text));
+        .and_then(|context| problems(&context, text, complete));
     checked.unwrap_or_default()
 }
 
 /// Everything the interpreter rejects.
-pub(super) fn problems(context: &Context<'_>, text: &str) -> PyResult<Vec<Diagnostic>> {
+pub(super) fn problems(
+    context: &Context<'_>,
+    text: &str,
+    complete: bool,
+) -> PyResult<Vec<Diagnostic>> {
     let error = |name, line, message: String, label: &str, help: Option<&str>| Diagnostic {
         severity: Severity::Error,
         name,
@@ -44,7 +50,7 @@ pub(super) fn problems(context: &Context<'_>, text: &str) -> PyResult<Vec<Diagno
         help: help.map(str::to_owned),
     };
     let (mirror, bad) = Mirror::new(context.python, &context.harness)?;
-    if !bad.is_empty() {
+    if !bad.is_empty() || !complete {
         let report = |pattern: &BadPattern| {
             let message = format!(
                 "this is not a valid regular expression: {}",

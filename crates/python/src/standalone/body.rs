@@ -5,7 +5,9 @@ use testwright_core::{ActionId, Error, Failure, FailureKind, Step, Trace};
 use testwright_lang::harness::{Fragment, Part};
 
 use super::Style;
-use super::names::{Names, before_name, names_in_use, slots_in_order, with_variables};
+use super::names::{
+    Names, before_name, names_from_outside, names_in_use, slots_in_order, with_variables,
+};
 use super::variables::Variables;
 use crate::checks::Violation;
 use crate::functions::with_result;
@@ -66,10 +68,12 @@ impl Body {
                 .failure()
                 .is_none_or(|failure| involves_reference(system, steps, failure)),
         };
+        let outside = names_from_outside(system, steps);
         let names = Names {
             system,
             variables: &variables,
             slots: &slots,
+            outside: &outside,
         };
         body.write_inits(&names);
         let failure = trace.failure();
@@ -150,8 +154,14 @@ impl Body {
     ) -> Result<(), Error> {
         let texts = names.texts(action)?;
         match &record.raised {
+            // It was the check that raised, after the statement.
+            Some(raised) if raised.starts_with("PostConditionFailed") => {
+                self.lines.push(texts.statement)
+            }
             Some(raised) => {
-                self.write_raising(&texts.statement, &expected_class(names, action, raised))
+                let mut attempt = pre_values(names, action);
+                attempt.push(texts.statement);
+                self.write_raising(&attempt, &expected_class(names, action, raised));
             }
             None => {
                 self.lines.push(texts.statement);
@@ -210,20 +220,21 @@ impl Body {
     }
 
     /// A statement that must raise.
-    fn write_raising(&mut self, statement: &str, class: &str) {
+    fn write_raising(&mut self, attempt: &[String], class: &str) {
+        let attempt = attempt.iter().map(|line| indent(line));
         match self.style {
             Style::Pytest => {
                 self.needs_pytest = true;
                 self.lines.push(format!("with pytest.raises({class}):"));
-                self.lines.push(indent(statement));
+                self.lines.extend(attempt);
             }
             Style::Unittest => {
                 self.lines.push(format!("with self.assertRaises({class}):"));
-                self.lines.push(indent(statement));
+                self.lines.extend(attempt);
             }
             Style::Script => {
                 self.lines.push(String::from("try:"));
-                self.lines.push(indent(statement));
+                self.lines.extend(attempt);
                 self.lines.push(format!("except {class}:"));
                 self.lines.push(indent("pass"));
                 self.lines.push(String::from("else:"));
@@ -244,14 +255,7 @@ impl Body {
         failure: &Failure,
     ) -> Result<(), Error> {
         match failure.kind {
-            FailureKind::UncaughtException => {
-                let first_line = failure.message.lines().next().unwrap_or_default();
-                self.lines.push(format!(
-                    "{}  # raises {first_line}",
-                    names.texts(action)?.statement
-                ));
-                self.lines.extend(tail(names, action));
-            }
+            FailureKind::UncaughtException => self.write_uncaught(names, action, failure)?,
             FailureKind::Property => {
                 self.write_step(names, action, record)?;
                 if let Some(LastFailure::Check(Violation::Property(number, values))) =
@@ -289,6 +293,43 @@ impl Body {
             FailureKind::ReferenceMismatch => self.write_comparison(names, action)?,
             FailureKind::ExceptionMismatch => self.write_exception_mismatch(names, action)?,
         }
+        Ok(())
+    }
+
+    /// The step that raises what nobody expects.
+    fn write_uncaught(
+        &mut self,
+        names: &Names<'_, '_>,
+        action: ActionId,
+        failure: &Failure,
+    ) -> Result<(), Error> {
+        let harness = &names.system.context.harness;
+        let line = &harness.actions[harness.catalog.template_of(action).0];
+        if line.post.is_some() && !line.post_mentions_raised && !line.post_mentions_reference {
+            // It may be the condition that raises, or a value it needs from before.
+            return self.write_post_condition(names, action);
+        }
+        let statement = names.texts(action)?.statement;
+        if self.style == Style::Script && failure.message.starts_with("SystemExit") {
+            self.lines
+                .extend([String::from("try:"), indent(&statement)]);
+            self.lines
+                .push(String::from("except SystemExit as leaving:"));
+            self.lines.push(indent(
+                "raise AssertionError(\"the system ends the program\") from leaving",
+            ));
+            return Ok(());
+        }
+        // What an assertion raises goes without saying.
+        let note = match statement.starts_with("assert") {
+            true => String::new(),
+            false => format!(
+                "  # raises {}",
+                failure.message.split(" in `").next().unwrap_or_default()
+            ),
+        };
+        self.lines.push(format!("{statement}{note}"));
+        self.lines.extend(tail(names, action));
         Ok(())
     }
 
@@ -331,7 +372,7 @@ impl Body {
                 let known = python
                     .import("builtins")
                     .is_ok_and(|builtins| builtins.hasattr(wanted.as_str()).unwrap_or(false));
-                self.write_raising(&statement, if known { &wanted } else { "Exception" });
+                self.write_raising(&[statement], if known { &wanted } else { "Exception" });
             }
             None => self
                 .lines
@@ -347,12 +388,10 @@ impl Body {
     ) -> Result<(), Error> {
         let (template, values) = names.system.context.harness.catalog.values(action);
         let line = &names.system.context.harness.actions[template.0];
-        let code = |fragment: &Fragment| names.code(fragment, &line.axes, &values);
+        let code =
+            |fragment: &Fragment| names.own(action, &names.code(fragment, &line.axes, &values));
         let texts = names.texts(action)?;
-        for (number, value) in line.pre_values.iter().enumerate().rev() {
-            self.lines
-                .push(format!("{} = {}", before_name(number), code(value)));
-        }
+        self.lines.extend(pre_values(names, action));
         if let Some(expect) = &line.expect {
             let arguments = code(&expect.arguments);
             let all = if arguments.trim().is_empty() {
@@ -367,7 +406,7 @@ impl Body {
             self.lines
                 .push(format!("after = {name}_after({arguments})"));
             self.lines
-                .push(format!("assert {name}_check(before, after{all})"));
+                .push(format!("assert {name}_check(before, after{all}) == True"));
             return Ok(());
         }
         let (statement, value) = match line.post_mentions_reference {
@@ -400,6 +439,25 @@ impl Body {
     }
 }
 
+/// The values that a post-condition needs from before the step, as assignments.
+fn pre_values(names: &Names<'_, '_>, action: ActionId) -> Vec<String> {
+    let (template, values) = names.system.context.harness.catalog.values(action);
+    let line = &names.system.context.harness.actions[template.0];
+    let assignment = |(number, value): (usize, &Fragment)| {
+        format!(
+            "{} = {}",
+            before_name(number),
+            names.code(value, &line.axes, &values)
+        )
+    };
+    line.pre_values
+        .iter()
+        .enumerate()
+        .rev()
+        .map(assignment)
+        .collect()
+}
+
 /// The statements behind the post-condition of an action, unless they need what only the post-condition knows.
 fn tail(names: &Names<'_, '_>, action: ActionId) -> Option<String> {
     let (template, values) = names.system.context.harness.catalog.values(action);
@@ -407,7 +465,7 @@ fn tail(names: &Names<'_, '_>, action: ActionId) -> Option<String> {
     let tail = line.post_tail.as_ref()?;
     let needs_pre = tail.parts.iter().any(|part| matches!(part, Part::Pre(_)));
     let is_plain = !needs_pre && !line.post_mentions_raised && !line.post_mentions_reference;
-    is_plain.then(|| names.code(tail, &line.axes, &values))
+    is_plain.then(|| names.own(action, &names.code(tail, &line.axes, &values)))
 }
 
 /// Whether a failure can only be seen with the reference beside the system.
@@ -434,10 +492,7 @@ fn involves_reference(system: &PythonSystem<'_>, steps: &[StepRecord], failure: 
         }
         _ => false,
     };
-    let compared = matches!(
-        failure.kind,
-        FailureKind::ReferenceMismatch | FailureKind::ExceptionMismatch
-    );
+    let compared = failure.kind == FailureKind::ReferenceMismatch;
     compared || any_twin || property
 }
 

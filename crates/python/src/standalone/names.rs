@@ -1,7 +1,9 @@
 //! Harness code with variables in place of slots.
 
+use pyo3::prelude::*;
 use testwright_core::{ActionId, Axis, Error, PoolId, Step};
 use testwright_lang::harness::{Fragment, Line, Part};
+use testwright_source::TokenKind;
 
 use super::body::StepRecord;
 use super::variables::Variables;
@@ -20,30 +22,65 @@ pub(super) struct Names<'a, 'py> {
     pub(super) system: &'a PythonSystem<'py>,
     pub(super) variables: &'a Variables,
     pub(super) slots: &'a [(PoolId, u32)],
+    /// Names that some step takes from outside. A step's own variable of that name would hide them.
+    pub(super) outside: &'a [String],
 }
 
 impl Names<'_, '_> {
     pub(super) fn texts(&self, action: ActionId) -> Result<StepTexts, Error> {
         let texts = self.system.concrete_texts(action)?;
-        let named = |text: &str| {
-            self.system
-                .with_slot_names(text, |pool, slot, twin| {
-                    self.variables.name(pool, slot, twin)
-                })
-                .trim()
-                .to_owned()
-        };
+        let (template, values) = self.system.context.harness.catalog.values(action);
+        let line = &self.system.context.harness.actions[template.0];
+        let reference = texts.reference.map(|text| {
+            let name = |pool, slot, twin| self.variables.name(pool, slot, twin);
+            self.system.with_slot_names(&text, name).trim().to_owned()
+        });
         Ok(StepTexts {
-            statement: named(&texts.statement),
-            reference: texts.reference.as_deref().map(named),
+            statement: self.own(action, &self.code(&line.statement, &line.axes, &values)),
+            reference: reference.map(|text| self.own(action, &text)),
             compared: texts.compared,
+        })
+    }
+
+    /// A text of an action, with variables of its own that would hide something renamed: in a harness they are
+    /// local to the action, here all steps share one function.
+    pub(super) fn own(&self, action: ActionId, text: &str) -> String {
+        let (template, values) = self.system.context.harness.catalog.values(action);
+        let line = &self.system.context.harness.actions[template.0];
+        let statement = self.code(&line.statement, &line.axes, &values);
+        let bound = testwright_source::names(&statement)
+            .map(|names| names.binds)
+            .unwrap_or_default();
+        let slots = self
+            .slots
+            .iter()
+            .map(|(pool, slot)| self.variables.name(*pool, *slot, false));
+        let slots: Vec<String> = slots.collect();
+        let hiding = bound
+            .iter()
+            .filter(|name| self.outside.contains(name) && !slots.contains(name));
+        hiding.fold(text.to_owned(), |text, name| {
+            renamed(&text, name, &format!("{name}_local"))
         })
     }
 
     pub(super) fn code(&self, fragment: &Fragment, axes: &[Axis], values: &[u64]) -> String {
         let text = fragment.render(|part| match part {
-            Part::Slot { axis, twin, .. } => match &axes[*axis] {
-                Axis::Slot { pool, .. } => self.variables.name(*pool, values[*axis] as u32, *twin),
+            Part::Slot {
+                axis,
+                twin,
+                in_string,
+            } => match &axes[*axis] {
+                Axis::Slot { pool, .. } => {
+                    let slot = values[*axis] as u32;
+                    let names = self.system.context.harness.catalog.pool(*pool);
+                    match (*in_string, *twin) {
+                        // The text of a string is the same in the harness and here.
+                        (true, true) => names.twin_name(slot),
+                        (true, false) => names.slot_name(slot),
+                        (false, twin) => self.variables.name(*pool, slot, twin),
+                    }
+                }
                 _ => String::new(),
             },
             Part::Choice { axis, .. } => match &axes[*axis] {
@@ -122,6 +159,57 @@ pub(super) fn slots_in_order(
     slots
 }
 
+/// The names that code of the harness may take from outside: what a step reads, what raw code defines, builtins.
+pub(super) fn names_from_outside(system: &PythonSystem<'_>, steps: &[StepRecord]) -> Vec<String> {
+    let actions = steps.iter().filter_map(|record| match record.step {
+        Step::Act(action) => system.concrete_texts(action).ok(),
+        Step::Restart => None,
+    });
+    let texts = actions.flat_map(|texts| std::iter::once(texts.statement).chain(texts.reference));
+    let read = texts
+        .filter_map(|text| testwright_source::names(text.trim()).ok())
+        .flat_map(|names| names.reads);
+    let raw = testwright_source::definitions(&system.context.harness.raw.text).unwrap_or_default();
+    let defined = raw.into_iter().flat_map(|definition| definition.defines);
+    let builtins = system
+        .context
+        .python
+        .import("builtins")
+        .and_then(|builtins| builtins.dir()?.extract::<Vec<String>>());
+    read.chain(defined)
+        .chain(builtins.unwrap_or_default())
+        .collect()
+}
+
+/// A text with a name replaced, where it is a variable: not behind a dot, not the name of an argument.
+fn renamed(text: &str, from: &str, to: &str) -> String {
+    let tokens = testwright_source::tokens(text);
+    let word = |place: usize| {
+        tokens
+            .get(place)
+            .and_then(|token| text.get(token.range.clone()))
+            .unwrap_or_default()
+    };
+    let mut depth = 0;
+    let mut result = String::new();
+    let mut copied = 0;
+    for (place, token) in tokens.iter().enumerate() {
+        match token.kind {
+            TokenKind::Open => depth += 1,
+            TokenKind::Close => depth -= 1,
+            _ => {}
+        }
+        let is_attribute = place > 0 && word(place - 1) == ".";
+        let is_argument = depth > 0 && word(place + 1) == "=";
+        if word(place) == from && !is_attribute && !is_argument {
+            result.push_str(&text[copied..token.range.start]);
+            result.push_str(to);
+            copied = token.range.end;
+        }
+    }
+    result + &text[copied..]
+}
+
 /// Names that mean something in the code of the test, which variables must not hide.
 pub(super) fn names_in_use(system: &PythonSystem<'_>, steps: &[StepRecord]) -> Vec<String> {
     let mut taken = Vec::new();
@@ -183,5 +271,18 @@ pub(super) fn before_name(number: usize) -> String {
     match number {
         0 => String::from("before"),
         _ => format!("before{}", number + 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::renamed;
+
+    #[test]
+    fn only_variables_are_renamed() {
+        assert_eq!(
+            renamed("K = f(K=K, a.K, 'K'); K", "K", "K_local"),
+            "K_local = f(K=K_local, a.K, 'K'); K_local"
+        );
     }
 }

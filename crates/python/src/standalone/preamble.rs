@@ -56,7 +56,8 @@ pub(super) fn write(
     let (imports, helpers) = (texts(true), texts(false));
     let modules = imported_modules(&imports);
     let homes = homes(system, &modules, file);
-    let chance = modules.iter().any(|module| uses_chance(system, module));
+    let chance = reads.iter().any(|name| name == "random")
+        || modules.iter().any(|module| uses_chance(system, module));
 
     let defined: Vec<&String> = definitions
         .iter()

@@ -1,6 +1,6 @@
 //! A failing test: kept, reduced, shown.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use testwright_core::generate::{Found, Search};
 use testwright_core::shrink::{ReduceError, ReduceOptions};
@@ -8,6 +8,8 @@ use testwright_core::{Error, Failure, System, Test, saved};
 use testwright_python::{Output, PythonSystem, Style};
 
 use super::Run;
+use super::json::FailureReport;
+use super::last_words::LastWords;
 use crate::console::{Console, Look};
 use crate::files::OutputFolder;
 use crate::reducing::{self, Reduced};
@@ -20,12 +22,30 @@ pub(super) struct Finding {
     /// The reduced test, or the full one where there is none.
     pub(super) test: Test,
     pub(super) full_steps: usize,
-    /// Where `test` is.
+    /// Where `test` is, or was to be.
     pub(super) file: PathBuf,
     /// In how many tests it came up.
     pub(super) times: u64,
     /// Whether it failed the same way when it was run again.
     pub(super) reproduced: bool,
+    papers: Vec<Paper>,
+    /// Why the test could not be reduced, if the system cannot be run any more.
+    pub(super) trouble: Option<Error>,
+}
+
+impl Finding {
+    /// Whether all its files could be written.
+    pub(super) fn is_kept(&self) -> bool {
+        self.papers.iter().all(|paper| paper.is_written)
+    }
+}
+
+/// A file about a finding. Its text is kept, since the system under test may delete files.
+struct Paper {
+    name: String,
+    text: String,
+    meaning: &'static str,
+    is_written: bool,
 }
 
 /// Where findings are taken in.
@@ -33,53 +53,101 @@ pub(super) struct Desk<'a> {
     pub(super) run: &'a Run,
     pub(super) folder: OutputFolder,
     pub(super) plan: Search,
+    pub(super) last_words: LastWords,
 }
 
 impl Desk<'_> {
-    /// Keeps a failing test before anything else is done with it, then reduces, writes and shows it.
+    /// Keeps a failing test before anything else is done with it, then reduces, writes and shows it. Whatever goes
+    /// wrong with that is told, and takes nothing away from the finding.
     pub(super) fn take_in(
         &mut self,
         console: &mut Console<'_>,
         system: &mut PythonSystem<'_>,
         found: Found,
         number: usize,
-    ) -> Result<Finding, Error> {
+    ) -> Finding {
         system.flush();
         self.announce(console, &found, number);
         let notes = self.notes(found.number, &found.failure);
-        let full_text = saved::write(system.actions(), &found.test, &notes);
-        let full_name = format!("failure-{number}.full.test");
-        let full_file = self.folder.write(&full_name, &full_text)?;
-        let reduction = self.reduce(console, system, &found);
+        let mut full = Paper {
+            name: format!("failure-{number}.full.test"),
+            text: saved::write(system.actions(), &found.test, &notes),
+            meaning: "the test as it was found",
+            is_written: false,
+        };
+        // If this fails, it is tried again once the test is reduced, and told then.
+        let _ = self.write(&mut full);
         let mut finding = Finding {
             number,
             full_steps: found.test.len(),
-            failure: found.failure,
-            test: found.test,
-            file: full_file.clone(),
+            file: self.folder.file(&full.name).shown().to_owned(),
+            papers: vec![full],
+            failure: found.failure.clone(),
+            test: found.test.clone(),
             times: 1,
             reproduced: true,
+            trouble: None,
         };
-        match reduction {
-            Ok(reduced) => {
-                finding.test = reduced.test;
-                finding.failure = reduced.failure;
-                let notes = self.notes(found.number, &finding.failure);
-                let text = saved::write(system.actions(), &finding.test, &notes);
-                let name = format!("failure-{number}.test");
-                finding.file = self.folder.write(&name, &text)?;
-                let standalone = self.write_standalone(console, system, &finding)?;
-                console.say(reduced.story);
-                self.show(console, system, &finding, &full_file, standalone.as_deref());
-            }
+        // Known already if the system gets stuck while the test is reduced.
+        self.last_words
+            .found(FailureReport::new(&finding, system.actions()));
+        let reduced = match self.reduce(console, system, &found) {
+            Ok(reduced) => reduced,
             Err(ReduceError::NotReproduced(other)) => {
                 finding.reproduced = false;
+                self.restore(console, &mut finding);
                 self.show_flaky(console, &finding, other.as_ref());
+                return finding;
             }
-            Err(ReduceError::Error(error)) => return Err(error),
+            Err(ReduceError::Error(error)) => {
+                finding.trouble = Some(error);
+                let reason = "since the system cannot be run any more";
+                Reduced::unchanged(&finding.test, &finding.failure, reason)
+            }
+        };
+        finding.test = reduced.test;
+        finding.failure = reduced.failure;
+        let notes = self.notes(found.number, &finding.failure);
+        let mut paper = Paper {
+            name: format!("failure-{number}.test"),
+            text: saved::write(system.actions(), &finding.test, &notes),
+            meaning: "this test",
+            is_written: false,
+        };
+        let _ = self.write(&mut paper);
+        finding.file = self.folder.file(&paper.name).shown().to_owned();
+        finding.papers.insert(0, paper);
+        if finding.trouble.is_none() {
+            let standalone = self.standalone(console, system, &finding);
+            finding.papers.extend(standalone);
         }
-        console.flush();
-        Ok(finding)
+        self.restore(console, &mut finding);
+        console.say(reduced.story);
+        self.show(console, system, &finding);
+        finding
+    }
+
+    /// Writes the files of a finding that are not there (any more), and tells why if that is not possible.
+    pub(super) fn restore(&mut self, console: &mut Console<'_>, finding: &mut Finding) {
+        let mut told = String::new();
+        for paper in &mut finding.papers {
+            let is_there = self.folder.file(&paper.name).absolute().is_file();
+            if paper.is_written && is_there {
+                continue;
+            }
+            if let Err(error) = self.write(paper)
+                && error.message != told
+            {
+                console.error(&error);
+                told = error.message;
+            }
+        }
+    }
+
+    fn write(&mut self, paper: &mut Paper) -> Result<(), Error> {
+        let written = self.folder.write(&paper.name, &paper.text);
+        paper.is_written = written.is_ok();
+        written
     }
 
     /// Reduces a test, if that is wanted. What the system prints meanwhile helps nobody.
@@ -128,47 +196,39 @@ impl Desk<'_> {
         console.flush();
     }
 
-    /// Writes the pytest file. That it cannot be written as one is worth a word, but no reason to stop.
-    fn write_standalone(
-        &mut self,
+    /// The pytest file. That there can be none is worth a word, but no reason to stop.
+    fn standalone(
+        &self,
         console: &mut Console<'_>,
         system: &mut PythonSystem<'_>,
         finding: &Finding,
-    ) -> Result<Option<PathBuf>, Error> {
+    ) -> Option<Paper> {
         let name = format!("test_failure_{}.py", finding.number);
         let file = self.folder.file(&name);
         let title = format!("failure_{}", finding.number);
-        match system.standalone(&finding.test, Style::Pytest, &title, Some(&file)) {
-            Ok(text) => self.folder.write(&name, &text).map(Some),
+        let text = system.standalone(&finding.test, Style::Pytest, &title, Some(file.absolute()));
+        match text {
+            Ok(text) => Some(Paper {
+                name,
+                text,
+                meaning: "this test for pytest, without Testwright",
+                is_written: false,
+            }),
             Err(error) => {
                 let message = format!(
                     "there is no pytest file for this failure: {}",
                     error.message
                 );
                 console.warning(&message, error.help.as_deref());
-                Ok(None)
+                None
             }
         }
     }
 
-    fn show(
-        &self,
-        console: &mut Console<'_>,
-        system: &PythonSystem<'_>,
-        finding: &Finding,
-        full: &Path,
-        standalone: Option<&Path>,
-    ) {
+    fn show(&self, console: &mut Console<'_>, system: &PythonSystem<'_>, finding: &Finding) {
         console.say("");
         report::say_test(console, system.actions(), &finding.test, &finding.failure);
-        console.say("");
-        let mut files = vec![
-            (finding.file.as_path(), "this test"),
-            (full, "the test as it was found"),
-        ];
-        files.extend(standalone.map(|file| (file, "this test for pytest, without Testwright")));
-        say_files(console, &files);
-        self.say_how_to_replay(console, finding);
+        self.say_files(console, finding);
     }
 
     fn show_flaky(&self, console: &mut Console<'_>, finding: &Finding, other: Option<&Failure>) {
@@ -185,36 +245,38 @@ impl Desk<'_> {
         ));
         console.say("So the system depends on something besides the test (time, chance, files, the memory of");
         console.say("an earlier test), and the test is kept as it was found, not reduced.");
-        console.say("");
-        say_files(
-            console,
-            &[(finding.file.as_path(), "the test as it was found")],
-        );
-        self.say_how_to_replay(console, finding);
+        self.say_files(console, finding);
     }
 
-    fn say_how_to_replay(&self, console: &mut Console<'_>, finding: &Finding) {
-        let check = if self.plan.check { "" } else { " --no-check" };
+    /// Says which file is what, in two columns, and what can be done with the first.
+    fn say_files(&self, console: &mut Console<'_>, finding: &Finding) {
+        let written = finding.papers.iter().filter(|paper| paper.is_written);
+        let files: Vec<(PathBuf, &str)> = written
+            .map(|paper| {
+                let file = self.folder.file(&paper.name);
+                (file.shown().to_owned(), paper.meaning)
+            })
+            .collect();
+        let length = |(path, _): &(PathBuf, &str)| path.display().to_string().chars().count();
+        let width = files.iter().map(length).max().unwrap_or(0);
+        if !files.is_empty() {
+            console.say("");
+        }
+        for (path, meaning) in &files {
+            let path = format!("{:width$}", path.display().to_string());
+            let meaning = console.paint(Look::Quiet, meaning);
+            console.say(format_args!("  {path}  {meaning}"));
+        }
+        if let Some((path, _)) = files.iter().find(|(path, _)| *path == finding.file) {
+            let check = if self.plan.check { "" } else { " --no-check" };
+            console.say("");
+            console.say(format_args!(
+                "To see it again: testwright replay {} --harness {}{check}",
+                report::shell_word(path),
+                report::shell_word(&self.run.harness),
+            ));
+        }
         console.say("");
-        console.say(format_args!(
-            "To see it again: testwright replay {} --harness {}{check}",
-            report::shell_word(&finding.file),
-            report::shell_word(&self.run.harness),
-        ));
-        console.say("");
-    }
-}
-
-/// Says which file is what, in two columns.
-fn say_files(console: &mut Console<'_>, files: &[(&Path, &str)]) {
-    let width = files
-        .iter()
-        .map(|(path, _)| path.display().to_string().chars().count())
-        .max()
-        .unwrap_or(0);
-    for (path, meaning) in files {
-        let path = format!("{:width$}", path.display().to_string());
-        let meaning = console.paint(Look::Quiet, meaning);
-        console.say(format_args!("  {path}  {meaning}"));
+        console.flush();
     }
 }

@@ -32,6 +32,7 @@ pub(super) struct FailureReport {
     full_steps: usize,
     /// The steps of the reduced test, as they stand in the file.
     test: Vec<String>,
+    /// Where the test is, or was to be.
     file: String,
     /// In how many tests it came up.
     times: u64,
@@ -62,6 +63,14 @@ impl Report {
         self.interrupted = interrupted;
     }
 
+    /// A run that was ended before it had come to anything.
+    pub(super) fn interrupted(self) -> Report {
+        Report {
+            interrupted: true,
+            ..self
+        }
+    }
+
     /// One JSON object.
     pub(super) fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("numbers and strings are always JSON")
@@ -75,7 +84,7 @@ impl FailureReport {
             message: finding.failure.message.clone(),
             steps: finding.test.len(),
             full_steps: finding.full_steps,
-            test: report::step_texts(catalog, &finding.test),
+            test: report::step_labels(catalog, &finding.test),
             file: finding.file.display().to_string(),
             times: finding.times,
             reproduced: finding.reproduced,

@@ -49,6 +49,14 @@ impl LastWords {
         self.with(|state| state.report.failures.push(failure));
     }
 
+    /// What became of the last failure that was found.
+    pub(super) fn reduced(&self, failure: FailureReport) {
+        self.with(|state| {
+            state.report.failures.pop();
+            state.report.failures.push(failure);
+        });
+    }
+
     fn with<R>(&self, work: impl FnOnce(&mut State) -> R) -> R {
         work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -24,7 +24,7 @@ pub(super) struct Session<'s, 'c> {
     /// How far the search has come.
     progress: Progress,
     findings: Vec<Finding>,
-    /// A finding could not be kept.
+    /// The system cannot be run any more.
     trouble: Option<Error>,
     started: Instant,
     pulse: Pulse,
@@ -48,7 +48,12 @@ impl<'s, 'c> Session<'s, 'c> {
         Session {
             run,
             console,
-            desk: Desk { run, folder, plan },
+            desk: Desk {
+                run,
+                folder,
+                plan,
+                last_words: last_words.clone(),
+            },
             progress: Progress::default(),
             findings: Vec::new(),
             trouble: None,
@@ -60,8 +65,11 @@ impl<'s, 'c> Session<'s, 'c> {
     }
 
     /// What the search came to. What was found counts, however it ended.
-    pub(super) fn into_outcome(self, searched: Result<Summary, Error>) -> Outcome {
+    pub(super) fn into_outcome(mut self, searched: Result<Summary, Error>) -> Outcome {
         self.console.clear_status();
+        for finding in self.findings.iter_mut().filter(|known| known.is_kept()) {
+            self.desk.restore(self.console, finding);
+        }
         let asked_to_stop = testwright_python::interrupted();
         let (progress, stopped, error) = match searched {
             Ok(summary) => (summary.progress, summary.stopped, None),
@@ -72,6 +80,7 @@ impl<'s, 'c> Session<'s, 'c> {
             progress,
             interrupted: stopped && asked_to_stop,
             time: self.started.elapsed(),
+            unwritten: !self.findings.iter().all(Finding::is_kept),
             findings: self.findings,
             // Ctrl-C may have struck where the system was being set up; that is no trouble of its own.
             trouble: self.trouble.or(error.filter(|_| !asked_to_stop)),
@@ -116,18 +125,13 @@ impl<'py> SearchWatcher<PythonSystem<'py>> for Session<'_, '_> {
             return ControlFlow::Continue(());
         }
         let number = self.findings.len() + 1;
-        match self.desk.take_in(self.console, system, found, number) {
-            Ok(finding) => {
-                self.last_words
-                    .found(FailureReport::new(&finding, system.actions()));
-                self.findings.push(finding);
-            }
-            Err(error) => {
-                self.trouble = Some(error);
-                return ControlFlow::Break(());
-            }
-        }
-        if self.run.keep_going && !testwright_python::interrupted() {
+        let mut finding = self.desk.take_in(self.console, system, found, number);
+        self.trouble = finding.trouble.take();
+        self.last_words
+            .reduced(FailureReport::new(&finding, system.actions()));
+        self.findings.push(finding);
+        let may_go_on = self.trouble.is_none() && !testwright_python::interrupted();
+        if self.run.keep_going && may_go_on {
             ControlFlow::Continue(())
         } else {
             ControlFlow::Break(())

@@ -1,0 +1,97 @@
+"""Tests written as files fail alone, for the same reason as in the harness."""
+
+import subprocess
+import sys
+
+import pytest
+
+# What the harness is, and what the written test says when it fails.
+CASES = {
+    "expected exception before the property": (
+        "pool: <x> 1\n<x> := []\n{ValueError} <x,1>.append(1); <x>.index(2)\nproperty: len(<x>) < 3\n",
+        "assert 3 < 3",
+    ),
+    "expected exception before the type": (
+        "pool: <x> 1 : list\n<x> := []\n{ValueError} <x> = (1,); <x,1>.index(2)\n",
+        "assert type(x) == list",
+    ),
+    "local of the name of a global": (
+        "@K = 3\npool: <x> 1\ninit: <x> = []\nK = 4; ~<x>.append(K)\n~<x>.append(K + 10)\n"
+        "property: 13 not in <x> or 4 not in <x,1>\n",
+        "assert 13 not in x or 4 not in x",
+    ),
+    "local of the name of a builtin": (
+        "pool: <x> 1\ninit: <x> = []\nlen = 3; ~<x>.append(len)\nproperty: len(<x>) < 2\n",
+        "assert 2 < 2",
+    ),
+    "swallowed post-condition": (
+        "pool: <x> 1\ninit: <x> = []\n{AssertionError} ~<x>.append(1) => len(<x,1>) < 2\n"
+        "property: len(<x>) < 4\n",
+        "assert 4 < 4",
+    ),
+    "value from before that raises": (
+        "pool: <x> 1\ninit: <x> = []\n"
+        "{ZeroDivisionError} ~<x>.append(1) => pre<(1/len(<x,1>))> > 0\n~<x>.append(2)\n"
+        "property: len(<x>) < 3\n",
+        "assert 3 < 3",
+    ),
+    "chance": (
+        "pool: <x> 1\n<x> := random.randint(1, 30)\nrepr(<x>)\nproperty: <x> != 17\n",
+        "assert 17 != 17",
+    ),
+    "expectation": (
+        "<@\ndef size_before(x): return len(x)\ndef size_after(x): return len(x)\n"
+        "def size_check(before, after, x): return 2 if after > 2 else True\n@>\n"
+        "pool: <x> 1\ninit: <x> = []\nexpect: ~<x>.append(1) ==> size(<x,1>)\n",
+        "== True",
+    ),
+    "name of a slot in a string": (
+        'pool: <x> 1\n<x> := "c"\n<x> = "<x,1>" + <x>\nproperty: len(<x>) < 8\n',
+        "assert 9 < 8",
+    ),
+    "bare assertion": ("pool: <x> 1\n<x> := <[1..9]>\nassert <x> != 4\n", "assert 4 != 4"),
+    "exit": ("pool: <x> 1\n<x> := <[1..9]>\nsys.exit(<x>)\n", "SystemExit"),
+    "odd message": (
+        "<@\nclass Odd(Exception): pass\ndef f(): raise Odd('a\\x00\\x1b[31m\"\"\"\\\\')\n@>\nf()\n",
+        "Odd",
+    ),
+    "wrong result": (
+        "pool: <x> 1 REF\n<x> := 2\n<x> = <x> * 2\nvalue(<x>)\n"
+        "<@\ndef value(x): return x % 8\ndef right(x): return x\n@>\n"
+        "reference: value ==> right\ncompare: value\n",
+        "assert 0 == 8",
+    ),
+    "reference raises": (
+        "pool: <x> 1 REF\n<x> := list()\n{KeyError} <x>.remove(3)\n"
+        "<@\nclass list(list):\n    def remove(self, item): pass\n@>\n"
+        "reference: list ==> set\ncompare: remove\n",
+        "DID NOT RAISE",
+    ),
+}
+
+
+@pytest.mark.parametrize("harness, reason", CASES.values(), ids=CASES)
+def test_the_written_test_fails_alone_for_the_same_reason(testwright, harness, reason):
+    testwright.write("case.tstl", harness)
+    testwright("run", "case.tstl", "--seed", "1", status=1)
+    folder = testwright.folder / "testwright-out" / "case"
+    (testwright.folder / "case.tstl").rename(testwright.folder / "gone.tstl")
+    alone = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_failure_1.py"]
+    done = subprocess.run(alone, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 1, done.stdout
+    assert reason in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize("style", ["unittest", "script"])
+@pytest.mark.parametrize("harness", [case[0] for case in CASES.values()], ids=CASES)
+def test_every_style_fails_alone(testwright, harness, style):
+    testwright.write("case.tstl", harness)
+    testwright("run", "case.tstl", "--seed", "1", status=1)
+    test = "testwright-out/case/failure-1.test"
+    testwright("standalone", test, "--harness", "case.tstl", "--style", style, "-o", "alone.py")
+    done = subprocess.run(
+        [sys.executable, "alone.py"], cwd=testwright.folder, capture_output=True, text=True
+    )
+    assert done.returncode not in (0, 2), done.stderr
+    assert "SyntaxError" not in done.stderr, done.stderr
+    assert "NameError" not in done.stderr, done.stderr
