@@ -106,3 +106,13 @@ def test_ctrl_c_ends_a_long_list_at_once(testwright):
     lister.send_signal(signal.SIGINT)
     lister.communicate(timeout=5)
     assert lister.returncode == -signal.SIGINT
+
+
+def test_bad_patterns_are_told_beside_errors_in_the_text(testwright):
+    testwright.write(
+        "both.tstl",
+        "pool: <x> 1 REF\nreference: ( ==> y\n<x> := 1\npropperty: <x> == 1\n",
+    )
+    done = testwright("check", "both.tstl", status=2)
+    assert "error[unknown-keyword]" in done.stderr
+    assert "this is not a valid regular expression" in done.stderr

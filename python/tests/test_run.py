@@ -532,3 +532,18 @@ def test_a_failure_counts_even_if_the_system_gets_stuck_while_it_is_reduced(test
         assert failure["file"] == "testwright-out/stuck/failure-1.full.test"
     else:
         assert out.splitlines()[-1].endswith("(seed 1): 1 failure found")
+
+
+def test_a_failure_that_needs_earlier_tests_is_not_reduced_to_nonsense(testwright):
+    testwright.write("shared/__init__.py", "from .core import Thing\n")
+    testwright.write("shared/core.py", "class Thing:\n    count = 0\n")
+    # Only the package is reset for a new test, not the class in its submodule.
+    harness = "@import shared\nshared.Thing.count += 1\nproperty: shared.Thing.count < 30\n"
+    testwright.write("alone.tstl", harness)
+    done = testwright("run", "alone.tstl", "--length", "40", "--json", "--seed", "1", status=1)
+    (failure,) = json.loads(done.stdout)["failures"]
+    assert failure["steps"] == failure["full_steps"] == 30
+    done = testwright("run", "alone.tstl", "--length", "20", "--json", "--seed", "1", status=1)
+    (failure,) = json.loads(done.stdout)["failures"]
+    assert failure["reproduced"] is False
+    assert names(testwright.folder / "testwright-out" / "alone") == ["failure-1.full.test"]

@@ -52,7 +52,7 @@ CASES = {
     "bare assertion": ("pool: <x> 1\n<x> := <[1..9]>\nassert <x> != 4\n", "assert 4 != 4"),
     "exit": ("pool: <x> 1\n<x> := <[1..9]>\nsys.exit(<x>)\n", "SystemExit"),
     "odd message": (
-        "<@\nclass Odd(Exception): pass\ndef f(): raise Odd('a\\x00\\x1b[31m\"\"\"\\\\')\n@>\nf()\n",
+        '<@\nclass Odd(Exception): pass\ndef f(): raise Odd(\'a\\x00\\x1b[31m"""\\\\\')\n@>\nf()\n',
         "Odd",
     ),
     "wrong result": (

@@ -92,6 +92,19 @@ enum Agreement {
 }
 
 impl SystemArguments {
+    /// The same again, for another process.
+    fn as_words(&self) -> Vec<&'static str> {
+        let agreement = match self.reference_exceptions {
+            Agreement::Both => "both",
+            Agreement::Type => "type",
+            Agreement::Message => "message",
+        };
+        let mut words = vec!["--reference-exceptions", agreement];
+        words.extend(self.no_check.then_some("--no-check"));
+        words.extend(self.no_reset.then_some("--no-reset"));
+        words
+    }
+
     fn options(&self, output: Output) -> Options {
         Options {
             output,

@@ -186,7 +186,8 @@ impl Classifier<'_> {
             (Some(own), Some((section, header)))
                 if own != *section && *section != Keyword::Action =>
             {
-                let problem = wrong_section(line, own, *section, header.clone(), &content);
+                let place = content.start..content.start + behind_word;
+                let problem = wrong_section(line, own, *section, header.clone(), &place);
                 self.diagnostics.push(problem);
                 own
             }

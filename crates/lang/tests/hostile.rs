@@ -153,6 +153,17 @@ const PIECES: &[&str] = &[
     "POST 1 ",
 ];
 
+/// What the fuzzer found.
+#[test]
+fn once_broken() {
+    for text in [
+        "properties:\ninit\u{2028}: x\nactions:\ny()\n",
+        "pool: <[:\u{6df1}(int)nt> 3\nx()\n",
+    ] {
+        survives(text);
+    }
+}
+
 #[test]
 fn random_texts() {
     let mut state = 0x2545_f491_4f6c_dd1d_u64;

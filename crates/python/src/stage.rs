@@ -2,6 +2,7 @@
 
 use std::io::{self, PipeWriter};
 use std::os::fd::AsRawFd;
+use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use pyo3::types::PyModule;
@@ -41,6 +42,11 @@ impl<'py> Stage<'py> {
     pub(crate) fn restore(&self) -> PyResult<()> {
         self.redirection.renew();
         self.surroundings.call_method0("restore").map(|_| ())
+    }
+
+    /// The folder that was the current one at the start.
+    pub(crate) fn folder(&self) -> Option<PathBuf> {
+        self.surroundings.getattr("directory").ok()?.extract().ok()
     }
 
     /// Writes out what the system has printed so far.

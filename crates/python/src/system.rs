@@ -102,6 +102,22 @@ impl<'py> PythonSystem<'py> {
         &self.context.harness
     }
 
+    /// The harness file, with its whole path.
+    pub fn file(&self) -> &Path {
+        Path::new(&self.context.path)
+    }
+
+    /// The folder that was the current one when the harness was loaded.
+    pub fn folder(&self) -> Option<PathBuf> {
+        self.stage.folder()
+    }
+
+    /// The interpreter's own program file.
+    pub fn executable(&self) -> Option<PathBuf> {
+        let system = self.context.python.import("sys").ok()?;
+        system.getattr("executable").ok()?.extract().ok()
+    }
+
     /// What went wrong with the harness itself so far, one entry per cause, in order of lines.
     pub fn problems(&self) -> Vec<Problem> {
         let problem = |((line, message), times): (&(usize, String), &u64)| Problem {

@@ -19,7 +19,7 @@ use crate::{ExitStatus, Trouble, load, quantity, report};
 Examples:
   testwright expand stack.tstl                    the templates, with their line and number of actions
   testwright expand stack.tstl --count            how many actions there are
-  testwright expand stack.tstl --actions | head   the first ten actions, as they stand in saved tests"
+  testwright expand stack.tstl --actions | head   the texts of the first ten actions"
 )]
 pub(crate) struct Expand {
     /// The harness

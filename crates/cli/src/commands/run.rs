@@ -14,6 +14,7 @@ use crate::console::{Console, Look};
 use crate::files::OutputFolder;
 use crate::{ExitStatus, Trouble, duration, load, quantity, report};
 
+mod confirm;
 mod finding;
 mod json;
 mod last_words;

@@ -234,10 +234,10 @@ pub(super) fn wrong_section(
     own: Keyword,
     section: Keyword,
     header: Range<usize>,
-    content: &Range<usize>,
+    place: &Range<usize>,
 ) -> Diagnostic {
     let word = own.word();
-    let place = line.place(&(content.start..content.start + word.len() + 1));
+    let place = line.place(place);
     let plural = section.section();
     let help = if own == Keyword::Expect {
         "put a header `actions:` before it".to_owned()

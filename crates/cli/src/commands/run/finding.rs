@@ -7,9 +7,9 @@ use testwright_core::shrink::{ReduceError, ReduceOptions};
 use testwright_core::{Error, Failure, System, Test, saved};
 use testwright_python::{Output, PythonSystem, Style};
 
-use super::Run;
 use super::json::FailureReport;
 use super::last_words::LastWords;
+use super::{Run, confirm};
 use crate::console::{Console, Look};
 use crate::files::OutputFolder;
 use crate::reducing::{self, Reduced};
@@ -96,7 +96,17 @@ impl Desk<'_> {
             Err(ReduceError::NotReproduced(other)) => {
                 finding.reproduced = false;
                 self.restore(console, &mut finding);
-                self.show_flaky(console, &finding, other.as_ref());
+                let instead = match other {
+                    None => "it passes".to_owned(),
+                    Some(failure) => {
+                        format!(
+                            "it fails with {}: {}",
+                            report::in_words(failure.kind),
+                            failure.message
+                        )
+                    }
+                };
+                self.show_flaky(console, &finding, &instead);
                 return finding;
             }
             Err(ReduceError::Error(error)) => {
@@ -115,6 +125,27 @@ impl Desk<'_> {
             is_written: false,
         };
         let _ = self.write(&mut paper);
+        let mut story = reduced.story;
+        if paper.is_written && self.fails_alone(system, &paper) == Some(false) {
+            let full = &finding.papers[0];
+            if !full.is_written || self.fails_alone(system, full) != Some(true) {
+                finding.reproduced = false;
+                finding.test = found.test;
+                finding.failure = found.failure;
+                self.folder.remove(&paper.name);
+                self.restore(console, &mut finding);
+                self.show_flaky(console, &finding, "in a process of its own it passes");
+                return finding;
+            }
+            story = String::from(
+                "Not reduced, since the system carries something over from one test to the next: in a process of its\n\
+                 own the shorter test passes, and only this one fails:",
+            );
+            paper.text.clone_from(&full.text);
+            paper.is_written = false;
+            finding.test = found.test;
+            finding.failure = found.failure;
+        }
         finding.file = self.folder.file(&paper.name).shown().to_owned();
         finding.papers.insert(0, paper);
         if finding.trouble.is_none() {
@@ -122,7 +153,7 @@ impl Desk<'_> {
             finding.papers.extend(standalone);
         }
         self.restore(console, &mut finding);
-        console.say(reduced.story);
+        console.say(story);
         self.show(console, system, &finding);
         finding
     }
@@ -231,15 +262,13 @@ impl Desk<'_> {
         self.say_files(console, finding);
     }
 
-    fn show_flaky(&self, console: &mut Console<'_>, finding: &Finding, other: Option<&Failure>) {
-        let instead = match other {
-            None => "it passes".to_owned(),
-            Some(failure) => format!(
-                "it fails with {}: {}",
-                report::in_words(failure.kind),
-                failure.message
-            ),
-        };
+    /// Whether the test in a file fails in a process of its own, if that can be found out.
+    fn fails_alone(&self, system: &PythonSystem<'_>, paper: &Paper) -> Option<bool> {
+        let file = self.folder.file(&paper.name);
+        confirm::fails_alone(self.run, system, file.absolute())
+    }
+
+    fn show_flaky(&self, console: &mut Console<'_>, finding: &Finding, instead: &str) {
         console.say(format_args!(
             "Run again, the test does not do the same: {instead}."
         ));
