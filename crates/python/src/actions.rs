@@ -234,6 +234,27 @@ impl<'py> Actions<'py> {
         Ok(Some(ReferenceCode { code, compared }))
     }
 
+    /// Whether the result of an action is to be compared, but there is none.
+    pub(crate) fn is_compared_in_vain(
+        &self,
+        context: &Context<'py>,
+        mirror: &Mirror<'py>,
+        template: TemplateId,
+        values: &[u64],
+    ) -> PyResult<bool> {
+        let compared = self
+            .mirrored(context, mirror, template, values)?
+            .is_some_and(|reference| reference.compared);
+        let statement = self
+            .writer(context, template, values)
+            .code(&context.harness.actions[template.0].statement);
+        // `del` and the like are compared for what they raise; that a whole `if` is not compared surprises.
+        let is_compound = ["if ", "for ", "while ", "with "]
+            .iter()
+            .any(|word| statement.starts_with(word));
+        Ok(compared && is_compound)
+    }
+
     /// Whether the conditions of an action hold, or what was raised instead of an answer.
     pub(crate) fn conditions_hold(
         &mut self,

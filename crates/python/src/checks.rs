@@ -188,10 +188,11 @@ impl PoolType<'_> {
             let failure = Failure {
                 kind: FailureKind::PoolType,
                 message: format!(
-                    "`{name}` holds a value of type {found}, but its pool is declared `: {wanted}`"
+                    "`{name}` holds {}, a value of type {found}, but its pool is declared `: {wanted}`",
+                    shown(&value)
                 ),
                 signature: format!("pool {}", pool.name),
-                details: shown(&value),
+                details: String::new(),
             };
             return Some((failure, Violation::Type(self.pool, slot)));
         }

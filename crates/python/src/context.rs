@@ -69,4 +69,40 @@ impl<'py> Context<'py> {
             Part::Text(text) => text.clone(),
         })
     }
+
+    /// A text with slot accesses such as `self.p_avl[0]` written as people read them.
+    pub(crate) fn with_display_names(&self, text: &str) -> String {
+        self.with_slot_names(text, |pool, slot, twin| match twin {
+            true => self.harness.catalog.pool(pool).twin_name(slot),
+            false => self.harness.catalog.pool(pool).slot_name(slot),
+        })
+    }
+
+    /// A text with slot accesses such as `self.p_avl[0]` replaced by names.
+    pub(crate) fn with_slot_names(
+        &self,
+        text: &str,
+        name: impl Fn(PoolId, u32, bool) -> String,
+    ) -> String {
+        let mut named = text.to_owned();
+        for (number, pool) in self.harness.pools.iter().enumerate() {
+            for (suffix, twin) in [("", false), ("_REF", true)] {
+                let access = format!("self.p_{}{suffix}[", pool.name);
+                while let Some(start) = named.find(&access) {
+                    let index_start = start + access.len();
+                    let Some(length) = named[index_start..].find(']') else {
+                        break;
+                    };
+                    let Ok(slot) = named[index_start..index_start + length].parse() else {
+                        break;
+                    };
+                    named.replace_range(
+                        start..=index_start + length,
+                        &name(PoolId(number), slot, twin),
+                    );
+                }
+            }
+        }
+        named
+    }
 }

@@ -1,7 +1,7 @@
 //! What a system is like at the moment, and what went wrong, for people.
 
 use pyo3::prelude::*;
-use testwright_core::{ActionId, Error, Failure, FailureKind, Outcome, PoolId};
+use testwright_core::{ActionId, Error, Failure, FailureKind, Outcome};
 
 use crate::actions::{ConcreteTexts, complaint};
 use crate::failures::{self, Raised, shown};
@@ -64,12 +64,7 @@ impl PythonSystem<'_> {
     /// The reference's version of an action in display form, if there is one.
     pub fn reference_text(&self, action: ActionId) -> Option<String> {
         let reference = self.concrete_texts(action).ok()?.reference;
-        reference.map(|text| {
-            self.with_slot_names(&text, |pool, slot, twin| match twin {
-                true => self.context.harness.catalog.pool(pool).twin_name(slot),
-                false => self.context.harness.catalog.pool(pool).slot_name(slot),
-            })
-        })
+        reference.map(|text| self.context.with_display_names(&text))
     }
 
     /// The statement of an action and that of its reference as TSTL names them in saved tests.
@@ -88,34 +83,6 @@ impl PythonSystem<'_> {
                     &error,
                 ))
             })
-    }
-
-    /// A text with slot accesses such as `self.p_avl[0]` replaced by names.
-    pub(crate) fn with_slot_names(
-        &self,
-        text: &str,
-        name: impl Fn(PoolId, u32, bool) -> String,
-    ) -> String {
-        let mut named = text.to_owned();
-        for (number, pool) in self.context.harness.pools.iter().enumerate() {
-            for (suffix, twin) in [("", false), ("_REF", true)] {
-                let access = format!("self.p_{}{suffix}[", pool.name);
-                while let Some(start) = named.find(&access) {
-                    let index_start = start + access.len();
-                    let Some(length) = named[index_start..].find(']') else {
-                        break;
-                    };
-                    let Ok(slot) = named[index_start..index_start + length].parse() else {
-                        break;
-                    };
-                    named.replace_range(
-                        start..=index_start + length,
-                        &name(PoolId(number), slot, twin),
-                    );
-                }
-            }
-        }
-        named
     }
 
     /// Turns what a step raised into an outcome.
@@ -159,9 +126,13 @@ impl PythonSystem<'_> {
             )
         } else if is("ReferenceMismatch") {
             let (result, expected) = (attribute("result"), attribute("reference"));
-            let details = format!(
-                "`{text}` gave\n  {result}\nthe reference `{reference}` gave\n  {expected}\n"
-            );
+            // Values that do not fit into a line are shown one below the other.
+            let details = match result.len() + expected.len() > 80 {
+                true => format!(
+                    "`{text}` gave\n  {result}\nthe reference `{reference}` gave\n  {expected}\n"
+                ),
+                false => String::new(),
+            };
             let message =
                 format!("`{text}` gave {result}, the reference `{reference}` gave {expected}");
             failure(

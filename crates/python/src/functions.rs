@@ -153,10 +153,7 @@ fn write_attempt(
             depth,
             &format!("if {name}_check(_tw_before, _tw_after{comma}{arguments}) != True:"),
         );
-        body.push(
-            depth + 1,
-            &format!("raise _tw_PostConditionFailed('{name}_check does not hold')"),
-        );
+        body.push(depth + 1, "raise _tw_PostConditionFailed()");
     }
 }
 

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyModule};
 use testwright_core::Error;
 use testwright_lang::harness::{Fragment, Line, Part};
-use testwright_lang::{Diagnostic, Harness};
+use testwright_lang::{Diagnostic, Harness, Severity};
 
 use crate::actions::Actions;
 use crate::checks::Checks;
@@ -81,7 +81,10 @@ pub(crate) fn load<'py>(
         .map_err(failed)?;
     let context = context(python, path, harness, namespace, support).map_err(failed)?;
     let problems = problems::problems(&context, text, true).map_err(failed)?;
-    if !problems.is_empty() {
+    if problems
+        .iter()
+        .any(|problem| problem.severity == Severity::Error)
+    {
         return Err(LoadError::Diagnostics(problems));
     }
     let (warned, reference_raised) = (PyList::empty(python), PyList::empty(python));

@@ -54,7 +54,8 @@ impl<'py> Logs<'py> {
                     let text = value
                         .str()
                         .map_or_else(|_| shown(&value), |text| text.to_string());
-                    let code = context.shown(&line.code, &line.axes, values);
+                    let code =
+                        context.with_display_names(&context.shown(&line.code, &line.axes, values));
                     let words = format!("[ {word} {name}  :  {code}] {text}");
                     if self.collects {
                         self.said.push(words);

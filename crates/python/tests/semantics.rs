@@ -202,7 +202,7 @@ fn typed_pools_are_checked_exactly() {
         step(system, "n0 = True");
         assert_eq!(
             check(system),
-            "pool-type: `n0` holds a value of type bool, but its pool is declared `: int`"
+            "pool-type: `n0` holds True, a value of type bool, but its pool is declared `: int`"
         );
     });
 }

@@ -74,6 +74,7 @@ pub(super) fn problems(
         };
         return Ok(bad.iter().map(report).collect());
     }
+    let mut found: Vec<Diagnostic> = Vec::new();
     let mut sources = Vec::new();
     let actions = Actions::new(context, &mirror, Default::default(), false);
     for (number, action) in context.harness.actions.iter().enumerate() {
@@ -82,7 +83,24 @@ pub(super) fn problems(
         }
         let first = vec![0; action.axes.len()];
         match actions.sources(context, &mirror, TemplateId(number), &first) {
-            Ok(texts) => sources.extend(texts),
+            Ok(texts) => {
+                sources.extend(texts);
+                if actions.is_compared_in_vain(context, &mirror, TemplateId(number), &first)? {
+                    let message = "the result of this line is not compared, although a `compare:` line asks for it";
+                    let help = "only an expression or an assignment has a result; whether both raise is compared all the same";
+                    let warning = error(
+                        "no-result",
+                        action.line,
+                        message.to_owned(),
+                        "has no result",
+                        Some(help),
+                    );
+                    found.push(Diagnostic {
+                        severity: Severity::Warning,
+                        ..warning
+                    });
+                }
+            }
             Err(problem) => {
                 let message = Raised::new(context.python, &problem).message;
                 return Ok(vec![error(
@@ -110,7 +128,6 @@ pub(super) fn problems(
         let message = format!("Python does not accept this line: {reason}");
         error("host-syntax", line, message, "", help)
     };
-    let mut found: Vec<Diagnostic> = Vec::new();
     if let Err(problem) = compile(&context.harness.raw.text) {
         let line = problem.value(context.python).getattr("lineno");
         let line = line.and_then(|line| line.extract()).unwrap_or(1);

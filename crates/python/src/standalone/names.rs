@@ -33,7 +33,11 @@ impl Names<'_, '_> {
         let line = &self.system.context.harness.actions[template.0];
         let reference = texts.reference.map(|text| {
             let name = |pool, slot, twin| self.variables.name(pool, slot, twin);
-            self.system.with_slot_names(&text, name).trim().to_owned()
+            self.system
+                .context
+                .with_slot_names(&text, name)
+                .trim()
+                .to_owned()
         });
         Ok(StepTexts {
             statement: self.own(action, &self.code(&line.statement, &line.axes, &values)),
