@@ -14,6 +14,7 @@ use crate::Interpreter;
 use crate::actions::Actions;
 use crate::context::Context;
 use crate::failures::Raised;
+use crate::functions::FunctionText;
 use crate::mirror::{BadPattern, Mirror};
 
 /// What only the interpreter can say about a harness without running it: code that it does not compile,
@@ -40,7 +41,57 @@ pub(super) fn problems(
     text: &str,
     complete: bool,
 ) -> PyResult<Vec<Diagnostic>> {
-    let error = |name, line, message: String, label: &str, help: Option<&str>| Diagnostic {
+    let (mirror, bad) = Mirror::new(context.python, &context.harness)?;
+    if !bad.is_empty() || !complete {
+        return Ok(bad
+            .iter()
+            .map(|pattern| bad_pattern(text, pattern))
+            .collect());
+    }
+    let actions = Actions::new(context, &mirror, Default::default(), false);
+    let mut found = Vec::new();
+    let mut sources = Vec::new();
+    for (number, action) in context.harness.actions.iter().enumerate() {
+        let template = TemplateId(number);
+        if context.harness.catalog.count(template) == 0 {
+            continue;
+        }
+        let first = vec![0; action.axes.len()];
+        match actions.sources(context, &mirror, template, &first) {
+            Ok(texts) => sources.extend(texts),
+            Err(problem) => {
+                let message = Raised::new(context.python, &problem).message;
+                let label = "this action cannot be mirrored";
+                return Ok(vec![error(
+                    text,
+                    action.line,
+                    "bad-reference",
+                    message,
+                    label,
+                    None,
+                )]);
+            }
+        }
+        if actions.is_compared_in_vain(context, &mirror, template, &first)? {
+            found.push(no_result(text, action.line));
+        }
+    }
+    for code in Lines::new(context, &mirror)?.all() {
+        sources.push(code.source(context, &vec![0; code.line.axes.len()]));
+    }
+    found.extend(not_compiled(context, text, &sources));
+    Ok(found)
+}
+
+fn error(
+    text: &str,
+    line: usize,
+    name: &'static str,
+    message: String,
+    label: &str,
+    help: Option<&str>,
+) -> Diagnostic {
+    Diagnostic {
         severity: Severity::Error,
         name,
         message,
@@ -48,86 +99,65 @@ pub(super) fn problems(
         label: label.to_owned(),
         related: None,
         help: help.map(str::to_owned),
+    }
+}
+
+fn bad_pattern(text: &str, pattern: &BadPattern) -> Diagnostic {
+    let message = format!(
+        "this is not a valid regular expression: {}",
+        pattern.message
+    );
+    let help = match pattern.message.contains("group reference") {
+        true => {
+            "`\\1` is what the first pair of parentheses in the pattern matches, `\\2` the second"
+        }
+        false => {
+            "a character such as `(`, `[`, `*` or `+` that is meant literally needs a backslash"
+        }
     };
-    let (mirror, bad) = Mirror::new(context.python, &context.harness)?;
-    if !bad.is_empty() || !complete {
-        let report = |pattern: &BadPattern| {
-            let message = format!(
-                "this is not a valid regular expression: {}",
-                pattern.message
-            );
-            let help = match pattern.message.contains("group reference") {
-                true => {
-                    "`\\1` is what the first pair of parentheses in the pattern matches, `\\2` the second"
-                }
-                false => {
-                    "a character such as `(`, `[`, `*` or `+` that is meant literally needs a backslash"
-                }
-            };
-            error(
-                "bad-pattern",
-                pattern.line,
-                message,
-                "in this line",
-                Some(help),
-            )
-        };
-        return Ok(bad.iter().map(report).collect());
+    error(
+        text,
+        pattern.line,
+        "bad-pattern",
+        message,
+        "in this line",
+        Some(help),
+    )
+}
+
+fn no_result(text: &str, line: usize) -> Diagnostic {
+    let message = "the result of this line is not compared, although a `compare:` line asks for it";
+    let help = "only an expression or an assignment has a result; whether both raise is compared all the same";
+    let warning = error(
+        text,
+        line,
+        "no-result",
+        message.to_owned(),
+        "has no result",
+        Some(help),
+    );
+    Diagnostic {
+        severity: Severity::Warning,
+        ..warning
     }
-    let mut found: Vec<Diagnostic> = Vec::new();
-    let mut sources = Vec::new();
-    let actions = Actions::new(context, &mirror, Default::default(), false);
-    for (number, action) in context.harness.actions.iter().enumerate() {
-        if context.harness.catalog.count(TemplateId(number)) == 0 {
-            continue;
-        }
-        let first = vec![0; action.axes.len()];
-        match actions.sources(context, &mirror, TemplateId(number), &first) {
-            Ok(texts) => {
-                sources.extend(texts);
-                if actions.is_compared_in_vain(context, &mirror, TemplateId(number), &first)? {
-                    let message = "the result of this line is not compared, although a `compare:` line asks for it";
-                    let help = "only an expression or an assignment has a result; whether both raise is compared all the same";
-                    let warning = error(
-                        "no-result",
-                        action.line,
-                        message.to_owned(),
-                        "has no result",
-                        Some(help),
-                    );
-                    found.push(Diagnostic {
-                        severity: Severity::Warning,
-                        ..warning
-                    });
-                }
-            }
-            Err(problem) => {
-                let message = Raised::new(context.python, &problem).message;
-                return Ok(vec![error(
-                    "bad-reference",
-                    action.line,
-                    message,
-                    "this action cannot be mirrored",
-                    None,
-                )]);
-            }
-        }
-    }
-    let lines = Lines::new(context, &mirror)?;
-    for code in lines.all() {
-        sources.push(code.source(context, &vec![0; code.line.axes.len()]));
-    }
-    let compile = |text: &str| {
-        context
+}
+
+/// What the interpreter does not compile, of raw code and of the functions made from lines.
+fn not_compiled(context: &Context<'_>, text: &str, sources: &[FunctionText]) -> Vec<Diagnostic> {
+    let compile = |code: &str| {
+        let compiled = context
             .support
-            .call_method1("compile_code", (text, &context.path))
-            .map(|_| ())
+            .call_method1("compile_code", (code, &context.path));
+        compiled.map(|_| ())
     };
     let rejected = |line, problem: &PyErr, help| {
-        let reason = reason(context, problem);
-        let message = format!("Python does not accept this line: {reason}");
-        error("host-syntax", line, message, "", help)
+        let message = format!(
+            "Python does not accept this line: {}",
+            reason(context, problem)
+        );
+        error(text, line, "host-syntax", message, "", help)
     };
+    let mut found = Vec::new();
     if let Err(problem) = compile(&context.harness.raw.text) {
         let line = problem.value(context.python).getattr("lineno");
         let line = line.and_then(|line| line.extract()).unwrap_or(1);
@@ -135,16 +165,15 @@ pub(super) fn problems(
     }
     // One attempt for all is much faster than one for each, and mostly it succeeds.
     let together: String = sources.iter().map(|source| source.text.as_str()).collect();
-    if compile(&together).is_ok() {
-        return Ok(found);
-    }
-    for source in &sources {
-        if let Err(problem) = compile(&source.text) {
-            found.push(rejected(source.line, &problem, surroundings(&problem)));
+    if compile(&together).is_err() {
+        for source in sources {
+            if let Err(problem) = compile(&source.text) {
+                found.push(rejected(source.line, &problem, surroundings(&problem)));
+            }
         }
+        found.dedup();
     }
-    found.dedup();
-    Ok(found)
+    found
 }
 
 /// What to know about the place of a line, if the interpreter rejects it because of its place.
