@@ -146,6 +146,10 @@ impl Classifier<'_> {
     ) -> Option<Declaration<'a>> {
         let start = declaration.content.start;
         let end = start + word.len() + 1;
+        if word == "REF" && declaration.line.text[end..].starts_with(['<', '%']) {
+            // The slot of a reference, with which an action may well begin.
+            return Some(declaration);
+        }
         let place = declaration.place(&(start..end));
         let rest = trim(&declaration.line.text, end..declaration.content.end);
         if word.eq_ignore_ascii_case("action") && !rest.is_empty() {
