@@ -26,12 +26,7 @@ pub(crate) struct Context<'py> {
 impl<'py> Context<'py> {
     /// Compiles a function.
     pub(crate) fn function(&self, function: &FunctionText) -> PyResult<Bound<'py, PyAny>> {
-        let arguments = (
-            &function.text,
-            function.first_line,
-            &self.path,
-            &self.namespace,
-        );
+        let arguments = (&function.text, function.line, &self.path, &self.namespace);
         self.support.call_method1("make_function", arguments)
     }
 

@@ -8,10 +8,8 @@ use crate::plan::Writer;
 /// The text of one function.
 pub(crate) struct FunctionText {
     pub(crate) text: String,
-    /// The line of the harness it was made from.
+    /// The line of the harness it was made from, which tracebacks are to name.
     pub(crate) line: usize,
-    /// The line at which it must begin for its statement to have the line number it has in the harness.
-    pub(crate) first_line: usize,
 }
 
 /// What the reference implementation does in place of an action.
@@ -135,7 +133,7 @@ fn write_attempt(
     } else {
         (statement.to_owned(), None)
     };
-    body.push_statement(depth, &statement);
+    body.push(depth, &statement);
     if let Some(result) = result {
         body.push(depth, &result);
     }
@@ -292,10 +290,10 @@ pub(crate) fn expression(
 ) -> FunctionText {
     let mut body = Body::new(line);
     if excuses.is_empty() {
-        body.push_statement(1, &format!("return ({code})"));
+        body.push(1, &format!("return ({code})"));
     } else {
         body.push(1, "try:");
-        body.push_statement(2, &format!("return ({code})"));
+        body.push(2, &format!("return ({code})"));
         body.push(1, &format!("except ({},):", excuses.join(", ")));
         body.push(2, "return True");
     }
@@ -305,7 +303,7 @@ pub(crate) fn expression(
 /// A function that runs a statement.
 pub(crate) fn statement(name: &str, line: usize, parameters: &str, code: &str) -> FunctionText {
     let mut body = Body::new(line);
-    body.push_statement(1, code);
+    body.push(1, code);
     body.function(&format!("def {name}({parameters}):"))
 }
 
@@ -313,7 +311,6 @@ pub(crate) fn statement(name: &str, line: usize, parameters: &str, code: &str) -
 struct Body {
     lines: Vec<String>,
     line: usize,
-    statement_at: usize,
 }
 
 impl Body {
@@ -321,7 +318,6 @@ impl Body {
         Body {
             lines: Vec::new(),
             line,
-            statement_at: 0,
         }
     }
 
@@ -329,18 +325,11 @@ impl Body {
         self.lines.push(format!("{}{text}", " ".repeat(depth)));
     }
 
-    fn push_statement(&mut self, depth: usize, text: &str) {
-        self.statement_at = self.lines.len();
-        self.push(depth, text);
-    }
-
     fn function(&self, head: &str) -> FunctionText {
-        // The head itself takes a line, and so do the lines before the statement.
-        let first_line = self.line.saturating_sub(1 + self.statement_at);
+        let text = format!("{head}\n{}\n", self.lines.join("\n"));
         FunctionText {
-            text: format!("{head}\n{}\n", self.lines.join("\n")),
+            text,
             line: self.line,
-            first_line,
         }
     }
 }

@@ -59,12 +59,22 @@ def compile_code(text, path):
         return compile(text, path, "exec", dont_inherit=True)
 
 
-def make_function(text, first_line, path, namespace):
-    """The function that `text` defines, with the line numbers it would have if it began at `first_line`."""
+def make_function(text, line, path, namespace):
+    """The function that `text` defines. Whatever happens in it happens in `line`, as far as tracebacks are concerned."""
     made = {}
-    exec(compile_code(text, path), namespace, made)
+    if text.count("\n") == 2:
+        # Head and statement: most functions are like that, and moving them is much faster.
+        exec(compile_code(text, path), namespace, made)
+        (function,) = made.values()
+        function.__code__ = moved(function.__code__, line - 2)
+        return function
+    tree = ast.parse(text, path)
+    for node in ast.walk(tree):
+        if hasattr(node, "lineno"):
+            node.lineno = node.end_lineno = line
+            node.col_offset = node.end_col_offset = 0
+    exec(compile_code(tree, path), namespace, made)
     (function,) = made.values()
-    function.__code__ = moved(function.__code__, first_line - function.__code__.co_firstlineno)
     return function
 
 
@@ -73,7 +83,8 @@ def moved(code, distance):
         moved(constant, distance) if isinstance(constant, types.CodeType) else constant
         for constant in code.co_consts
     )
-    return code.replace(co_firstlineno=max(code.co_firstlineno + distance, 0), co_consts=constants)
+    first_line = max(code.co_firstlineno + distance, 0)
+    return code.replace(co_firstlineno=first_line, co_consts=constants)
 
 
 def run_raw_code(text, path, entry_values, namespace):

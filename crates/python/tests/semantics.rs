@@ -542,3 +542,18 @@ fn guards_do_not_spoil_the_uniform_choice() {
         );
     });
 }
+
+#[test]
+fn tracebacks_name_the_line_of_the_harness() {
+    let text = "pool: <x> 1\ninit: <x> = 0\n\n{KeyError} f(<x>) => pre<(1 // <x,1>)> == 1\n{nosuch.E} [].pop()\n";
+    Folder::new(&[]).with(text, |system| {
+        for (line, number) in [("f(x0)", 4), ("[].pop()", 5)] {
+            let action = action(system, line);
+            let testwright_core::Outcome::Failed(failure) = system.step(action) else {
+                panic!("{line} must fail");
+            };
+            let wanted = format!("case.tstl\", line {number}, in line_{number}");
+            assert!(failure.details.contains(&wanted), "{}", failure.details);
+        }
+    });
+}
