@@ -14,16 +14,16 @@ use crate::console::{Console, Look};
 use crate::files::OutputFolder;
 use crate::{ExitStatus, Trouble, duration, load, quantity, report};
 
+mod campaign;
 mod confirm;
 mod finding;
 mod json;
 mod last_words;
-mod session;
 
+use campaign::Campaign;
 use finding::Finding;
 use json::{FailureReport, Report};
 use last_words::LastWords;
-use session::Session;
 
 /// Search for failures with random tests, and reduce what is found
 ///
@@ -144,10 +144,10 @@ impl Run {
         self.say_plan(console, system, &plan);
         let started = Instant::now();
         let last_words = LastWords::prepare(plan.seed, system.actions(), started, self.json);
-        let mut session = Session::new(self, console, folder, started, plan, last_words);
-        let searched = search(system, &plan, &mut session);
+        let mut campaign = Campaign::new(self, console, folder, started, plan, last_words);
+        let searched = search(system, &plan, &mut campaign);
         testwright_python::never_mind();
-        let result = session.into_outcome(searched);
+        let result = campaign.into_outcome(searched);
         system.flush();
         say_summary(console, &result);
         console.keep_quiet(false);

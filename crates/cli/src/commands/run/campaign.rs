@@ -17,7 +17,7 @@ use crate::pulse::Pulse;
 use crate::{duration, quantity};
 
 /// Looks after a search until it ends.
-pub(super) struct Session<'s, 'c> {
+pub(super) struct Campaign<'s, 'c> {
     run: &'s Run,
     console: &'s mut Console<'c>,
     desk: Desk<'s>,
@@ -33,7 +33,7 @@ pub(super) struct Session<'s, 'c> {
     last_words: LastWords,
 }
 
-impl<'s, 'c> Session<'s, 'c> {
+impl<'s, 'c> Campaign<'s, 'c> {
     /// Between two plain lines of progress.
     const PAUSE: Duration = Duration::from_secs(5);
 
@@ -44,8 +44,8 @@ impl<'s, 'c> Session<'s, 'c> {
         started: Instant,
         plan: Search,
         last_words: LastWords,
-    ) -> Session<'s, 'c> {
-        Session {
+    ) -> Campaign<'s, 'c> {
+        Campaign {
             run,
             console,
             desk: Desk {
@@ -93,7 +93,7 @@ impl<'s, 'c> Session<'s, 'c> {
         let words = || progress_text(self.run, progress, failures, elapsed);
         if self.console.is_live() && !self.run.show_output {
             self.console.status(words);
-        } else if !self.run.json && now - self.last_line >= Session::PAUSE {
+        } else if !self.run.json && now - self.last_line >= Campaign::PAUSE {
             self.last_line = now;
             let words = words();
             self.console.tell(words);
@@ -101,7 +101,7 @@ impl<'s, 'c> Session<'s, 'c> {
     }
 }
 
-impl<'py> SearchWatcher<PythonSystem<'py>> for Session<'_, '_> {
+impl<'py> SearchWatcher<PythonSystem<'py>> for Campaign<'_, '_> {
     fn proceed(&mut self, progress: &Progress) -> bool {
         self.progress = *progress;
         let Some(now) = self.pulse.beat() else {
