@@ -6,8 +6,6 @@ use std::ops::Range;
 use rustc_hash::FxHashSet;
 
 use super::alpha::Numbering;
-use super::reuse::without_definition;
-use super::revalue::{AT_A_GLANCE, is_definition, with_other_values};
 use crate::replay::{ReplayOptions, Watcher, replay};
 use crate::{Error, Event, Failure, Step, System, Test, Trace};
 
@@ -146,7 +144,7 @@ pub fn reduce<S: System + ?Sized>(
 }
 
 /// Why a reduction does not go on.
-enum Stop {
+pub(super) enum Stop {
     /// Somebody said so; the best test so far counts.
     Asked,
     /// It cannot.
@@ -154,31 +152,29 @@ enum Stop {
 }
 
 /// A test that fails as it should.
-struct Failing {
+pub(super) struct Failing {
     /// All of them are executed, and the last one fails.
-    steps: Vec<Step>,
+    pub(super) steps: Vec<Step>,
     /// For each step its index in the original test.
-    kept: Vec<usize>,
+    pub(super) kept: Vec<usize>,
     failure: Failure,
 }
 
-struct Reducer<'a, S: ?Sized> {
-    system: &'a mut S,
+/// A reduction under way. Passes propose tests, [`attempt`](Reducer::attempt) accepts them.
+pub(super) struct Reducer<'a, S: ?Sized> {
+    pub(super) system: &'a mut S,
     options: &'a ReduceOptions,
     wanted: &'a Failure,
     proceed: &'a mut dyn FnMut() -> bool,
     /// The best test so far.
-    current: Failing,
+    pub(super) current: Failing,
     /// Tests that do not fail as they should.
     useless: FxHashSet<Vec<Step>>,
-    runs: u64,
+    pub(super) runs: u64,
     cached: u64,
 }
 
 impl<S: System + ?Sized> Reducer<'_, S> {
-    /// What a person would wait for to have a shorter test.
-    const RUNS_FOR_OTHER_VALUES: u64 = 1_000;
-
     fn reduce(&mut self) -> Result<(), Stop> {
         self.reproduce()?;
         match self.options.method {
@@ -195,73 +191,6 @@ impl<S: System + ?Sized> Reducer<'_, S> {
         Ok(())
     }
 
-    /// Looks for a shorter test with other values, as long as the test is not read at a glance. True if there
-    /// was a success.
-    fn revalue(&mut self) -> Result<bool, Stop> {
-        let most_runs = self.runs + Reducer::<S>::RUNS_FOR_OTHER_VALUES;
-        let mut changed = false;
-        let mut index = 0;
-        while index < self.body() && self.current.steps.len() > AT_A_GLANCE {
-            let mut succeeded = false;
-            for step in with_other_values(self.system.actions(), self.current.steps[index]) {
-                succeeded = self.revalue_step(index, step)?;
-                if succeeded || self.runs > most_runs {
-                    break;
-                }
-            }
-            if self.runs > most_runs {
-                break;
-            }
-            changed |= succeeded;
-            index = if succeeded { 0 } else { index + 1 };
-            if succeeded {
-                self.remove_single_steps()?;
-            }
-        }
-        Ok(changed)
-    }
-
-    /// Tries `step` at `index` while some step that uses a value goes.
-    fn revalue_step(&mut self, index: usize, step: Step) -> Result<bool, Stop> {
-        for superfluous in (0..self.body()).rev() {
-            let is_use = !is_definition(self.system.actions(), self.current.steps[superfluous]);
-            if superfluous == index || !is_use {
-                continue;
-            }
-            let mut steps = self.current.steps.clone();
-            let mut kept = self.current.kept.clone();
-            steps[index] = step;
-            steps.remove(superfluous);
-            kept.remove(superfluous);
-            if self.attempt(steps, kept)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// Does without definitions where a value that is there already will do. True if there was a success.
-    fn reuse(&mut self) -> Result<bool, Stop> {
-        let mut changed = false;
-        let mut index = 0;
-        while index < self.body() {
-            let mut succeeded = false;
-            for steps in without_definition(self.system.actions(), &self.current.steps, index) {
-                let mut kept = self.current.kept.clone();
-                kept.remove(index);
-                succeeded = self.attempt(steps, kept)?;
-                if succeeded {
-                    break;
-                }
-            }
-            changed |= succeeded;
-            if !succeeded {
-                index += 1;
-            }
-        }
-        Ok(changed)
-    }
-
     /// Runs the original test. What it executes up to the failure is the first test to reduce.
     fn reproduce(&mut self) -> Result<(), Stop> {
         let steps = self.current.steps.clone();
@@ -276,7 +205,7 @@ impl<S: System + ?Sized> Reducer<'_, S> {
     }
 
     /// How many steps might be left out. The last one is not among them: without it the test is known to pass.
-    fn body(&self) -> usize {
+    pub(super) fn body(&self) -> usize {
         self.current.steps.len().saturating_sub(1)
     }
 
@@ -297,7 +226,7 @@ impl<S: System + ?Sized> Reducer<'_, S> {
     }
 
     /// Leaves out single steps until none can be. True if there was a success.
-    fn remove_single_steps(&mut self) -> Result<bool, Stop> {
+    pub(super) fn remove_single_steps(&mut self) -> Result<bool, Stop> {
         self.remove_each(1)
     }
 
@@ -387,7 +316,7 @@ impl<S: System + ?Sized> Reducer<'_, S> {
     }
 
     /// Makes a candidate the current test if it fails as it should.
-    fn attempt(&mut self, steps: Vec<Step>, kept: Vec<usize>) -> Result<bool, Stop> {
+    pub(super) fn attempt(&mut self, steps: Vec<Step>, kept: Vec<usize>) -> Result<bool, Stop> {
         // No beginning of the current test fails before its end.
         if self.useless.contains(&steps) || self.current.steps.starts_with(&steps) {
             self.cached += 1;

@@ -7,17 +7,38 @@
 //!
 //! Each proposal has a step less than the test, so this is progress like any other removal.
 
-use crate::{ActionId, Catalog, PoolId, Role, Step};
+use super::reduce::{Reducer, Stop};
+use crate::{ActionId, Catalog, PoolId, Role, Step, System};
 
 /// A slot.
 type Slot = (PoolId, u32);
 
+impl<S: System + ?Sized> Reducer<'_, S> {
+    /// Does without definitions where a value that is there already will do. True if there was a success.
+    pub(super) fn reuse(&mut self) -> Result<bool, Stop> {
+        let mut changed = false;
+        let mut index = 0;
+        while index < self.body() {
+            let mut succeeded = false;
+            for steps in without_definition(self.system.actions(), &self.current.steps, index) {
+                let mut kept = self.current.kept.clone();
+                kept.remove(index);
+                succeeded = self.attempt(steps, kept)?;
+                if succeeded {
+                    break;
+                }
+            }
+            changed |= succeeded;
+            if !succeeded {
+                index += 1;
+            }
+        }
+        Ok(changed)
+    }
+}
+
 /// Tests that do without the step at `index`, if that is a definition; the most promising first.
-pub(super) fn without_definition(
-    catalog: &Catalog,
-    steps: &[Step],
-    index: usize,
-) -> Vec<Vec<Step>> {
+fn without_definition(catalog: &Catalog, steps: &[Step], index: usize) -> Vec<Vec<Step>> {
     let Some(slot) = defined(catalog, steps[index]) else {
         return Vec::new();
     };

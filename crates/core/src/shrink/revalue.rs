@@ -5,16 +5,67 @@
 //! uses a value goes. There are many such pairs, so this is done only for tests that are still long, and not for
 //! ever.
 
-use crate::{ActionId, Axis, Catalog, Role, Step};
+use super::reduce::{Reducer, Stop};
+use crate::{ActionId, Axis, Catalog, Role, Step, System};
 
 /// Tests up to this length are read at a glance; looking on for shorter ones is not worth the runs.
-pub(super) const AT_A_GLANCE: usize = 12;
+const AT_A_GLANCE: usize = 12;
 
 /// How many values are tried for one definition, spread over all there are.
 const VALUES: u64 = 8;
 
+/// What a person would wait for to have a shorter test.
+const RUNS: u64 = 1_000;
+
+impl<S: System + ?Sized> Reducer<'_, S> {
+    /// Looks for a shorter test with other values, as long as the test is not read at a glance. True if there
+    /// was a success.
+    pub(super) fn revalue(&mut self) -> Result<bool, Stop> {
+        let most_runs = self.runs + RUNS;
+        let mut changed = false;
+        let mut index = 0;
+        while index < self.body() && self.current.steps.len() > AT_A_GLANCE {
+            let mut succeeded = false;
+            for step in with_other_values(self.system.actions(), self.current.steps[index]) {
+                succeeded = self.revalue_step(index, step)?;
+                if succeeded || self.runs > most_runs {
+                    break;
+                }
+            }
+            if self.runs > most_runs {
+                break;
+            }
+            changed |= succeeded;
+            index = if succeeded { 0 } else { index + 1 };
+            if succeeded {
+                self.remove_single_steps()?;
+            }
+        }
+        Ok(changed)
+    }
+
+    /// Tries `step` at `index` while some step that uses a value goes.
+    fn revalue_step(&mut self, index: usize, step: Step) -> Result<bool, Stop> {
+        for superfluous in (0..self.body()).rev() {
+            let is_use = !is_definition(self.system.actions(), self.current.steps[superfluous]);
+            if superfluous == index || !is_use {
+                continue;
+            }
+            let mut steps = self.current.steps.clone();
+            let mut kept = self.current.kept.clone();
+            steps[index] = step;
+            steps.remove(superfluous);
+            kept.remove(superfluous);
+            if self.attempt(steps, kept)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
 /// The step at `index` with other values in place of its own, if it is a definition with a choice in it.
-pub(super) fn with_other_values(catalog: &Catalog, step: Step) -> Vec<Step> {
+fn with_other_values(catalog: &Catalog, step: Step) -> Vec<Step> {
     let Step::Act(action) = step else {
         return Vec::new();
     };
@@ -39,7 +90,7 @@ pub(super) fn with_other_values(catalog: &Catalog, step: Step) -> Vec<Step> {
 }
 
 /// Whether a step fills a slot.
-pub(super) fn is_definition(catalog: &Catalog, step: Step) -> bool {
+fn is_definition(catalog: &Catalog, step: Step) -> bool {
     let defines = |action: ActionId| {
         catalog
             .slots(action)
