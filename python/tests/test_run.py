@@ -388,13 +388,14 @@ def test_ctrl_c_during_reduction_keeps_the_best_so_far(testwright):
     "body",
     [
         "import threading, time; threading.Thread(target=time.sleep, args=(600,)).start()",
+        "import os, time\n    if os.fork() == 0: time.sleep(600)",
         "import atexit; atexit.register(print, 'at exit')",
         "import os, sys\n    if os.fork() == 0: sys.exit(0)\n    os.wait()",
         "import os, signal, time\n    child = os.fork()\n    if child == 0: time.sleep(20)\n"
         "    time.sleep(0.3); os.kill(child, signal.SIGTERM); os.wait()",
         "import multiprocessing as m\n    with m.get_context('fork').Pool(2) as p: p.map(abs, [1, 2])",
     ],
-    ids=["thread", "exit handler", "child exits", "child is killed", "pool"],
+    ids=["thread", "process", "exit handler", "child exits", "child is killed", "pool"],
 )
 def test_what_a_system_leaves_behind_does_no_harm(testwright, body):
     testwright.write("left.py", f"def f():\n    {body}\n")

@@ -42,12 +42,24 @@ def main():
         return 2
 
 
+def end_children():
+    """Ends the processes that the system under test has started and not waited for."""
+    for listing in glob.glob("/proc/self/task/*/children"):
+        try:
+            with open(listing) as children:
+                for child in children.read().split():
+                    os.kill(int(child), signal.SIGKILL)
+        except OSError:
+            pass  # it has ended by itself
+
+
 def leave(status):
     """Ends the program at once.
 
-    What the system under test has left behind, such as threads that go on for ever or handlers to be called at the
-    end, must not keep the program alive, add to what it printed, or change its exit status.
+    What the system under test has left behind, such as threads and processes that go on for ever or handlers to be
+    called at the end, must not keep the program alive, add to what it printed, or change its exit status.
     """
+    end_children()
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
