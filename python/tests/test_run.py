@@ -392,7 +392,7 @@ def test_ctrl_c_during_reduction_keeps_the_best_so_far(testwright):
         "import atexit; atexit.register(print, 'at exit')",
         "import os, sys\n    if os.fork() == 0: sys.exit(0)\n    os.wait()",
         "import os, signal, time\n    child = os.fork()\n    if child == 0: time.sleep(20)\n"
-        "    time.sleep(0.3); os.kill(child, signal.SIGTERM); os.wait()",
+        "    os.kill(child, signal.SIGTERM); os.wait()",
         "import multiprocessing as m\n    with m.get_context('fork').Pool(2) as p: p.map(abs, [1, 2])",
     ],
     ids=["thread", "process", "exit handler", "child exits", "child is killed", "pool"],

@@ -220,12 +220,25 @@ class Surroundings:
         os.set_blocking(announce_signals, False)
         self.in_child = in_child
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self.let_go)
+            os.register_at_fork(
+                before=self.hold_signals,
+                after_in_parent=self.release_signals,
+                after_in_child=self.let_go,
+            )
         for number in (signal.SIGINT, signal.SIGTERM):
             try:
                 self.handlers[number] = signal.signal(number, on_interrupt)
             except ValueError:
                 pass  # not the main thread: whoever owns it deals with signals
+
+    def hold_signals(self):
+        """Until a child has let go of our handlers, a signal that is meant for it would come to us."""
+        if self.announce_signals is not None:
+            self.held = signal.pthread_sigmask(signal.SIG_BLOCK, self.handlers)
+
+    def release_signals(self):
+        if self.announce_signals is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, self.held)
 
     def let_go(self):
         """A child of this process is none of ours: it must not tell us of its signals, nor go on testing."""
@@ -234,6 +247,7 @@ class Surroundings:
             for number in self.handlers:
                 signal.signal(number, signal.SIG_DFL)
             self.in_child()
+            signal.pthread_sigmask(signal.SIG_SETMASK, self.held)
 
     def restore(self):
         # First of all, and without needing any of them.
