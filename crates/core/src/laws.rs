@@ -9,7 +9,7 @@
 //! check_laws(&mut Jugs::default(), 1, 200).unwrap();
 //! ```
 
-use crate::{ActionId, Outcome, Random, System};
+use crate::{ActionId, Outcome, Random, Snapshot, System};
 
 /// Up to how many actions the enabled ones are listed and compared one by one.
 const FEW_ACTIONS: u64 = 5_000;
@@ -83,6 +83,39 @@ fn view<S: System + ?Sized>(system: &mut S) -> Result<View, String> {
         }
     }
     Ok(Some(enabled))
+}
+
+/// Whether a system keeps the laws of [`Snapshot`], as far as a walk of `steps` random steps can tell: after going
+/// back, and going back again, the same things happen as before.
+pub fn check_snapshot_laws<S: Snapshot + ?Sized>(
+    system: &mut S,
+    seed: u64,
+    steps: usize,
+) -> Result<(), String> {
+    let mut random = Random::new(seed);
+    reset(system)?;
+    for _ in 0..steps {
+        let state = system.snapshot().map_err(|error| error.message)?;
+        let enabled = system.enabled();
+        let Some(action) = system.pick(&mut random) else {
+            return Ok(());
+        };
+        let outcome = system.step(action);
+        for _ in 0..2 {
+            system.restore(&state).map_err(|error| error.message)?;
+            if system.enabled() != enabled {
+                return Err("after going back, other actions are enabled".to_owned());
+            }
+            if !alike(&system.step(action), &outcome) {
+                let text = system.actions().text(action);
+                return Err(format!("after going back, `{text}` has another outcome"));
+            }
+        }
+        if matches!(outcome, Outcome::Failed(_)) {
+            return Ok(());
+        }
+    }
+    Ok(())
 }
 
 fn reset<S: System + ?Sized>(system: &mut S) -> Result<(), String> {
@@ -269,6 +302,11 @@ mod tests {
         check_laws(&mut Stack::default(), 3, 500).unwrap();
         check_laws(&mut Counters::new(9), 4, 500).unwrap();
         check_laws(&mut Crossing::default(), 5, 500).unwrap();
+    }
+
+    #[test]
+    fn a_toy_can_go_back() {
+        super::check_snapshot_laws(&mut Stack::default(), 3, 200).unwrap();
     }
 
     #[test]

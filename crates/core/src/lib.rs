@@ -80,6 +80,6 @@ pub use catalog::{
 };
 pub use error::Error;
 pub use random::Random;
-pub use system::System;
+pub use system::{Snapshot, System};
 pub use test::{Step, Test};
 pub use trace::{Event, Failure, FailureKind, Outcome, Trace};

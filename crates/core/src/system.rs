@@ -48,3 +48,19 @@ pub trait System {
             .collect()
     }
 }
+
+/// A system that can go back to a state it was in.
+///
+/// # Laws
+/// - After `restore`, the system enables the same actions and answers them as it did after `snapshot`.
+/// - A snapshot stays good whatever happens to the system, and can be restored any number of times.
+pub trait Snapshot: System {
+    /// A state to go back to.
+    type State;
+
+    /// The state as it is now. An error says what cannot be kept; replaying the test is the way out then.
+    fn snapshot(&mut self) -> Result<Self::State, Error>;
+
+    /// Back to a state.
+    fn restore(&mut self, state: &Self::State) -> Result<(), Error>;
+}

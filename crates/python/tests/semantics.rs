@@ -557,3 +557,54 @@ fn tracebacks_name_the_line_of_the_harness() {
         }
     });
 }
+
+#[test]
+fn a_python_harness_can_go_back() {
+    let text = "\
+pool: <list> 2
+pool: <set> 2 REF
+<list> := []
+~<list>.append(<[1..3]>)
+<set> := set()
+~<set>.update(<list>)
+~<list>.append(~<list>)
+property: len(<set>) < 3
+";
+    Folder::new(&[]).with(text, |system| {
+        for seed in 0..5 {
+            laws::check_snapshot_laws(system, seed, 40).expect("the laws of snapshots hold");
+        }
+    });
+}
+
+#[test]
+fn shared_objects_stay_shared_and_what_cannot_be_copied_is_told() {
+    use testwright_core::Snapshot;
+    let text = "\
+pool: <a> 1
+pool: <b> 1
+<a> := []
+<b> := <a>
+<a>.append(1); assert <a,1> is <b>
+<a> := (item for item in [])
+";
+    Folder::new(&[]).with(text, |system| {
+        step(system, "a0 = []");
+        step(system, "b0 = a0");
+        let state = system.snapshot().expect("lists can be copied");
+        assert_eq!(step(system, "a0.append(1); assert a0 is b0"), "passed");
+        system.restore(&state).expect("back");
+        assert_eq!(step(system, "a0.append(1); assert a0 is b0"), "passed");
+        assert_eq!(step(system, "a0 = (item for item in [])"), "passed");
+        let Err(error) = system.snapshot() else {
+            panic!("generators cannot be copied");
+        };
+        assert!(
+            error
+                .message
+                .starts_with("copying the values of the slots raised TypeError"),
+            "{}",
+            error.message
+        );
+    });
+}

@@ -1,5 +1,5 @@
 use super::{catalog, failed};
-use crate::{ActionId, Catalog, Error, FailureKind, Outcome, System};
+use crate::{ActionId, Catalog, Error, FailureKind, Outcome, Snapshot, System};
 
 /// A stack that forgets its lowest element when a fourth is pushed, next to one that does not. Popping from an
 /// empty stack raises an exception that is expected.
@@ -69,5 +69,18 @@ impl System for Stack {
 
     fn check(&mut self) -> Outcome {
         Outcome::Passed
+    }
+}
+
+impl Snapshot for Stack {
+    type State = (Vec<u64>, Vec<u64>);
+
+    fn snapshot(&mut self) -> Result<Self::State, Error> {
+        Ok((self.elements.clone(), self.reference.clone()))
+    }
+
+    fn restore(&mut self, state: &Self::State) -> Result<(), Error> {
+        (self.elements, self.reference) = state.clone();
+        Ok(())
     }
 }
