@@ -173,9 +173,7 @@ def test_the_system_may_change_the_current_folder(wandering):
 
 def test_of_many_unknown_steps_the_first_are_told(saved):
     saved.write("other.test", "int7 = 3\n" * 50_000)
-    started = time.monotonic()
     done = saved("replay", "other.test", "--harness", "stack.tstl", status=2)
-    assert time.monotonic() - started < 20
     assert done.stderr.count("error[unknown-step]") == 20
     assert done.stderr.endswith(
         "\nand 49,980 more steps that the harness does not know\n50,000 errors in other.test\n"

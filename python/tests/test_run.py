@@ -198,7 +198,8 @@ ENDLESS = "while True: pass"
 DEAF = """while True:
         try: sum(range(99))
         except: pass"""
-IN_C = "import ctypes; ctypes.PyDLL(None).sleep(60)"
+# A loop in C that never asks whether there is a signal.
+IN_C = "sum(range(10**11))"
 
 
 @pytest.mark.parametrize(
@@ -298,7 +299,20 @@ def test_a_harness_that_cannot_be_imported(testwright):
         "lost.tstl", "@import no_such_module\n\npool: <x> 1\n<x> := no_such_module.f()\n"
     )
     done = testwright("run", "lost.tstl", status=2)
-    assert "there is no module named `no_such_module`" in done.stderr
+    assert (
+        done.stderr
+        == f"""\
+error[raw-code-failed]: there is no module named `no_such_module`
+ --> lost.tstl:1:1
+  |
+1 | @import no_such_module
+  | ^^^^^^^^^^^^^^^^^^^^^^ while running this
+  |
+  = help: install it, or put `no_such_module.py` into `{testwright.folder}`
+
+1 error in lost.tstl
+"""
+    )
     assert not (testwright.folder / "testwright-out").exists()
 
 
@@ -355,7 +369,7 @@ def test_progress_on_a_terminal_is_one_line_that_goes_away(testwright):
         drawn += piece
     os.close(ours)
     assert run.wait(timeout=20) == 0
-    assert 3 <= drawn.count(b"steps/s") <= 12
+    assert b"steps/s" in drawn
     assert drawn.endswith(b"\r\x1b[K")
     assert b"\n" not in drawn
 
