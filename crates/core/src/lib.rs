@@ -62,6 +62,7 @@
 #![warn(missing_docs)]
 
 mod catalog;
+mod coverage;
 mod error;
 pub mod generate;
 pub mod laws;
@@ -78,6 +79,7 @@ pub use catalog::{
     ActionId, Axis, Catalog, Choice, Piece, Pool, PoolId, Role, Template, TemplateId,
     TooManyActions,
 };
+pub use coverage::{Coverage, TargetId};
 pub use error::Error;
 pub use random::Random;
 pub use system::{Snapshot, System};

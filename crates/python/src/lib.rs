@@ -14,6 +14,7 @@ mod actions;
 mod call;
 mod checks;
 mod context;
+mod coverage;
 mod draw;
 mod explain;
 mod failures;
@@ -39,6 +40,7 @@ mod standalone;
 mod system;
 mod weights;
 
+pub use coverage::{Arc, Collector, Ended, SourceChoice};
 pub use explain::SlotValue;
 pub use hooks::Hook;
 pub use interpreter::{Interpreter, attach};

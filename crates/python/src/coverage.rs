@@ -1,0 +1,23 @@
+//! Which lines and branches of the code under test were reached.
+//!
+//! What coverage.py finds out by listening to every line, this finds out by looking at every place once. Code
+//! objects are read before they run ([`instructions`], [`line_table`], [`exception_table`], in the words of
+//! [`dialect`]); [`flow`] says which arcs each step between two instructions would make, by the rules of
+//! [`tracing`]; [`assemble`] puts marks where the interpreter alone would not tell. Then [`monitoring`] waits for
+//! each place to be reached once, and [`record`] keeps what was.
+
+mod assemble;
+mod collector;
+mod dialect;
+mod exception_table;
+mod flow;
+mod instructions;
+mod instrument;
+mod line_table;
+mod monitoring;
+mod record;
+mod tracing;
+mod unit;
+
+pub use collector::{Collector, Ended, SourceChoice};
+pub use flow::Arc;

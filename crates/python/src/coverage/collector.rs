@@ -1,0 +1,180 @@
+//! Coverage from the first import to the report.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::CString;
+use std::path::{Path, PathBuf};
+
+use pyo3::prelude::*;
+use pyo3::types::PyModule;
+use testwright_core::{Coverage, Error, TargetId};
+
+use super::flow::Arc;
+use super::monitoring::Monitor;
+use crate::Interpreter;
+use crate::failures::Raised;
+
+/// Which modules to observe.
+#[derive(Clone, Debug, Default)]
+pub struct SourceChoice {
+    /// Files, folders or modules, as people write them. If empty, everything is observed that is neither part of the
+    /// standard library nor installed.
+    pub names: Vec<String>,
+    /// Modules to observe in that case even if they are installed.
+    pub imports: Vec<String>,
+    /// What the names are relative to.
+    pub folder: PathBuf,
+}
+
+/// Observes modules under test, from the time they are imported.
+pub struct Collector<'py> {
+    python: Python<'py>,
+    monitor: Py<Monitor>,
+    support: Bound<'py, PyModule>,
+    finder: Bound<'py, PyAny>,
+}
+
+/// How a program ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// With an exit status.
+    Status(i32),
+    /// With an exception, shown as the interpreter would.
+    Exception(String),
+}
+
+impl<'py> Collector<'py> {
+    /// Starts to observe: from now on, modules that are imported and chosen are measured.
+    pub fn start(
+        interpreter: Interpreter<'py>,
+        choice: &SourceChoice,
+    ) -> Result<Collector<'py>, Error> {
+        let python = interpreter.0;
+        Collector::new(python, choice).map_err(|error| {
+            let cause = Raised::new(python, &error).summary();
+            Error::new(format!("coverage cannot be measured: {cause}"))
+        })
+    }
+
+    fn new(python: Python<'py>, choice: &SourceChoice) -> PyResult<Collector<'py>> {
+        let code = CString::new(include_str!("observe.py"))?;
+        let support = PyModule::from_code(
+            python,
+            &code,
+            c"testwright/observe.py",
+            c"testwright_observe",
+        )?;
+        let arguments = (&choice.names, &choice.imports, &choice.folder);
+        let sources = support.call_method1("Sources", arguments)?;
+        let monitor = Monitor::start(python)?;
+        let observe = monitor.getattr(python, "observe_module")?;
+        let finder = support.call_method1("install", (&sources, observe))?;
+        sources.call_method0("forget_loaded")?;
+        Ok(Collector {
+            python,
+            monitor,
+            support,
+            finder,
+        })
+    }
+
+    /// Names in the choice that are no file, folder or module.
+    pub fn unknown_names(&self) -> Vec<String> {
+        let sources = self.finder.getattr("sources");
+        sources
+            .and_then(|sources| sources.getattr("unknown")?.extract())
+            .unwrap_or_default()
+    }
+
+    /// Has code observed that is not imported, such as the raw code of a harness.
+    pub(crate) fn observe(&self, code: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.finder.call_method1("observed", (code,))
+    }
+
+    /// All that was ever reached.
+    pub fn all(&self) -> Coverage {
+        self.monitor.get().with_record(|record| record.all.clone())
+    }
+
+    /// What was reached since [`Collector::begin_anew`].
+    pub fn current(&self) -> Coverage {
+        self.monitor
+            .get()
+            .with_record(|record| record.current.clone())
+    }
+
+    /// What was reached for the first time, since this was last asked.
+    pub fn take_new(&self) -> Vec<TargetId> {
+        self.monitor
+            .get()
+            .with_record(|record| std::mem::take(&mut record.fresh))
+    }
+
+    /// Begins a new count of what is reached: what was seen before is looked at again.
+    pub fn begin_anew(&self) -> Result<(), Error> {
+        self.monitor
+            .get()
+            .begin_anew(self.python)
+            .map_err(|error| Error::new(error.to_string()))
+    }
+
+    /// The arcs behind targets, by file.
+    pub fn arcs(&self, coverage: &Coverage) -> BTreeMap<PathBuf, BTreeSet<Arc>> {
+        self.monitor.get().with_record(|record| {
+            let mut arcs: BTreeMap<PathBuf, BTreeSet<Arc>> = record
+                .files()
+                .iter()
+                .map(|file| (file.clone(), BTreeSet::new()))
+                .collect();
+            for target in coverage.iter() {
+                let (file, arc) = record.meaning(target);
+                let file = &record.files()[file as usize];
+                if let Some(arcs) = arcs.get_mut(file) {
+                    arcs.insert(arc);
+                }
+            }
+            arcs
+        })
+    }
+
+    /// Runs a program, a file or a module with arguments, as the interpreter would.
+    pub fn run_program(
+        &self,
+        program: &Path,
+        arguments: &[String],
+        is_module: bool,
+    ) -> Result<Ended, Error> {
+        self.try_run_program(program, arguments, is_module)
+            .map_err(|error| Error::new(Raised::new(self.python, &error).summary()))
+    }
+
+    fn try_run_program(
+        &self,
+        program: &Path,
+        arguments: &[String],
+        is_module: bool,
+    ) -> PyResult<Ended> {
+        let mut words = vec![program.to_string_lossy().into_owned()];
+        words.extend(arguments.iter().cloned());
+        let left = self
+            .support
+            .call_method1("run_program", (&self.finder, words, is_module))?;
+        let status: Option<i32> = self
+            .support
+            .call_method1("end_status", (&left,))?
+            .extract()?;
+        let ended = match status {
+            Some(status) => Ended::Status(status),
+            None => Ended::Exception(String::new()),
+        };
+        self.support.call_method0("end_program")?;
+        Ok(ended)
+    }
+}
+
+impl Drop for Collector<'_> {
+    fn drop(&mut self) {
+        // Nothing can be done about a failure here, and nothing depends on it.
+        let _uninstalled = self.support.call_method1("uninstall", (&self.finder,));
+        let _stopped = self.monitor.get().stop(self.python);
+    }
+}

@@ -1,0 +1,175 @@
+//! What the numbers in a code object mean, which every version of CPython decides anew.
+//!
+//! The interpreter's own `opcode` module is asked for names and sizes, so that only the meaning of a name is
+//! written down here.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// What an instruction does to the flow of control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Goes on with the next one.
+    Plain,
+    /// Always goes elsewhere.
+    Jump(Direction),
+    /// Goes elsewhere or on.
+    Branch(Direction),
+    /// The head of a `for` loop: goes on with an item, or past the end of the loop.
+    ForIter,
+    /// The heart of `await` and `yield from`: goes on with a value, or to the end of the waiting.
+    Send,
+    /// Names the place where exceptions go from here on (before 3.11, when there were no tables).
+    Setup,
+    /// Leaves for good with a value.
+    Return,
+    /// Leaves with an exception.
+    Raise,
+    /// Leaves with the exception that is being handled; some go back to the place where it was raised first.
+    Reraise,
+    /// Where a call, or a return to a generator, begins.
+    Resume,
+    /// Larger arguments for the next one.
+    ExtendedArgument,
+    /// Never starts a line, whatever the line table says.
+    EndOfLoop,
+}
+
+/// How the argument of a jump is to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Forward,
+    Backward,
+    Absolute,
+}
+
+/// One version's instructions.
+pub(crate) struct Dialect {
+    /// Such as 12 for Python 3.12.
+    pub(crate) minor: u8,
+    kinds: [Kind; 256],
+    caches: [u8; 256],
+    /// The jumps that tell monitoring tools when they are taken.
+    tells_of_jumps: [bool; 256],
+    pub(crate) numbers: Numbers,
+}
+
+/// The instructions that we write ourselves. Zero where a version does not have one.
+#[derive(Default)]
+pub(crate) struct Numbers {
+    pub(crate) extended_argument: u8,
+    pub(crate) jump_forward: u8,
+    pub(crate) no_operation: u8,
+    pub(crate) load_constant: u8,
+    pub(crate) pop_top: u8,
+    pub(crate) push_null: u8,
+    pub(crate) precall: u8,
+    pub(crate) call: u8,
+    pub(crate) call_function: u8,
+    pub(crate) copy: u8,
+    pub(crate) reraise: u8,
+    pub(crate) push_exception: u8,
+}
+
+impl Dialect {
+    /// The dialect of the running interpreter.
+    pub(crate) fn of(python: Python<'_>) -> PyResult<Dialect> {
+        let opcode = python.import("opcode")?;
+        let names = opcode.getattr("opmap")?.cast_into::<PyDict>()?;
+        let mut dialect = Dialect {
+            minor: python.version_info().minor,
+            kinds: [Kind::Plain; 256],
+            caches: [0; 256],
+            tells_of_jumps: [false; 256],
+            numbers: Numbers::default(),
+        };
+        let caches = opcode.getattr("_inline_cache_entries").ok();
+        for (name, number) in names {
+            let name: String = name.extract()?;
+            let Ok(number) = number.extract::<u8>() else {
+                // Steps of the compiler that never reach a code object.
+                continue;
+            };
+            let kind = kind_of(&name, dialect.minor);
+            dialect.kinds[usize::from(number)] = kind;
+            dialect.tells_of_jumps[usize::from(number)] =
+                matches!(name.as_str(), "JUMP_FORWARD" | "JUMP_BACKWARD");
+            dialect.numbers.note(&name, number);
+            if let Some(caches) = &caches {
+                // A list by number before 3.13, a dictionary by name from then on, without those that have none.
+                let size = caches.get_item(usize::from(number));
+                let size = size.or_else(|_| caches.get_item(&name));
+                if let Ok(size) = size {
+                    dialect.caches[usize::from(number)] = size.extract()?;
+                }
+            }
+        }
+        Ok(dialect)
+    }
+
+    pub(crate) fn kind(&self, operation: u8) -> Kind {
+        self.kinds[usize::from(operation)]
+    }
+
+    /// How many code units after an instruction belong to it.
+    pub(crate) fn caches(&self, operation: u8) -> usize {
+        usize::from(self.caches[usize::from(operation)])
+    }
+
+    pub(crate) fn tells_of_jumps(&self, operation: u8) -> bool {
+        self.tells_of_jumps[usize::from(operation)]
+    }
+
+    /// Jumps were counted in bytes before 3.10.
+    pub(crate) fn bytes_per_jump_unit(&self) -> usize {
+        if self.minor < 10 { 2 } else { 1 }
+    }
+}
+
+impl Numbers {
+    fn note(&mut self, name: &str, number: u8) {
+        let place = match name {
+            "EXTENDED_ARG" => &mut self.extended_argument,
+            "JUMP_FORWARD" => &mut self.jump_forward,
+            "NOP" => &mut self.no_operation,
+            "LOAD_CONST" => &mut self.load_constant,
+            "POP_TOP" => &mut self.pop_top,
+            "PUSH_NULL" => &mut self.push_null,
+            "PRECALL" => &mut self.precall,
+            "CALL" => &mut self.call,
+            "CALL_FUNCTION" => &mut self.call_function,
+            "COPY" => &mut self.copy,
+            "RERAISE" => &mut self.reraise,
+            "PUSH_EXC_INFO" => &mut self.push_exception,
+            _ => return,
+        };
+        *place = number;
+    }
+}
+
+fn kind_of(name: &str, minor: u8) -> Kind {
+    match name {
+        "EXTENDED_ARG" => Kind::ExtendedArgument,
+        "RESUME" => Kind::Resume,
+        "RETURN_VALUE" | "RETURN_CONST" => Kind::Return,
+        "RAISE_VARARGS" => Kind::Raise,
+        "RERAISE" => Kind::Reraise,
+        "FOR_ITER" if minor >= 12 => Kind::ForIter,
+        "FOR_ITER" => Kind::Branch(Direction::Forward),
+        "SEND" => Kind::Send,
+        "END_FOR" | "END_SEND" | "END_ASYNC_FOR" if minor >= 12 => Kind::EndOfLoop,
+        "SETUP_FINALLY" | "SETUP_WITH" | "SETUP_ASYNC_WITH" => Kind::Setup,
+        "JUMP_FORWARD" => Kind::Jump(Direction::Forward),
+        "JUMP_BACKWARD" | "JUMP_BACKWARD_NO_INTERRUPT" => Kind::Jump(Direction::Backward),
+        "JUMP_ABSOLUTE" => Kind::Jump(Direction::Absolute),
+        _ if name.starts_with("POP_JUMP_BACKWARD_IF") => Kind::Branch(Direction::Backward),
+        _ if name.starts_with("POP_JUMP_FORWARD_IF") => Kind::Branch(Direction::Forward),
+        _ if name.starts_with("POP_JUMP_IF") || name.starts_with("JUMP_IF") => {
+            Kind::Branch(match minor {
+                11.. => Direction::Forward,
+                _ => Direction::Absolute,
+            })
+        }
+        _ => Kind::Plain,
+    }
+}

@@ -1,0 +1,382 @@
+//! Observation by `sys.monitoring`, which CPython has since 3.12.
+//!
+//! Every event that can be switched off is switched off at its place after the first time, so that code runs at
+//! full speed once all it does has been seen. Events about exceptions cannot be switched off; they cost some
+//! nanoseconds per exception.
+
+use std::cell::Cell;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyAny, PyCode, PyTuple};
+use rustc_hash::FxHashMap;
+
+use super::dialect::Dialect;
+use super::flow::Thrown;
+use super::instrument::{put_together, take_apart};
+use super::record::Record;
+use super::unit::{LineMeaning, Seen, Unit};
+
+thread_local! {
+    /// The exception that was last seen in this thread, and the code object it was seen in.
+    static THROWN: Cell<Option<(usize, Thrown)>> = const { Cell::new(None) };
+}
+
+/// The events of single code objects.
+const LOCAL_EVENTS: [&str; 3] = ["LINE", "JUMP", "PY_RETURN"];
+/// The events of all code.
+///
+/// Those about exceptions cannot be had for single code objects. `PY_START` finds copies of code objects, which
+/// `types.coroutine` makes, for example. Besides, 3.13 replaces the instruction a function starts with by a faster
+/// one, and then does not tell of a line that starts with it any more; as long as this event is awaited, it does.
+const GLOBAL_EVENTS: [&str; 5] = [
+    "PY_START",
+    "RAISE",
+    "RERAISE",
+    "EXCEPTION_HANDLED",
+    "PY_UNWIND",
+];
+/// 0 to 2 and 5 belong to debuggers, coverage.py, profilers and optimisers.
+const TOOLS: [u8; 2] = [4, 3];
+
+/// Observes code objects.
+#[pyclass(frozen, module = "testwright")]
+pub(crate) struct Monitor {
+    dialect: Dialect,
+    tool: u8,
+    local_events: u32,
+    disable: Py<PyAny>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    record: Record,
+    units: Vec<Unit>,
+    /// By the address of the code object. They are kept alive below, so that addresses stay theirs.
+    by_code: FxHashMap<usize, usize>,
+    kept: Vec<Py<PyCode>>,
+    copies: Vec<Py<PyCode>>,
+    /// By file name and first line, to recognise copies.
+    by_place: FxHashMap<(String, i32), Vec<usize>>,
+}
+
+impl Monitor {
+    /// Starts to observe.
+    pub(crate) fn start(python: Python<'_>) -> PyResult<Py<Monitor>> {
+        let monitoring = python.import("sys")?.getattr("monitoring")?;
+        let free = |tool: &u8| {
+            monitoring
+                .call_method1("use_tool_id", (*tool, "testwright"))
+                .is_ok()
+        };
+        let Some(tool) = TOOLS.into_iter().find(free) else {
+            let message = "other tools occupy all places for monitoring tools in this process";
+            return Err(PyRuntimeError::new_err(message));
+        };
+        let events = monitoring.getattr("events")?;
+        let number = |name: &str| -> PyResult<u32> { events.getattr(name)?.extract() };
+        let sum = |names: &[&str]| -> PyResult<u32> {
+            names
+                .iter()
+                .try_fold(0, |sum, name| Ok(sum | number(name)?))
+        };
+        let monitor = Monitor {
+            dialect: Dialect::of(python)?,
+            tool,
+            local_events: sum(&LOCAL_EVENTS)?,
+            disable: monitoring.getattr("DISABLE")?.unbind(),
+            state: Mutex::default(),
+        };
+        let monitor = Py::new(python, monitor)?;
+        for name in LOCAL_EVENTS.iter().chain(&GLOBAL_EVENTS) {
+            let callback = monitor.getattr(python, name.to_lowercase())?;
+            monitoring.call_method1("register_callback", (tool, number(name)?, callback))?;
+        }
+        monitoring.call_method1("set_events", (tool, sum(&GLOBAL_EVENTS)?))?;
+        Ok(monitor)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn with_record<R>(&self, use_it: impl FnOnce(&mut Record) -> R) -> R {
+        use_it(&mut self.state().record)
+    }
+
+    /// Sees everything again that was seen before.
+    pub(crate) fn begin_anew(&self, python: Python<'_>) -> PyResult<()> {
+        self.state().record.current.clear();
+        let monitoring = python.import("sys")?.getattr("monitoring")?;
+        monitoring.call_method0("restart_events").map(|_| ())
+    }
+
+    /// Stops observing.
+    pub(crate) fn stop(&self, python: Python<'_>) -> PyResult<()> {
+        let monitoring = python.import("sys")?.getattr("monitoring")?;
+        monitoring.call_method1("set_events", (self.tool, 0))?;
+        let kept = {
+            let mut state = self.state();
+            let mut kept = std::mem::take(&mut state.kept);
+            kept.append(&mut state.copies);
+            kept
+        };
+        for code in kept {
+            monitoring.call_method1("set_local_events", (self.tool, code, 0))?;
+        }
+        for name in LOCAL_EVENTS.iter().chain(&GLOBAL_EVENTS) {
+            let event = monitoring.getattr("events")?.getattr(*name)?;
+            monitoring.call_method1("register_callback", (self.tool, event, python.None()))?;
+        }
+        monitoring
+            .call_method1("free_tool_id", (self.tool,))
+            .map(|_| ())
+    }
+
+    /// A code object, and those inside it, under observation.
+    pub(crate) fn observe<'py>(
+        &self,
+        code: &Bound<'py, PyCode>,
+        file: u32,
+    ) -> PyResult<Bound<'py, PyCode>> {
+        let python = code.py();
+        let mut constants = Vec::new();
+        for constant in code.getattr("co_consts")?.cast::<PyTuple>()? {
+            constants.push(match constant.cast::<PyCode>() {
+                Ok(inner) => self.observe(inner, file)?.into_any(),
+                Err(_) => constant,
+            });
+        }
+        let Some(taken) = take_apart(&self.dialect, code)? else {
+            return Ok(code.clone());
+        };
+        let (mut unit, marks) = Unit::monitored(
+            &self.dialect,
+            &taken.instructions,
+            taken.first_line,
+            file,
+            &mut self.state().record,
+        );
+        let constants = PyTuple::new(python, constants)?;
+        let (changed, assembled) = put_together(&self.dialect, code, &taken, &marks, &constants)?;
+        unit.set_origins(assembled.origins);
+        let place = (
+            changed.getattr("co_filename")?.extract()?,
+            changed.getattr("co_firstlineno")?.extract()?,
+        );
+        {
+            let mut state = self.state();
+            let number = state.units.len();
+            state.units.push(unit);
+            state.by_code.insert(changed.as_ptr() as usize, number);
+            state.kept.push(changed.clone().unbind());
+            state.by_place.entry(place).or_default().push(number);
+        }
+        self.listen_to(&changed)?;
+        Ok(changed)
+    }
+
+    fn listen_to(&self, code: &Bound<'_, PyCode>) -> PyResult<()> {
+        let monitoring = code.py().import("sys")?.getattr("monitoring")?;
+        let arguments = (self.tool, code, self.local_events);
+        monitoring
+            .call_method1("set_local_events", arguments)
+            .map(|_| ())
+    }
+
+    /// Observes a code object that was copied, with changes that have nothing to do with what it does.
+    fn observe_copy(&self, code: &Bound<'_, PyAny>) -> PyResult<()> {
+        let code = code.cast::<PyCode>()?;
+        let name: String = code.getattr("co_filename")?.extract()?;
+        let first_line: i32 = code.getattr("co_firstlineno")?.extract()?;
+        let originals: Vec<(usize, Py<PyCode>)> = {
+            let state = self.state();
+            let Some(units) = state.by_place.get(&(name, first_line)) else {
+                return Ok(());
+            };
+            let kept = |unit: &usize| (*unit, state.kept[*unit].clone_ref(code.py()));
+            units.iter().map(kept).collect()
+        };
+        let instructions = code.getattr("co_code")?;
+        for (number, original) in originals {
+            if original
+                .bind(code.py())
+                .getattr("co_code")?
+                .eq(&instructions)?
+            {
+                {
+                    let mut state = self.state();
+                    state.by_code.insert(code.as_ptr() as usize, number);
+                    state.copies.push(code.clone().unbind());
+                }
+                return self.listen_to(code);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    fn unit(&self, code: &Bound<'_, PyAny>) -> Option<usize> {
+        self.by_code.get(&(code.as_ptr() as usize)).copied()
+    }
+
+    /// What is known of the exception that this thread last saw in this code object.
+    fn thrown_in(number: usize) -> Option<Thrown> {
+        THROWN
+            .get()
+            .filter(|(unit, _)| *unit == number)
+            .map(|(_, thrown)| thrown)
+    }
+
+    fn reach_arc(&mut self, number: usize, arc: super::flow::Arc) {
+        let target = self.record.target(self.units[number].file, arc);
+        self.record.reach(target);
+    }
+}
+
+/// What the interpreter calls. Arguments of events are as PEP 669 has them.
+#[pymethods]
+impl Monitor {
+    /// A module's code under observation.
+    fn observe_module<'py>(&self, code: &Bound<'py, PyCode>) -> PyResult<Bound<'py, PyCode>> {
+        let path: String = code.getattr("co_filename")?.extract()?;
+        let path = std::path::absolute(&path).unwrap_or_else(|_| path.into());
+        let file = self.state().record.file(&path);
+        self.observe(code, file)
+    }
+
+    fn line(&self, code: &Bound<'_, PyAny>, line: u32) -> Py<PyAny> {
+        let mut state = self.state();
+        if let Some(number) = state.unit(code) {
+            let target = match state.units[number].line(line) {
+                LineMeaning::Sure(target) => target,
+                LineMeaning::Depends => offset_of_frame(code.py())
+                    .and_then(|offset| state.units[number].line_at(offset)),
+            };
+            if let Some(target) = target {
+                state.record.reach(target);
+            }
+        }
+        self.disable.clone_ref(code.py())
+    }
+
+    fn jump(&self, code: &Bound<'_, PyAny>, offset: usize, _to: usize) -> Py<PyAny> {
+        let mut state = self.state();
+        let Some(number) = state.unit(code) else {
+            return self.disable.clone_ref(code.py());
+        };
+        let mut all_seen = true;
+        let State { record, units, .. } = &mut *state;
+        let unit = &units[number];
+        for seen in unit.left_at(offset) {
+            match *seen {
+                Seen::Target(target) => record.reach(target),
+                Seen::Remember(thrown) => {
+                    all_seen = false;
+                    THROWN.set(Some((number, thrown)));
+                }
+                Seen::FromRemembered(line) => {
+                    all_seen = false;
+                    if let Some(thrown) = State::thrown_in(number) {
+                        let target = record.target(unit.file, (thrown.last_line, line));
+                        record.reach(target);
+                    }
+                }
+            }
+        }
+        match all_seen {
+            true => self.disable.clone_ref(code.py()),
+            false => code.py().None(),
+        }
+    }
+
+    fn py_return(
+        &self,
+        code: &Bound<'_, PyAny>,
+        offset: usize,
+        _value: &Bound<'_, PyAny>,
+    ) -> Py<PyAny> {
+        self.jump(code, offset, 0)
+    }
+
+    fn py_start(&self, code: &Bound<'_, PyAny>, _offset: usize) -> Py<PyAny> {
+        if self.state().unit(code).is_none() {
+            // An exception here would come out of the code under test; a copy that cannot be observed is not worth that.
+            let _observed = self.observe_copy(code);
+        }
+        self.disable.clone_ref(code.py())
+    }
+
+    fn raise(&self, code: &Bound<'_, PyAny>, offset: usize, _exception: &Bound<'_, PyAny>) {
+        let state = self.state();
+        if let Some(number) = state.unit(code) {
+            // 3.13 is off by one for an exception that comes from a call. The frame exists by now, so asking is cheap.
+            let offset = match self.dialect.minor {
+                13.. => offset_of_frame(code.py()).unwrap_or(offset),
+                _ => offset,
+            };
+            let before = State::thrown_in(number);
+            let unit = &state.units[number];
+            let thrown = unit
+                .thrown(offset)
+                .or_else(|| unit.thrown_again(offset, before));
+            THROWN.set(thrown.map(|thrown| (number, thrown)));
+        }
+    }
+
+    fn reraise(&self, code: &Bound<'_, PyAny>, offset: usize, _exception: &Bound<'_, PyAny>) {
+        let state = self.state();
+        if let Some(number) = state.unit(code) {
+            let thrown = state.units[number].thrown_again(offset, State::thrown_in(number));
+            THROWN.set(thrown.map(|thrown| (number, thrown)));
+        }
+    }
+
+    fn exception_handled(
+        &self,
+        code: &Bound<'_, PyAny>,
+        offset: usize,
+        _exception: &Bound<'_, PyAny>,
+    ) {
+        let mut state = self.state();
+        if let Some(number) = state.unit(code)
+            && let Some(thrown) = State::thrown_in(number)
+            && let Some(arc) = state.units[number].handled(thrown, offset)
+        {
+            state.reach_arc(number, arc);
+        }
+    }
+
+    fn py_unwind(&self, code: &Bound<'_, PyAny>, _offset: usize, _exception: &Bound<'_, PyAny>) {
+        let mut state = self.state();
+        if let Some(number) = state.unit(code)
+            && let Some(thrown) = State::thrown_in(number)
+            && let Some(arc) = state.units[number].unwound(thrown)
+        {
+            state.reach_arc(number, arc);
+        }
+    }
+}
+
+/// Where the innermost Python frame is, in bytes.
+fn offset_of_frame(_python: Python<'_>) -> Option<usize> {
+    // SAFETY: the lock is held. The frame is a borrowed reference, or null outside of Python code; it is used
+    // before anything else can run.
+    let offset = unsafe {
+        let frame = ffi::PyEval_GetFrame();
+        if frame.is_null() {
+            return None;
+        }
+        PyFrame_GetLasti(frame)
+    };
+    usize::try_from(offset).ok()
+}
+
+unsafe extern "C" {
+    /// Public since 3.11.
+    fn PyFrame_GetLasti(frame: *mut ffi::PyFrameObject) -> std::ffi::c_int;
+}

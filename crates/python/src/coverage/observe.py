@@ -1,0 +1,187 @@
+"""Has the interpreter's import system hand over the code of modules under test, so that it can be observed."""
+
+import atexit
+import builtins
+import importlib.machinery
+import importlib.util
+import io
+import os
+import sys
+import sysconfig
+import threading
+import types
+
+
+def absolute(path):
+    return os.path.normcase(os.path.abspath(path))
+
+
+def is_under(path, folder):
+    return path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+STANDARD_LIBRARY = tuple({absolute(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")})
+#: Folders of installed packages lie within the standard library's, but are not part of it.
+INSTALLED = ("site-packages", "dist-packages")
+
+
+def is_installed(path):
+    return any(part in INSTALLED for part in path.split(os.sep))
+
+
+def is_standard(path):
+    return not is_installed(path) and any(is_under(path, folder) for folder in STANDARD_LIBRARY)
+
+
+class Sources:
+    """Which modules to observe.
+
+    `names` are files, folders or modules as people write them, relative to `folder`. Without any, everything is
+    observed that is neither part of the standard library nor installed, and the modules in `imports`.
+    """
+
+    def __init__(self, names, imports, folder):
+        self.files, self.folders, self.modules, self.unknown = set(), set(), set(), []
+        self.imports = set(imports)
+        for name in names:
+            path = absolute(os.path.join(folder, name))
+            if os.path.isfile(path):
+                self.files.add(path)
+            elif os.path.isdir(path):
+                self.folders.add(path)
+            elif is_module(name):
+                self.modules.add(name)
+            else:
+                self.unknown.append(name)
+        self.chosen = bool(names)
+
+    def wants(self, name, path):
+        path = absolute(path)
+        if self.chosen:
+            return (
+                path in self.files
+                or any(is_under(path, folder) for folder in self.folders)
+                or any(name == own or name.startswith(own + ".") for own in self.modules)
+            )
+        if is_standard(path):
+            return False
+        return not is_installed(path) or name.partition(".")[0] in self.imports
+
+    def forget_loaded(self):
+        """Modules named expressly that this process needed itself are imported anew, or they could not be observed."""
+        for name, module in list(sys.modules.items()):
+            path = getattr(module, "__file__", None)
+            if self.chosen and name != "__main__" and path and self.wants(name, path):
+                del sys.modules[name]
+
+
+def is_module(name):
+    try:
+        return importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+class Finder:
+    """Finds modules as ever, and has the code of those that are wanted observed."""
+
+    def __init__(self, sources, observe):
+        self.sources, self.observe = sources, observe
+        self.known = {}
+
+    def find_spec(self, name, path=None, target=None):
+        for finder in list(sys.meta_path):
+            find = getattr(finder, "find_spec", None)
+            if finder is self or find is None:
+                continue
+            spec = find(name, path, target)
+            if spec is not None:
+                self.prepare(spec)
+                return spec
+        return None
+
+    def prepare(self, spec):
+        loader, path = spec.loader, spec.origin
+        if not isinstance(loader, importlib.machinery.SourceFileLoader) or not path:
+            return
+        if "get_code" in vars(loader) or not self.sources.wants(spec.name, path):
+            return
+        get_code = loader.get_code
+
+        def get_observed_code(name=None):
+            return self.observed(get_code(name))
+
+        loader.get_code = get_observed_code
+
+    def observed(self, code):
+        """The same code object for the same code, however often a module is executed: its inline caches stay warm."""
+        known = self.known.get(code.co_filename)
+        if known is None or known[0] != code:
+            known = self.known[code.co_filename] = (code, self.observe(code))
+        return known[1]
+
+
+def install(sources, observe):
+    finder = Finder(sources, observe)
+    sys.meta_path.insert(0, finder)
+    return finder
+
+
+def uninstall(finder):
+    if finder in sys.meta_path:
+        sys.meta_path.remove(finder)
+
+
+def run_program(finder, arguments, is_module):
+    """Runs a program as the interpreter would, and returns what it leaves with: an exit status or an exception."""
+    main = types.ModuleType("__main__")
+    main.__dict__["__builtins__"] = builtins
+    if is_module:
+        sys.path.insert(0, os.getcwd())
+        name = arguments[0]
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.submodule_search_locations is not None:
+            name += ".__main__"
+            spec = importlib.util.find_spec(name)
+        if spec is None or spec.loader is None:
+            raise ImportError(f"there is no module named {arguments[0]!r}")
+        path, code = spec.origin, spec.loader.get_code(name)
+        main.__spec__, main.__package__ = spec, spec.parent
+    else:
+        path = arguments[0]
+        sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+        with io.open_code(path) as file:
+            code = compile(file.read(), path, "exec", dont_inherit=True)
+        if finder.sources.wants("__main__", path):
+            code = finder.observed(code)
+        main.__spec__ = main.__package__ = None
+    main.__file__ = path
+    main.__loader__ = importlib.machinery.SourceFileLoader("__main__", path)
+    sys.modules["__main__"] = main
+    sys.argv[:] = [path, *arguments[1:]]
+    left = None
+    try:
+        exec(code, main.__dict__)
+    except BaseException as error:
+        left = error
+    return left
+
+
+def end_program():
+    """What the interpreter does when a program has come to its end."""
+    try:
+        threading._shutdown()
+    finally:
+        atexit._run_exitfuncs()
+
+
+def end_status(left):
+    """The exit status for what a program left with; None if it is an exception to be shown."""
+    if left is None:
+        return 0
+    if isinstance(left, SystemExit):
+        if left.code is None or isinstance(left.code, int):
+            return left.code or 0
+        print(left.code, file=sys.stderr)
+        return 1
+    return None

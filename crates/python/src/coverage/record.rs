@@ -1,0 +1,59 @@
+//! What can be reached, and what was.
+
+use std::path::{Path, PathBuf};
+
+use rustc_hash::FxHashMap;
+use testwright_core::{Coverage, TargetId};
+
+use super::flow::Arc;
+
+/// Arcs of files as targets, and which of them were reached.
+#[derive(Default)]
+pub(crate) struct Record {
+    files: Vec<PathBuf>,
+    targets: Vec<(u32, Arc)>,
+    ids: FxHashMap<(u32, Arc), TargetId>,
+    /// Ever.
+    pub(crate) all: Coverage,
+    /// Since somebody asked for a new beginning.
+    pub(crate) current: Coverage,
+    /// For the first time, since somebody asked.
+    pub(crate) fresh: Vec<TargetId>,
+}
+
+impl Record {
+    /// The number of a file.
+    pub(crate) fn file(&mut self, path: &Path) -> u32 {
+        let known = self.files.iter().position(|file| file == path);
+        known.unwrap_or_else(|| {
+            self.files.push(path.to_path_buf());
+            self.files.len() - 1
+        }) as u32
+    }
+
+    /// The target for an arc of a file.
+    pub(crate) fn target(&mut self, file: u32, arc: Arc) -> TargetId {
+        let next = TargetId(self.targets.len() as u32);
+        let targets = &mut self.targets;
+        *self.ids.entry((file, arc)).or_insert_with(|| {
+            targets.push((file, arc));
+            next
+        })
+    }
+
+    pub(crate) fn reach(&mut self, target: TargetId) {
+        self.current.insert(target);
+        if self.all.insert(target) {
+            self.fresh.push(target);
+        }
+    }
+
+    pub(crate) fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
+    /// What a target stands for: file and arc.
+    pub(crate) fn meaning(&self, target: TargetId) -> (u32, Arc) {
+        self.targets[target.0 as usize]
+    }
+}
