@@ -38,7 +38,7 @@
 //! # What to read next
 //!
 //! - [`coverage`]: the model, and what follows from it ([`Findings`], [`Counts`]). Numbers agree with coverage.py's.
-//! - [`table`] for the terminal.
+//! - [`table`] for the terminal, [`html`] for the browser.
 //! - [`lcov`], [`cobertura`] for editors and build servers, [`data_file`] for coverage.py itself.
 
 #![warn(missing_docs)]
@@ -47,6 +47,7 @@ pub mod cobertura;
 pub mod coverage;
 pub mod data_file;
 mod error;
+pub mod html;
 pub mod lcov;
 mod missing;
 pub mod table;
