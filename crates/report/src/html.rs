@@ -115,19 +115,27 @@ fn foot(timestamp: Timestamp) -> String {
     )
 }
 
+/// Longer names are shown without their first folders; the title of the element has all of it.
+const LONGEST_NAME: usize = 80;
+
 /// A file's name with its folder less prominent than the rest.
 fn name_with_folder(name: &str) -> String {
-    let (folder, base) = name.split_at(name.rfind('/').map_or(0, |slash| slash + 1));
-    let folder = match folder.is_empty() {
-        true => String::new(),
-        false => format!("<span class=\"folder\">{}</span>", Escaped(folder)),
+    let count = name.chars().count();
+    let name = match count.checked_sub(LONGEST_NAME) {
+        None | Some(0) => name.to_owned(),
+        Some(most) => {
+            let start = name.char_indices().nth(most).map_or(0, |(place, _)| place);
+            let start = name[start..].find('/').map_or(start, |slash| start + slash);
+            format!("…{}", &name[start..])
+        }
     };
-    // A break is allowed after each folder, for names longer than the window.
-    format!(
-        "{}{}",
-        folder.replace('/', "/<wbr>").replace("</<wbr>", "</"),
-        Escaped(base)
-    )
+    let (folder, base) = name.split_at(name.rfind('/').map_or(0, |slash| slash + 1));
+    // A line may break after each folder.
+    let folder = Escaped(folder).to_string().replace('/', "/<wbr>");
+    match folder.is_empty() {
+        true => Escaped(base).to_string(),
+        false => format!("<span class=\"folder\">{folder}</span>{}", Escaped(base)),
+    }
 }
 
 /// A bar as long as the share that is covered, and how to judge it.
@@ -318,6 +326,19 @@ mod tests {
         let pages = all(&of(vec![big]));
         assert!(pages[0].text.contains("id=\"L200000\""));
         assert!(pages[0].text.len() < 60_000_000, "{}", pages[0].text.len());
+    }
+
+    #[test]
+    fn long_names_lose_their_first_folders() {
+        assert_eq!(name_with_folder("a.py"), "a.py");
+        assert_eq!(
+            name_with_folder("a&b/c.py"),
+            "<span class=\"folder\">a&amp;b/<wbr></span>c.py"
+        );
+        let name = name_with_folder(&format!("{}end.py", "a/b/".repeat(50)));
+        assert!(name.starts_with("<span class=\"folder\">…/<wbr>"), "{name}");
+        let name = name_with_folder(&"ü".repeat(200));
+        assert_eq!(name.chars().count(), LONGEST_NAME + 1);
     }
 
     #[test]

@@ -8,7 +8,8 @@ addEventListener("DOMContentLoaded", () => {
 
   const value = (row, column) => {
     const cell = row.cells[column];
-    if (column === 0) return cell.textContent;
+    // Long names are shortened, but not in the title.
+    if (column === 0) return cell.firstElementChild.title;
     return Number(cell.dataset.value ?? cell.textContent.replaceAll(",", ""));
   };
   const compare = (one, other) =>
@@ -37,7 +38,7 @@ addEventListener("DOMContentLoaded", () => {
     const wanted = search.value.trim().toLowerCase();
     let found = 0;
     for (const row of rows) {
-      row.hidden = !row.cells[0].textContent.toLowerCase().includes(wanted);
+      row.hidden = !value(row, 0).toLowerCase().includes(wanted);
       found += !row.hidden;
     }
     document.getElementById("no-match").hidden = found > 0;

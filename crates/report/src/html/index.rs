@@ -86,9 +86,14 @@ fn table(rows: &[Row]) -> String {
         };
         let _ = writeln!(
             text,
-            "<tr><th scope=\"row\" class=\"name\"><a href=\"{page}\" title=\"{title}\">{name}</a></th>\
+            "<tr{empty}><th scope=\"row\" class=\"name\"><a href=\"{page}\" title=\"{title}\">{name}</a></th>\
              <td class=\"cover\" data-value=\"{value}\">{bar}<b>{percentage}%</b></td>\
              <td>{statements}</td>{missed_statements}<td>{branches}</td>{missed_branches}</tr>",
+            empty = if counts.covered().1 == 0 {
+                " class=\"empty\""
+            } else {
+                ""
+            },
             page = row.page,
             title = Escaped(&row.name),
             name = name_with_folder(&row.name),

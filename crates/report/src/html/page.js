@@ -35,8 +35,7 @@ addEventListener("DOMContentLoaded", () => {
         const { tests, count } = members(Number(entry.slice(0, space)));
         const who = count === 0 ? "never" : isFirst ? tests[0] : quantity(count);
         const pair = element("div", "", count === 0 ? "never" : "");
-        const where = entry.slice(space + 1);
-        pair.append(element("dt", where.startsWith("out") ? where : `to ${where}`), element("dd", who));
+        pair.append(element("dt", entry.slice(space + 1)), element("dd", who));
         ways.append(pair);
       }
       made.append(element("h2", "Ways on from here"), ways);
@@ -46,10 +45,10 @@ addEventListener("DOMContentLoaded", () => {
 
   const toggle = (button) => {
     const line = button.parentElement;
-    const shown = line.querySelector("aside");
-    if (shown) shown.remove();
-    else line.append(card(button));
-    button.setAttribute("aria-expanded", String(!shown));
+    const isShown = line.nextElementSibling?.tagName === "ASIDE";
+    if (isShown) line.nextElementSibling.remove();
+    else line.after(card(button));
+    button.setAttribute("aria-expanded", String(!isShown));
   };
   source?.addEventListener("click", (event) => {
     const button = event.target.closest("button");

@@ -210,7 +210,7 @@ impl<'a> Lines<'a> {
                     false => "",
                 };
                 self.last_named = Some(first);
-                (&tests[..1], class, self.report.test_name(first))
+                (&tests[..1], class, shortened(self.report.test_name(first)))
             }
         };
         let set = self.mentioned.number(set);
@@ -224,7 +224,7 @@ impl<'a> Lines<'a> {
                         Attribution::First => tests.get(..1).unwrap_or(tests),
                     };
                     let set = self.mentioned.number(tests);
-                    format!("{set} {}", without_tags(&self.source.place(line, *way)))
+                    format!("{set} {}", without_tags(&self.source.way(line, *way)))
                 })
                 .collect();
             let _ = write!(text, " data-ways=\"{}\"", ways.join("|"));
@@ -245,8 +245,17 @@ impl<'a> Lines<'a> {
             .collect();
         let is_every_way = missing.len() == ways.len();
         for words in self.source.never(line, &missing, is_every_way) {
-            let _ = write!(text, "<p>{words}</p>");
+            let columns = self.source.columns(line);
+            let _ = write!(text, "<p style=\"--in:{columns}\"><span>{words}</span></p>");
         }
+    }
+}
+
+/// A name for a narrow column; the list below the line has all of it.
+fn shortened(name: String) -> String {
+    match name.char_indices().nth(60) {
+        Some((place, _)) => format!("{}…", &name[..place]),
+        None => name,
     }
 }
 
@@ -285,73 +294,79 @@ mod tests {
 
     #[test]
     fn lines_with_all_tests() {
-        check(Attribution::Every, expect![[r##"
-            <div class="source" data-attribution="every" style="--digits:2">
-            <p class="heading">reached by</p>
-            <section style="--lines:17">
-            <div class="l r" id="L1"><a href="#L1">1</a><code>import decimal</code><button data-tests="0">1 test</button></div>
-            <div class="l" id="L2"><a href="#L2">2</a><code></code></div>
-            <div class="l" id="L3"><a href="#L3">3</a><code></code></div>
-            <div class="l r" id="L4"><a href="#L4">4</a><code>def total(prices, voucher=None, *,</code><button data-tests="0">1 test</button></div>
-            <div class="l r" id="L5"><a href="#L5">5</a><code>          rounded=True):</code></div>
-            <div class="l p" id="L6"><a href="#L6">6</a><code>    if voucher is not None and voucher &gt; 1:</code><button data-tests="1" data-ways="2 line 7|1 line 9">2 tests</button><p>never jumped to <a href="#L7">line 7</a> (the condition was never true)</p></div>
-            <div class="l m" id="L7"><a href="#L7">7</a><code>        raise ValueError(</code></div>
-            <div class="l m" id="L8"><a href="#L8">8</a><code>            f&quot;a voucher of {voucher:.0%} &amp; more&quot;)</code></div>
-            <div class="l r" id="L9"><a href="#L9">9</a><code>    result = 0</code><button data-tests="1">2 tests</button></div>
-            <div class="l" id="L10"><a href="#L10">10</a><code></code></div>
-            <div class="l p" id="L11"><a href="#L11">11</a><code>    for price in prices:</code><button data-tests="1" data-ways="2 out of the function total|1 line 12">2 tests</button><p>never left the function <b>total</b> (the loop never ran to its end)</p></div>
-            <div class="l p" id="L12"><a href="#L12">12</a><code>        if price &lt; 0:</code><button data-tests="1" data-ways="2 line 11|2 line 13">2 tests</button><p>never went on to <a href="#L11">line 11</a> or <a href="#L13">line 13</a></p></div>
-            <div class="l m" id="L13"><a href="#L13">13</a><code>            print(&quot;&lt;refund&gt;&quot;, price)</code></div>
-            <div class="l" id="L14"><a href="#L14">14</a><code></code></div>
-            <div class="l" id="L15"><a href="#L15">15</a><code></code></div>
-            <div class="l x" id="L16"><a href="#L16">16</a><code>def debug():  # pragma: no cover</code></div>
-            <div class="l x" id="L17"><a href="#L17">17</a><code>    print(&quot;…&quot;)</code></div>
-            </section>
-            </div>
-            <ol id="tests" hidden>
-            <li>import</li>
-            <li>total([None])</li>
-            <li>total([&quot;&lt;b&gt;&quot;]) &amp; more</li>
-            </ol>
-            <script type="text/plain" id="sets">0
-            1 2
-            </script>
-        "##]]);
+        check(
+            Attribution::Every,
+            expect![[r##"
+                <div class="source" data-attribution="every" style="--digits:2">
+                <p class="heading">reached by</p>
+                <section style="--lines:17">
+                <div class="l r" id="L1"><a href="#L1">1</a><code>import decimal</code><button data-tests="0">1 test</button></div>
+                <div class="l" id="L2"><a href="#L2">2</a><code></code></div>
+                <div class="l" id="L3"><a href="#L3">3</a><code></code></div>
+                <div class="l r" id="L4"><a href="#L4">4</a><code>def total(prices, voucher=None, *,</code><button data-tests="0">1 test</button></div>
+                <div class="l r" id="L5"><a href="#L5">5</a><code>          rounded=True):</code></div>
+                <div class="l p" id="L6"><a href="#L6">6</a><code>    if voucher is not None and voucher &gt; 1:</code><button data-tests="1" data-ways="2 to line 7|1 to line 9">2 tests</button><p style="--in:4"><span>never jumped to <a href="#L7">line 7</a> (the condition was never true)</span></p></div>
+                <div class="l m" id="L7"><a href="#L7">7</a><code>        raise ValueError(</code></div>
+                <div class="l m" id="L8"><a href="#L8">8</a><code>            f&quot;a voucher of {voucher:.0%} &amp; more&quot;)</code></div>
+                <div class="l r" id="L9"><a href="#L9">9</a><code>    result = 0</code><button data-tests="1">2 tests</button></div>
+                <div class="l" id="L10"><a href="#L10">10</a><code></code></div>
+                <div class="l p" id="L11"><a href="#L11">11</a><code>    for price in prices:</code><button data-tests="1" data-ways="2 out of the function total|1 to line 12">2 tests</button><p style="--in:4"><span>never left the function <b>total</b> (the loop never ran to its end)</span></p></div>
+                <div class="l p" id="L12"><a href="#L12">12</a><code>        if price &lt; 0:</code><button data-tests="1" data-ways="2 to line 11|2 to line 13">2 tests</button><p style="--in:8"><span>never got to <a href="#L11">line 11</a> or to <a href="#L13">line 13</a></span></p></div>
+                <div class="l m" id="L13"><a href="#L13">13</a><code>            print(&quot;&lt;refund&gt;&quot;, price)</code></div>
+                <div class="l" id="L14"><a href="#L14">14</a><code></code></div>
+                <div class="l" id="L15"><a href="#L15">15</a><code></code></div>
+                <div class="l x" id="L16"><a href="#L16">16</a><code>def debug():  # pragma: no cover</code></div>
+                <div class="l x" id="L17"><a href="#L17">17</a><code>    print(&quot;…&quot;)</code></div>
+                </section>
+                </div>
+                <ol id="tests" hidden>
+                <li>import</li>
+                <li>total([None])</li>
+                <li>total([&quot;&lt;b&gt;&quot;]) &amp; more</li>
+                </ol>
+                <script type="text/plain" id="sets">0
+                1 2
+                </script>
+            "##]],
+        );
     }
 
     #[test]
     fn lines_with_the_first_test() {
-        check(Attribution::First, expect![[r##"
-            <div class="source" data-attribution="first" style="--digits:2">
-            <p class="heading">first reached by</p>
-            <section style="--lines:17">
-            <div class="l r" id="L1"><a href="#L1">1</a><code>import decimal</code><button data-tests="0">import</button></div>
-            <div class="l" id="L2"><a href="#L2">2</a><code></code></div>
-            <div class="l" id="L3"><a href="#L3">3</a><code></code></div>
-            <div class="l r" id="L4"><a href="#L4">4</a><code>def total(prices, voucher=None, *,</code><button class="again" data-tests="0">import</button></div>
-            <div class="l r" id="L5"><a href="#L5">5</a><code>          rounded=True):</code></div>
-            <div class="l p" id="L6"><a href="#L6">6</a><code>    if voucher is not None and voucher &gt; 1:</code><button data-tests="1" data-ways="2 line 7|1 line 9">total([None])</button><p>never jumped to <a href="#L7">line 7</a> (the condition was never true)</p></div>
-            <div class="l m" id="L7"><a href="#L7">7</a><code>        raise ValueError(</code></div>
-            <div class="l m" id="L8"><a href="#L8">8</a><code>            f&quot;a voucher of {voucher:.0%} &amp; more&quot;)</code></div>
-            <div class="l r" id="L9"><a href="#L9">9</a><code>    result = 0</code><button class="again" data-tests="1">total([None])</button></div>
-            <div class="l" id="L10"><a href="#L10">10</a><code></code></div>
-            <div class="l p" id="L11"><a href="#L11">11</a><code>    for price in prices:</code><button class="again" data-tests="1" data-ways="2 out of the function total|1 line 12">total([None])</button><p>never left the function <b>total</b> (the loop never ran to its end)</p></div>
-            <div class="l p" id="L12"><a href="#L12">12</a><code>        if price &lt; 0:</code><button class="again" data-tests="1" data-ways="2 line 11|2 line 13">total([None])</button><p>never went on to <a href="#L11">line 11</a> or <a href="#L13">line 13</a></p></div>
-            <div class="l m" id="L13"><a href="#L13">13</a><code>            print(&quot;&lt;refund&gt;&quot;, price)</code></div>
-            <div class="l" id="L14"><a href="#L14">14</a><code></code></div>
-            <div class="l" id="L15"><a href="#L15">15</a><code></code></div>
-            <div class="l x" id="L16"><a href="#L16">16</a><code>def debug():  # pragma: no cover</code></div>
-            <div class="l x" id="L17"><a href="#L17">17</a><code>    print(&quot;…&quot;)</code></div>
-            </section>
-            </div>
-            <ol id="tests" hidden>
-            <li>import</li>
-            <li>total([None])</li>
-            </ol>
-            <script type="text/plain" id="sets">0
-            1
-            </script>
-        "##]]);
+        check(
+            Attribution::First,
+            expect![[r##"
+                <div class="source" data-attribution="first" style="--digits:2">
+                <p class="heading">first reached by</p>
+                <section style="--lines:17">
+                <div class="l r" id="L1"><a href="#L1">1</a><code>import decimal</code><button data-tests="0">import</button></div>
+                <div class="l" id="L2"><a href="#L2">2</a><code></code></div>
+                <div class="l" id="L3"><a href="#L3">3</a><code></code></div>
+                <div class="l r" id="L4"><a href="#L4">4</a><code>def total(prices, voucher=None, *,</code><button class="again" data-tests="0">import</button></div>
+                <div class="l r" id="L5"><a href="#L5">5</a><code>          rounded=True):</code></div>
+                <div class="l p" id="L6"><a href="#L6">6</a><code>    if voucher is not None and voucher &gt; 1:</code><button data-tests="1" data-ways="2 to line 7|1 to line 9">total([None])</button><p style="--in:4"><span>never jumped to <a href="#L7">line 7</a> (the condition was never true)</span></p></div>
+                <div class="l m" id="L7"><a href="#L7">7</a><code>        raise ValueError(</code></div>
+                <div class="l m" id="L8"><a href="#L8">8</a><code>            f&quot;a voucher of {voucher:.0%} &amp; more&quot;)</code></div>
+                <div class="l r" id="L9"><a href="#L9">9</a><code>    result = 0</code><button class="again" data-tests="1">total([None])</button></div>
+                <div class="l" id="L10"><a href="#L10">10</a><code></code></div>
+                <div class="l p" id="L11"><a href="#L11">11</a><code>    for price in prices:</code><button class="again" data-tests="1" data-ways="2 out of the function total|1 to line 12">total([None])</button><p style="--in:4"><span>never left the function <b>total</b> (the loop never ran to its end)</span></p></div>
+                <div class="l p" id="L12"><a href="#L12">12</a><code>        if price &lt; 0:</code><button class="again" data-tests="1" data-ways="2 to line 11|2 to line 13">total([None])</button><p style="--in:8"><span>never got to <a href="#L11">line 11</a> or to <a href="#L13">line 13</a></span></p></div>
+                <div class="l m" id="L13"><a href="#L13">13</a><code>            print(&quot;&lt;refund&gt;&quot;, price)</code></div>
+                <div class="l" id="L14"><a href="#L14">14</a><code></code></div>
+                <div class="l" id="L15"><a href="#L15">15</a><code></code></div>
+                <div class="l x" id="L16"><a href="#L16">16</a><code>def debug():  # pragma: no cover</code></div>
+                <div class="l x" id="L17"><a href="#L17">17</a><code>    print(&quot;…&quot;)</code></div>
+                </section>
+                </div>
+                <ol id="tests" hidden>
+                <li>import</li>
+                <li>total([None])</li>
+                </ol>
+                <script type="text/plain" id="sets">0
+                1
+                </script>
+            "##]],
+        );
     }
 
     #[test]

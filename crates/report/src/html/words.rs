@@ -32,22 +32,36 @@ impl<'a> Source<'a> {
         Some(line.len() - line.trim_start().len())
     }
 
+    /// How far a line is indented to the eye, where a tab reaches to the next multiple of eight.
+    pub(super) fn columns(&self, number: u32) -> usize {
+        let line = self.line(number).unwrap_or("");
+        let blanks = line
+            .chars()
+            .take_while(|letter| [' ', '\t'].contains(letter));
+        blanks.fold(0, |columns, letter| match letter {
+            '\t' => (columns / 8 + 1) * 8,
+            _ => columns + 1,
+        })
+    }
+
     /// What never happened after a line, as markup: one text for each way, or one for all if none was ever taken.
     pub(super) fn never(&self, line: u32, missing: &[i32], is_every_way: bool) -> Vec<String> {
         if is_every_way {
             // An exception left it each time, or it never came to an end.
-            let places: Vec<String> = missing.iter().map(|way| self.place(line, *way)).collect();
-            return vec![format!("never went on to {}", places.join(" or "))];
+            let ways: Vec<String> = missing.iter().map(|way| self.way(line, *way)).collect();
+            return vec![format!("never got {}", ways.join(" or "))];
         }
         missing
             .iter()
             .map(|way| {
-                let place = self.place(line, *way);
+                let words = self.way(line, *way);
                 let mut text = match u32::try_from(*way) {
-                    Ok(way) if way <= line => format!("never went back to {place}"),
-                    Ok(_) => format!("never jumped to {place}"),
-                    Err(_) if place.starts_with("the end") => format!("never reached {place}"),
-                    Err(_) => format!("never left {}", place.trim_start_matches("out of ")),
+                    Ok(way) if way <= line => format!("never went back {words}"),
+                    Ok(_) => format!("never jumped {words}"),
+                    Err(_) => match words.strip_prefix("out of ") {
+                        Some(place) => format!("never left {place}"),
+                        None => format!("never got {words}"),
+                    },
                 };
                 if let Some(reason) = self.reason(line, *way) {
                     let _ = write!(text, " ({reason})");
@@ -57,11 +71,11 @@ impl<'a> Source<'a> {
             .collect()
     }
 
-    /// Where a way leads, as markup: `line 22` as a link, `out of the function`, `the end of the module`.
-    pub(super) fn place(&self, line: u32, way: i32) -> String {
+    /// A way as markup: `to line 22` with a link, `out of the function`, `to the end of the module`.
+    pub(super) fn way(&self, line: u32, way: i32) -> String {
         match u32::try_from(way) {
-            Ok(way) if self.line(way).is_some() => format!("<a href=\"#L{way}\">line {way}</a>"),
-            Ok(way) => format!("line {way}"),
+            Ok(way) if self.line(way).is_some() => format!("to <a href=\"#L{way}\">line {way}</a>"),
+            Ok(way) => format!("to line {way}"),
             Err(_) => self.exit(line, way.unsigned_abs()),
         }
     }
@@ -83,7 +97,7 @@ impl<'a> Source<'a> {
                 .range(number + 1..=line)
                 .any(is_outside)
         {
-            return "the end of the module".to_owned();
+            return "to the end of the module".to_owned();
         }
         let name = |after: &str| -> String {
             (after.trim_start().chars())
@@ -97,7 +111,7 @@ impl<'a> Source<'a> {
         } else if let Some(after) = definition.strip_prefix("class ") {
             format!("out of the class <b>{}</b>", Escaped(&name(after)))
         } else if first == 1 {
-            "the end of the module".to_owned()
+            "to the end of the module".to_owned()
         } else {
             "out of the function".to_owned()
         }
@@ -193,7 +207,7 @@ mod tests {
         );
         assert_eq!(
             source.never(12, &[11, 13], true),
-            ["never went on to <a href=\"#L11\">line 11</a> or <a href=\"#L13\">line 13</a>"]
+            ["never got to <a href=\"#L11\">line 11</a> or to <a href=\"#L13\">line 13</a>"]
         );
     }
 
@@ -229,7 +243,7 @@ mod tests {
             &[1, 2, 3],
             2,
             -1,
-            "never reached the end of the module (the pattern always matched)",
+            "never got to the end of the module (the pattern always matched)",
         );
         check("a\n", &[1, 9], 1, 9, "never jumped to line 9");
     }
@@ -250,7 +264,7 @@ mod tests {
             &[1, 2, 3],
             2,
             -1,
-            "never reached the end of the module (the condition was never false)",
+            "never got to the end of the module (the condition was never false)",
         );
         let text = "\n@a\n@b\nasync def f():\n    if c:\n        d()\n";
         check(
