@@ -177,14 +177,17 @@ fn rates(counts: &Counts) -> [(&'static str, String); 3] {
     ]
 }
 
-/// A share from 0 to 1, with four decimals. Only all is 1 and only nothing is 0.
+/// A share from 0 to 1 with four significant digits, as coverage.py writes it. Only all is 1 and only nothing is 0.
 fn rate(covered: usize, all: usize) -> String {
     match (covered, all) {
         (covered, all) if covered == all => "1".to_owned(),
         (0, _) => "0".to_owned(),
         (covered, all) => {
             let share = (covered as f64 / all as f64).clamp(0.0001, 0.9999);
-            format!("{share:.4}").trim_end_matches('0').to_owned()
+            let zeros = [0.1, 0.01, 0.001].iter().filter(|bound| share < **bound);
+            let decimals = 4 + zeros.count();
+            let text = format!("{share:.decimals$}");
+            text.trim_end_matches('0').to_owned()
         }
     }
 }
@@ -319,6 +322,7 @@ mod tests {
         assert_eq!(rate(0, 7), "0");
         assert_eq!(rate(1, 2), "0.5");
         assert_eq!(rate(1, 3), "0.3333");
+        assert_eq!(rate(1, 66), "0.01515");
         assert_eq!(rate(1, 1_000_000), "0.0001");
         assert_eq!(rate(999_999, 1_000_000), "0.9999");
     }

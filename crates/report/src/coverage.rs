@@ -177,9 +177,14 @@ impl FileCoverage {
 
     /// What ran and what did not.
     pub fn findings(&self) -> Findings {
-        let arcs = || self.by_test.iter().flat_map(|(_, arcs)| arcs).copied();
-        let executed: BTreeSet<u32> = arcs().flat_map(|arc| self.touched(arc)).collect();
-        let taken: BTreeSet<Arc> = arcs().map(|arc| self.meaning(arc)).collect();
+        // Thousands of tests may have run the same arcs, so these come first.
+        let mut arcs: Vec<Arc> = (self.by_test.iter())
+            .flat_map(|(_, arcs)| arcs.iter().copied())
+            .collect();
+        arcs.sort_unstable();
+        arcs.dedup();
+        let executed: BTreeSet<u32> = (arcs.iter()).flat_map(|arc| self.touched(*arc)).collect();
+        let taken: BTreeSet<Arc> = arcs.iter().map(|arc| self.meaning(*arc)).collect();
         let (executed_branches, missing_branches): (BTreeSet<_>, BTreeSet<_>) = self
             .counted_branches()
             .flat_map(|(line, ways)| ways.into_iter().map(move |way| (line, way)))

@@ -3,7 +3,7 @@
 //!
 //! It has the executed arcs as the interpreter reported them, each with the tests that reached it as its contexts
 //! (`coverage html --show-contexts`). What could have run is not in it; coverage.py finds that in the source again.
-//! The tables are those of its documented schema, version 7, which all versions 7.x and most 6.x and 5.x use.
+//! The tables are those of its documented schema, version 7; coverage.py 5.5, 7.0, 7.6 and 7.17 were seen to read them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
