@@ -1,0 +1,111 @@
+//! The first page: the sum, and a table of all files that can be sorted and searched.
+
+use std::fmt::Write;
+
+use super::escape::Escaped;
+use super::{bar, foot, grouped, head, name_with_folder, quantity};
+use crate::Timestamp;
+use crate::coverage::{Counts, CoverageReport};
+
+/// A file in the table.
+pub(super) struct Row {
+    pub(super) page: String,
+    pub(super) name: String,
+    pub(super) counts: Counts,
+}
+
+const SCRIPT: &str = include_str!("index.js");
+
+pub(super) fn index(report: &CoverageReport, rows: &[Row], timestamp: Timestamp) -> String {
+    let total: Counts = rows.iter().map(|row| row.counts).sum();
+    let percentage = total.percentage_text(0);
+    let mut text = head(&format!("{percentage}% covered"), SCRIPT);
+    let _ = write!(
+        text,
+        "<body class=\"index\">\n<header>\n<p class=\"kicker\">Coverage</p>\n\
+         <h1>{percentage}<small>%</small></h1>\n{bar}\n<dl>\n",
+        bar = bar(&total)
+    );
+    let fact = |number: usize, noun: &str, remark: String| {
+        let quantity = quantity(number, noun);
+        let (number, noun) = quantity.split_once(' ').unwrap_or((&quantity, ""));
+        format!("<div><dt>{noun}</dt><dd>{number}{remark}</dd></div>\n")
+    };
+    let missed = |number: usize| match number {
+        0 => String::new(),
+        _ => format!(" <span>{} missed</span>", grouped(number)),
+    };
+    text += &fact(rows.len(), "file", String::new());
+    text += &fact(
+        total.statements,
+        "statement",
+        missed(total.missed_statements),
+    );
+    text += &fact(total.branches, "branch", missed(total.missed_branches));
+    if total.excluded > 0 {
+        text += &fact(total.excluded, "excluded line", String::new());
+    }
+    text += &fact(report.tests.len(), "test", String::new());
+    text += "</dl>\n</header>\n<main>\n";
+    if rows.is_empty() {
+        text += "<p class=\"nothing\">There are no files to report on.</p>\n";
+    } else {
+        text += &table(rows);
+    }
+    text += "</main>\n";
+    text += &foot(timestamp);
+    text
+}
+
+fn table(rows: &[Row]) -> String {
+    let mut text = String::from(
+        "<p class=\"search\"><input type=\"search\" id=\"search\" placeholder=\"Find a file\" \
+         aria-label=\"Find a file\" autocomplete=\"off\" spellcheck=\"false\"><kbd>/</kbd></p>\n\
+         <table>\n<thead>\n<tr>",
+    );
+    let columns = [
+        ("File", "name", "ascending"),
+        ("Covered", "cover", "none"),
+        ("Statements", "", "none"),
+        ("missed", "sub", "none"),
+        ("Branches", "", "none"),
+        ("missed", "sub", "none"),
+    ];
+    for (heading, class, sorted) in columns {
+        let _ = write!(
+            text,
+            "<th scope=\"col\" class=\"{class}\" aria-sort=\"{sorted}\"><button>{heading}</button></th>"
+        );
+    }
+    text += "</tr>\n</thead>\n<tbody>\n";
+    for row in rows {
+        let counts = &row.counts;
+        let missed = |number: usize| match number {
+            0 => "<td class=\"sub none\">0</td>".to_owned(),
+            _ => format!("<td class=\"sub\">{}</td>", grouped(number)),
+        };
+        let _ = writeln!(
+            text,
+            "<tr{empty}><th scope=\"row\" class=\"name\"><a href=\"{page}\" title=\"{title}\">{name}</a></th>\
+             <td class=\"cover\" data-value=\"{value}\">{bar}<b>{percentage}%</b></td>\
+             <td>{statements}</td>{missed_statements}<td>{branches}</td>{missed_branches}</tr>",
+            empty = if counts.covered().1 == 0 {
+                " class=\"empty\""
+            } else {
+                ""
+            },
+            page = row.page,
+            title = Escaped(&row.name),
+            name = name_with_folder(&row.name),
+            value = counts.percentage(),
+            bar = bar(counts),
+            percentage = counts.percentage_text(0),
+            statements = grouped(counts.statements),
+            missed_statements = missed(counts.missed_statements),
+            branches = grouped(counts.branches),
+            missed_branches = missed(counts.missed_branches),
+        );
+    }
+    text += "</tbody>\n</table>\n<p class=\"nothing\" id=\"no-match\" hidden>No file has that in its name.</p>\n";
+    text
+}

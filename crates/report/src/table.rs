@@ -1,0 +1,454 @@
+//! The table for the terminal: a line for each file, and what is missing in it.
+//!
+//! It is as wide as the terminal at most. What is missing is shortened first, at a comma; then names lose their
+//! first folders; then what is missing goes altogether, and headings become short. Numbers are never cut, so a
+//! terminal of less than fifty columns may still wrap.
+
+use std::fmt::Write;
+
+use unicode_width::UnicodeWidthStr;
+
+use crate::coverage::{Counts, CoverageReport};
+use crate::missing::missing;
+
+/// How to draw the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The columns of the terminal.
+    pub width: usize,
+    /// Whether the terminal shows more than ASCII. Names of files are shown as they are in any case.
+    pub unicode: bool,
+    /// Whether to use colours.
+    pub colour: bool,
+}
+
+/// What is missing is left out rather than cut below this.
+const LEAST_MISSING: usize = 14;
+/// A name is not cut below this while there is something else to cut.
+const LEAST_NAME: usize = 20;
+
+const LONG: [&str; 5] = ["Statements", "Missed", "Branches", "Missed", "Cover"];
+const SHORT: [&str; 5] = ["Stmts", "Miss", "Branch", "Miss", "Cover"];
+
+struct Row {
+    name: String,
+    counts: Counts,
+    missing: Vec<String>,
+}
+
+/// The widths of the columns: of names, of the numbers, and of what is missing if that is shown.
+struct Layout {
+    name: usize,
+    headings: [&'static str; 5],
+    numbers: [usize; 5],
+    missing: Option<usize>,
+}
+
+/// The table, with a line end after each line. Without files it is empty.
+pub fn table(report: &CoverageReport, options: &Options) -> String {
+    let rows: Vec<Row> = (report.sorted().into_iter())
+        .map(|(name, file)| {
+            let findings = file.findings();
+            Row {
+                name,
+                counts: findings.counts(),
+                missing: missing(&findings),
+            }
+        })
+        .collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let total: Counts = rows.iter().map(|row| row.counts).sum();
+    let layout = Layout::new(&rows, &total, options);
+    let mut text = layout.line("Name", layout.headings.map(str::to_owned), "Missing", None);
+    // A sum of one is no news.
+    let has_total = rows.len() > 1;
+    let mut lines: Vec<String> = (rows.iter())
+        .map(|row| {
+            let missing = layout.shortened(&row.missing, options);
+            layout.row(&row.name, &row.counts, &missing, options)
+        })
+        .collect();
+    if has_total {
+        lines.push(layout.row("Total", &total, "", options));
+    }
+    // The rule is as long as the longest line, and colours take no room.
+    let plain = Options {
+        colour: false,
+        ..*options
+    };
+    let longest = (rows.iter())
+        .map(|row| {
+            let missing = layout.shortened(&row.missing, &plain);
+            layout
+                .row(&row.name, &row.counts, &missing, &plain)
+                .trim_end()
+                .width()
+        })
+        .chain([text.trim_end().width()])
+        .max()
+        .unwrap_or(0);
+    let rule = if options.unicode { "─" } else { "-" }.repeat(longest) + "\n";
+    text += &rule;
+    for (index, line) in lines.iter().enumerate() {
+        if has_total && index == rows.len() {
+            text += &rule;
+        }
+        text += line;
+    }
+    text
+}
+
+impl Layout {
+    fn new(rows: &[Row], total: &Counts, options: &Options) -> Layout {
+        let widths = |headings: [&'static str; 5]| {
+            let mut widths = headings.map(str::len);
+            for (width, number) in widths.iter_mut().zip(numbers(total)) {
+                *width = (*width).max(number.len());
+            }
+            widths
+        };
+        let name = (rows.iter().map(|row| row.name.width()))
+            .chain(["Total".len()])
+            .max()
+            .unwrap_or(0);
+        let missing = (rows.iter().map(|row| row.missing.join(", ").width()))
+            .chain(["Missing".len()])
+            .max()
+            .unwrap_or(0);
+        let needs = |numbers: &[usize; 5]| numbers.iter().map(|width| width + 2).sum::<usize>();
+        let mut layout = Layout {
+            name,
+            headings: LONG,
+            numbers: widths(LONG),
+            missing: Some(missing),
+        };
+        let room = |layout: &Layout| options.width.saturating_sub(needs(&layout.numbers));
+        let least_missing = missing.min(LEAST_MISSING) + 2;
+        if room(&layout) < name.min(LEAST_NAME) + least_missing {
+            layout.headings = SHORT;
+            layout.numbers = widths(SHORT);
+        }
+        let room = room(&layout);
+        if room >= name.min(LEAST_NAME) + least_missing {
+            // Names come first, up to two thirds; what they leave is for what is missing.
+            let for_names = (room * 2 / 3).max(room.saturating_sub(missing + 2));
+            layout.name = name
+                .min(for_names.max(LEAST_NAME))
+                .min(room - least_missing);
+            layout.missing = Some(missing.min(room - layout.name - 2));
+        } else {
+            layout.name = name.min(room.max("Total".len()));
+            layout.missing = None;
+        }
+        layout
+    }
+
+    fn row(&self, name: &str, counts: &Counts, missing: &str, options: &Options) -> String {
+        let name = shortened_name(name, self.name, options.unicode);
+        let colour = options.colour.then(|| match counts.percentage() {
+            90.0.. => "32",
+            60.0.. => "33",
+            _ => "31",
+        });
+        self.line(&name, numbers(counts), missing, colour)
+    }
+
+    /// One line: the name to the left, the numbers to the right, the last of them in this colour.
+    fn line(&self, name: &str, cells: [String; 5], missing: &str, colour: Option<&str>) -> String {
+        let mut line = padded(name, self.name);
+        for (index, (cell, width)) in cells.iter().zip(self.numbers).enumerate() {
+            let cell = format!("{cell:>width$}");
+            match colour {
+                Some(colour) if index == 4 => {
+                    let _ = write!(line, "  \u{1b}[{colour}m{cell}\u{1b}[0m");
+                }
+                _ => {
+                    let _ = write!(line, "  {cell}");
+                }
+            }
+        }
+        if self.missing.is_some() && !missing.is_empty() {
+            let _ = write!(line, "  {missing}");
+        }
+        line + "\n"
+    }
+
+    /// As much of what is missing as there is room for, and how much more there is.
+    fn shortened(&self, items: &[String], options: &Options) -> String {
+        let Some(width) = self.missing else {
+            return String::new();
+        };
+        let whole = items.join(", ");
+        if whole.len() <= width {
+            return whole;
+        }
+        let ellipsis = if options.unicode { "…" } else { "..." };
+        let more = |shown: usize| format!("{ellipsis} {} more", items.len() - shown);
+        let mut best = more(0);
+        let mut text = String::new();
+        for (index, item) in items.iter().enumerate() {
+            text += item;
+            text += ", ";
+            let candidate = format!("{text}{}", more(index + 1));
+            if candidate.width() > width {
+                break;
+            }
+            best = candidate;
+        }
+        best
+    }
+}
+
+fn numbers(counts: &Counts) -> [String; 5] {
+    [
+        counts.statements.to_string(),
+        counts.missed_statements.to_string(),
+        counts.branches.to_string(),
+        counts.missed_branches.to_string(),
+        format!("{}%", counts.percentage_text(0)),
+    ]
+}
+
+fn padded(text: &str, width: usize) -> String {
+    let padding = width.saturating_sub(text.width());
+    text.to_owned() + &" ".repeat(padding)
+}
+
+/// A name that is too long loses its beginning, at a `/` if possible: files in the same folder differ at the end.
+fn shortened_name(name: &str, width: usize, unicode: bool) -> String {
+    if name.width() <= width {
+        return name.to_owned();
+    }
+    let ellipsis = if unicode { "…" } else { "..." };
+    let fits = |rest: &str| ellipsis.width() + rest.width() <= width;
+    let at_folder = (name.match_indices('/'))
+        .map(|(place, _)| &name[place..])
+        .find(|rest| fits(rest));
+    let anywhere = || {
+        (name.char_indices())
+            .map(|(place, _)| &name[place..])
+            .find(|rest| fits(rest))
+    };
+    let rest = at_folder.or_else(anywhere).unwrap_or("");
+    format!("{ellipsis}{rest}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::coverage::{Attribution, FileCoverage};
+    use crate::toys;
+
+    fn check(report: &CoverageReport, width: usize, unicode: bool, expected: Expect) {
+        let options = Options {
+            width,
+            unicode,
+            colour: false,
+        };
+        let text = table(report, &options);
+        for line in text.lines() {
+            assert!(line.width() <= width.max(47), "{line}");
+        }
+        expected.assert_eq(&text);
+    }
+
+    /// A file whose every other line did not run.
+    fn holes(path: &str, lines: u32) -> FileCoverage {
+        FileCoverage {
+            path: path.into(),
+            statements: (1..=lines).collect(),
+            by_test: vec![(0, (1..=lines as i32).step_by(2).map(|l| (l, l)).collect())],
+            ..FileCoverage::default()
+        }
+    }
+
+    fn of(files: Vec<FileCoverage>) -> CoverageReport {
+        CoverageReport {
+            files,
+            ..toys::report()
+        }
+    }
+
+    #[test]
+    fn all_kinds_of_files() {
+        check(
+            &toys::report(),
+            100,
+            true,
+            expect![[r#"
+                Name                Statements  Missed  Branches  Missed  Cover  Missing
+                ────────────────────────────────────────────────────────────────────────────────────────
+                /elsewhere/tool.py           3       3         2       2     0%  1-4
+                gone.py                      1       1         0       0     0%  1
+                shop/__init__.py             0       0         0       0   100%
+                shop/cart.py                 8       2         6       4    57%  7, 11->exit, 12->11, 13
+                shop/prices.py               2       0         0       0   100%
+                ────────────────────────────────────────────────────────────────────────────────────────
+                Total                       14       6         8       6    45%
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_is_missing_is_shortened_first() {
+        let report = of(vec![
+            holes("/project/shop/warehouse/inventory.py", 60),
+            holes("/project/shop/a.py", 4),
+        ]);
+        check(
+            &report,
+            100,
+            true,
+            expect![[r#"
+            Name                         Statements  Missed  Branches  Missed  Cover  Missing
+            ───────────────────────────────────────────────────────────────────────────────────────────────────
+            shop/a.py                             4       2         0       0    50%  2, 4
+            shop/warehouse/inventory.py          60      30         0       0    50%  2, 4, 6, 8, 10, … 25 more
+            ───────────────────────────────────────────────────────────────────────────────────────────────────
+            Total                                64      32         0       0    50%
+        "#]],
+        );
+        check(
+            &report,
+            90,
+            false,
+            expect![[r#"
+            Name                         Statements  Missed  Branches  Missed  Cover  Missing
+            ----------------------------------------------------------------------------------------
+            shop/a.py                             4       2         0       0    50%  2, 4
+            shop/warehouse/inventory.py          60      30         0       0    50%  2, ... 29 more
+            ----------------------------------------------------------------------------------------
+            Total                                64      32         0       0    50%
+        "#]],
+        );
+    }
+
+    #[test]
+    fn then_names_then_headings_then_what_is_missing() {
+        let report = of(vec![
+            holes("/project/shop/warehouse/northern/inventory.py", 60),
+            holes("/project/averyverylongnamewithoutanyfolderinsight.py", 4),
+        ]);
+        check(
+            &report,
+            80,
+            true,
+            expect![[r#"
+            Name                            Stmts  Miss  Branch  Miss  Cover  Missing
+            ──────────────────────────────────────────────────────────────────────────────
+            …amewithoutanyfolderinsight.py      4     2       0     0    50%  2, 4
+            …/northern/inventory.py            60    30       0     0    50%  2, … 29 more
+            ──────────────────────────────────────────────────────────────────────────────
+            Total                              64    32       0     0    50%
+        "#]],
+        );
+        check(
+            &report,
+            70,
+            true,
+            expect![[r#"
+            Name                  Stmts  Miss  Branch  Miss  Cover  Missing
+            ────────────────────────────────────────────────────────────────────
+            …anyfolderinsight.py      4     2       0     0    50%  2, 4
+            …/inventory.py           60    30       0     0    50%  2, … 29 more
+            ────────────────────────────────────────────────────────────────────
+            Total                    64    32       0     0    50%
+        "#]],
+        );
+        check(
+            &report,
+            60,
+            false,
+            expect![[r#"
+            Name                        Stmts  Miss  Branch  Miss  Cover
+            ------------------------------------------------------------
+            ...houtanyfolderinsight.py      4     2       0     0    50%
+            .../northern/inventory.py      60    30       0     0    50%
+            ------------------------------------------------------------
+            Total                          64    32       0     0    50%
+        "#]],
+        );
+        check(
+            &report,
+            10,
+            true,
+            expect![[r#"
+            Name   Stmts  Miss  Branch  Miss  Cover
+            ───────────────────────────────────────
+            …t.py      4     2       0     0    50%
+            …y.py     60    30       0     0    50%
+            ───────────────────────────────────────
+            Total     64    32       0     0    50%
+        "#]],
+        );
+    }
+
+    #[test]
+    fn wide_letters_take_two_columns() {
+        let report = of(vec![
+            holes("/project/店/名前.py", 4),
+            holes("/project/shop/cart.py", 4),
+        ]);
+        check(
+            &report,
+            80,
+            true,
+            expect![[r#"
+            Name          Statements  Missed  Branches  Missed  Cover  Missing
+            ──────────────────────────────────────────────────────────────────
+            shop/cart.py           4       2         0       0    50%  2, 4
+            店/名前.py             4       2         0       0    50%  2, 4
+            ──────────────────────────────────────────────────────────────────
+            Total                  8       4         0       0    50%
+        "#]],
+        );
+    }
+
+    #[test]
+    fn one_file_needs_no_total_and_none_no_table() {
+        check(
+            &of(vec![toys::cart()]),
+            80,
+            false,
+            expect![[r#"
+                Name          Statements  Missed  Branches  Missed  Cover  Missing
+                ------------------------------------------------------------------------
+                shop/cart.py           8       2         6       4    57%  7, ... 3 more
+            "#]],
+        );
+        check(&of(vec![]), 80, false, expect![[""]]);
+    }
+
+    #[test]
+    fn colours_only_if_asked_for() {
+        let report = CoverageReport {
+            files: vec![toys::cart()],
+            tests: Vec::new(),
+            attribution: Attribution::First,
+            root: "/project".into(),
+        };
+        let options = Options {
+            width: 80,
+            unicode: true,
+            colour: true,
+        };
+        let text = table(&report, &options);
+        assert!(text.contains("  \u{1b}[31m  57%\u{1b}[0m  7, "), "{text:?}");
+        let hostile = FileCoverage {
+            path: "/project/\u{1b}[2J.py".into(),
+            statements: BTreeSet::from([1]),
+            ..FileCoverage::default()
+        };
+        let plain = Options {
+            colour: false,
+            ..options
+        };
+        assert!(!table(&of(vec![hostile]), &plain).contains('\u{1b}'));
+    }
+}

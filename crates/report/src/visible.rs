@@ -1,0 +1,38 @@
+//! Names and source lines made visible: what a terminal or a browser would obey instead of showing is spelled out.
+
+use std::borrow::Cow;
+
+/// Whether a character changes how its neighbours look instead of being seen: control characters, line ends, and
+/// those that turn the direction of reading around.
+pub(crate) fn is_invisible(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A text in one line, with its invisible characters spelled as in Rust: `\n`, `\u{1b}`.
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_invisible) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for letter in text.chars() {
+        match letter {
+            '\n' | '\r' | '\t' => shown.extend(letter.escape_default()),
+            _ if is_invisible(letter) => shown.extend(letter.escape_unicode()),
+            _ => shown.push(letter),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_be_obeyed_is_spelled_out() {
+        assert_eq!(visible("plain ä名"), "plain ä名");
+        assert_eq!(visible("a\nb\u{1b}[31m"), "a\\nb\\u{1b}[31m");
+        assert_eq!(visible("a\u{202e}b\0"), "a\\u{202e}b\\u{0}");
+    }
+}
