@@ -2,7 +2,7 @@
 
 import ours
 import page
-from measure import Failed, alternately, median
+from measure import alternately, median
 
 #: Ten slots with a choice of `values` integers each: the same work, whatever the number of actions.
 CHOSEN = """\
@@ -22,23 +22,26 @@ len(<word>)
 """
 
 SIZES = [100, 1_000, 10_000, 100_000]
-#: The ancestor writes Python for every action; beyond this its compilation takes minutes.
+#: The ancestor looks at every action before each step.
 ANCESTOR_SIZES = [100, 1_000, 5_000]
+#: How many seconds it may take.
+LIMIT = 45
 LENGTHS = [10, 100, 1_000, 10_000]
 
 
 def measure(setting):
-    return [*_sizes(setting), _lengths(setting)]
+    folder = setting.work / "growth"
+    folder.mkdir()
+    return [_sizes(setting, folder), _lengths(setting, folder / "chosen_100.tstl")]
 
 
-def _sizes(setting):
+def _sizes(setting, folder):
     table = page.Table(
         "Growth with the number of actions",
         "Start-up is a search of one step. The ancestor compiles a harness before its first use, which is shown for itself.",
         ["actions", "tool", "compilation", "start-up", "peak memory", "steps per second"],
+        words_in=2,
     )
-    folder = setting.work / "growth"
-    folder.mkdir(exist_ok=True)
     sizes = SIZES[:2] if setting.quick else SIZES
     chosen, listed = {}, {}
     for size in sizes:
@@ -61,7 +64,7 @@ def _sizes(setting):
             table.add(f"{size:,}", "ancestor", *_ancestor(setting, folder, size))
         for size in [] if setting.quick else SIZES[2:]:
             table.add(f"{size:,}", "ancestor", "not tried", "", "", "")
-    return [table]
+    return table
 
 
 def _ours(setting, harness):
@@ -78,44 +81,64 @@ def _ancestor(setting, folder, size):
     place.mkdir()
     harness = place / "chosen.tstl"
     harness.write_text(CHOSEN.format(values=size // 10), encoding="utf-8")
-    limit = 90
-    compiled = setting.ancestor.compile(harness, coverage=False, limit=limit)
-    if compiled.too_long:
-        return f"more than {limit} s", "", "", ""
-    try:
-        compiled.or_complain()
-        options = ["--noCover", "--depth", 100]
-        one, many = 1, 20 if setting.quick else 200
-        runs = [
-            setting.ancestor.rt(place, *options, "--maxTests", tests, limit=limit).or_complain()
-            for tests in (one, many)
-        ]
-    except Failed as failed:
-        return f"{compiled.cpu:.2f} s", str(failed).splitlines()[-1][:60], "", ""
-    pace = (many - one) * 100 / max(runs[1].cpu - runs[0].cpu, 1e-6)
-    memory = max(compiled.peak, *(done.peak for done in runs))
-    return f"{compiled.cpu:.2f} s", f"{runs[0].cpu:.2f} s", f"{memory:.0f} MB", page.rate(pace)
+    many = 20 if setting.quick else 200
+    runs = [lambda: setting.ancestor.compile(harness, coverage=False, limit=LIMIT)]
+    for options in (["--maxTests", 1, "--depth", 1], ["--maxTests", many, "--depth", 100]):
+        runs.append(
+            lambda options=options: setting.ancestor.rt(place, "--noCover", *options, limit=LIMIT)
+        )
+    cells, peak = [], 0
+    for run in runs:
+        done = run()
+        if done.too_long:
+            cells.append(f"more than {LIMIT} s")
+            break
+        done.or_complain()
+        peak = max(peak, done.peak)
+        cells.append(f"{done.cpu:.2f} s")
+    else:
+        start = float(cells[1].split()[0])
+        cells[2] = page.rate(many * 100 / max(done.cpu - start, 1e-6))
+    cells += [""] * (len(runs) - len(cells))
+    return cells[0], cells[1], f"{peak:.0f} MB" if peak else "", cells[2]
 
 
-def _lengths(setting):
+def _lengths(setting, harness):
+    """The harness is one whose steps cost the same wherever they stand."""
+    tools = [tool for tool in (setting.ours, setting.ancestor) if tool]
     table = page.Table(
         "Growth with the length of tests",
-        "The AVL tree with properties, always the same number of steps in all.",
-        ["steps of a test", *(tool.name for tool in (setting.ours, setting.ancestor) if tool)],
+        "Steps per second with the 100 actions of the table above, always the same number of steps in all.",
+        ["steps of a test", *(tool.name for tool in tools)],
     )
-    steps = 10_000 if setting.quick else 50_000
+    steps = 5_000 if setting.quick else 200_000
     for length in LENGTHS[:2] if setting.quick else LENGTHS:
-        works = {
-            tool.name: lambda tool=tool, length=length: _pace(tool, steps // length, length)
-            for tool in (setting.ours, setting.ancestor)
-            if tool
-        }
+        works = {ours.NAME: lambda length=length: _pace(_search_of_ours(harness), steps, length)}
+        if setting.ancestor:
+            works["ancestor"] = lambda length=length: _pace(
+                _search_of_ancestor(setting.ancestor, harness.parent / "ancestor_100"),
+                steps // 10,
+                length,
+            )
         results = alternately(min(3, setting.repeats), works)
         table.add(f"{length:,}", *(page.rate(median(rates)) for rates in results.values()))
     return table
 
 
-def _pace(tool, tests, length):
-    start, _ = tool.search("avl", 1, length=1)
-    done, steps = tool.search("avl", tests, length=length)
-    return steps / max(done.cpu - start.cpu, 1e-6)
+def _search_of_ours(harness):
+    return lambda tests, length: ours.search(harness, "--tests", tests, "--length", length)[0]
+
+
+def _search_of_ancestor(ancestor, compiled):
+    def search(tests, length):
+        options = ["--noCover", "--maxTests", tests, "--depth", length]
+        return ancestor.rt(compiled, *options).or_complain()
+
+    return search
+
+
+def _pace(search, steps, length):
+    """Steps per second, start-up taken off."""
+    start = search(1, 1)
+    done = search(max(1, steps // length), length)
+    return max(1, steps // length) * length / max(done.cpu - start.cpu, 1e-6)

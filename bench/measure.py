@@ -8,9 +8,12 @@ import os
 import signal
 import statistics
 import subprocess
+import sys
 import tempfile
-import threading
 from dataclasses import dataclass
+from pathlib import Path
+
+LAUNCHER = Path(__file__).resolve().with_name("launcher.py")
 
 
 @dataclass(frozen=True)
@@ -42,9 +45,10 @@ def run(command, folder, limit=120, **variables):
     """Runs a command in a folder and takes its time; ends it after `limit` seconds."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     environment.update({"PYTHONHASHSEED": "0", **variables})
-    with tempfile.TemporaryFile() as output:
+    with tempfile.NamedTemporaryFile("r") as used, tempfile.TemporaryFile() as output:
+        launch = [sys.executable, "-I", "-S", LAUNCHER, used.name, *command]
         child = subprocess.Popen(
-            [str(word) for word in command],
+            [str(word) for word in launch],
             cwd=folder,
             env=environment,
             stdin=subprocess.DEVNULL,
@@ -52,28 +56,19 @@ def run(command, folder, limit=120, **variables):
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-        ended_by_us = threading.Event()
-
-        def end():
-            ended_by_us.set()
-            os.killpg(child.pid, signal.SIGKILL)
-
-        clock = threading.Timer(limit, end)
-        clock.start()
         try:
-            _, status, usage = os.wait4(child.pid, 0)
+            child.wait(limit)
+            too_long = False
+        except subprocess.TimeoutExpired:
+            too_long = True
         finally:
-            clock.cancel()
-        child.returncode = os.waitstatus_to_exitcode(status)
+            if child.returncode is None:
+                os.killpg(child.pid, signal.SIGKILL)
+                child.wait()
         output.seek(0)
         text = output.read().decode(errors="replace")
-    return Run(
-        status=child.returncode,
-        output=text,
-        cpu=usage.ru_utime + usage.ru_stime,
-        peak=usage.ru_maxrss / 1024,
-        too_long=ended_by_us.is_set(),
-    )
+        numbers = used.read().split() or ["nan", "nan"]
+    return Run(child.returncode, text, float(numbers[0]), float(numbers[1]), too_long)
 
 
 def alternately(repeats, works):

@@ -23,6 +23,8 @@ class Table:
     head: list
     rows: list = field(default_factory=list)
     notes: list = field(default_factory=list)
+    #: How many columns are words.
+    words_in: int = 1
 
     def add(self, *cells):
         assert len(cells) == len(self.head), (cells, self.head)
@@ -35,9 +37,9 @@ class Table:
         return f" ({self.notes.index(text) + 1})"
 
     def markdown(self):
-        right = ["---"] + ["---:"] * (len(self.head) - 1)
+        dashes = ["---"] * self.words_in + ["---:"] * (len(self.head) - self.words_in)
         lines = [f"### {self.title}", "", self.words, ""]
-        lines += [f"| {' | '.join(row)} |" for row in [self.head, right, *self.rows]]
+        lines += [f"| {' | '.join(row)} |" for row in [self.head, dashes, *self.rows]]
         if self.notes:
             lines += ["", *(f"({number}) {note}  " for number, note in enumerate(self.notes, 1))]
         return "\n".join(lines) + "\n"
@@ -74,4 +76,4 @@ def times(value):
 
 
 def microseconds(seconds):
-    return f"{seconds * 1e6:.3g} µs"
+    return f"{seconds * 1e6:.2f} µs"

@@ -28,6 +28,7 @@ def measure(setting):
         "Steps per second",
         "Tests of 100 steps. In brackets how many times as many steps Testwright takes. A step of Hypothesis does about the same as one of the others: its state machines have the same actions, references and checks, but it chooses among rules, the others among actions. Hypothesis has no coverage of its own; it is run by coverage.py with branches.",
         ["system", "", *(tool.name for tool in tools)],
+        words_in=2,
     )
     table.notes += setting.missing()
     for system, shown in SHOWN.items():

@@ -1,7 +1,7 @@
 """The systems as state machines of Hypothesis: the same actions and the same checks as in the harnesses.
 
 A rule that uses a slot takes the one that was drawn or, if that is empty, the next one that is not, so that no step is
-wasted. Run in the environment of the peers; prints how many steps were taken and whether something was found.
+wasted. As in a harness, what is in a slot is replaced only after it was used. Run in the environment of the peers; prints how many steps were taken and whether something was found.
 """
 
 import argparse
@@ -23,19 +23,46 @@ SLOT = st.integers(0, 2)
 counted = {"steps": 0}
 
 
-def taken(slots, number):
-    """A slot that has something in it, the one with this number if possible."""
-    size = len(slots)
-    return next(
-        (number + further) % size
-        for further in range(size)
-        if slots[(number + further) % size] is not None
-    )
+class Slots:
+    """A pool."""
+
+    def __init__(self, size):
+        self.values = [None] * size
+        self.used = [True] * size
+        self.is_filled = False
+
+    def free(self):
+        return any(self.used)
+
+    def put(self, slot, value):
+        """Fills a slot whose value has been used."""
+        slot = self._next(slot, self.used)
+        self.values[slot], self.used[slot] = value, False
+        self.is_filled = True
+
+    def take(self, slot, use=True):
+        """The value of a slot that is filled."""
+        slot = self._next(slot, [value is not None for value in self.values])
+        self.used[slot] |= use
+        return self.values[slot]
+
+    @staticmethod
+    def _next(slot, fits):
+        size = len(fits)
+        return next(n % size for n in range(slot, slot + size) if fits[n % size])
+
+    def __iter__(self):
+        return (value for value in self.values if value is not None)
 
 
-def some(name):
-    """Only if a slot of this name has something in it."""
-    return precondition(lambda self: any(value is not None for value in getattr(self, name)))
+def some(*names):
+    """Only if something is in each of these pools."""
+    return precondition(lambda self: all(getattr(self, name).is_filled for name in names))
+
+
+def free(name):
+    """Only if a slot of this pool may be filled."""
+    return precondition(lambda self: getattr(self, name).free())
 
 
 def empty(check):
@@ -76,83 +103,69 @@ def append(check):
     return Append
 
 
-class WithNumbers(RuleBasedStateMachine):
-    """Three slots of integers."""
-
-    def __init__(self):
-        super().__init__()
-        self.numbers = [None] * 3
-
-    def number(self, slot):
-        return self.numbers[taken(self.numbers, slot)]
-
-
 def avl(check, module):
     avl = importlib.import_module(module)
 
-    class Avl(WithNumbers):
+    class Avl(RuleBasedStateMachine):
         def __init__(self):
             super().__init__()
-            self.trees = [None] * 3
-            self.sets = [None] * 3
+            self.numbers = Slots(3)
+            self.trees = Slots(3)
 
+        @free("numbers")
         @rule(slot=SLOT, value=st.integers(1, 20))
         def new_number(self, slot, value):
             counted["steps"] += 1
-            self.numbers[slot] = value
+            self.numbers.put(slot, value)
 
+        @free("trees")
         @rule(slot=SLOT)
         def new_tree(self, slot):
             counted["steps"] += 1
-            self.trees[slot] = avl.AVLTree()
-            self.sets[slot] = set()
+            self.trees.put(slot, (avl.AVLTree(), set()))
 
-        @some("trees")
-        @some("numbers")
+        @some("trees", "numbers")
         @rule(slot=SLOT, number=SLOT)
         def insert(self, slot, number):
             counted["steps"] += 1
-            slot, value = taken(self.trees, slot), self.number(number)
-            self.trees[slot].insert(value)
-            self.sets[slot].add(value)
+            (tree, reference), value = self.trees.take(slot, use=False), self.numbers.take(number)
+            tree.insert(value)
+            reference.add(value)
 
-        @some("trees")
-        @some("numbers")
+        @some("trees", "numbers")
         @rule(slot=SLOT, number=SLOT)
         def delete(self, slot, number):
             counted["steps"] += 1
-            slot, value = taken(self.trees, slot), self.number(number)
-            self.trees[slot].delete(value)
-            self.sets[slot].discard(value)
+            (tree, reference), value = self.trees.take(slot, use=False), self.numbers.take(number)
+            tree.delete(value)
+            reference.discard(value)
 
-        @some("trees")
-        @some("numbers")
+        @some("trees", "numbers")
         @rule(slot=SLOT, number=SLOT)
         def find(self, slot, number):
             counted["steps"] += 1
-            slot, value = taken(self.trees, slot), self.number(number)
-            assert self.trees[slot].find(value) == (value in self.sets[slot])
+            (tree, reference), value = self.trees.take(slot, use=False), self.numbers.take(number)
+            assert tree.find(value) == (value in reference)
 
         @some("trees")
         @rule(slot=SLOT)
         def inorder(self, slot):
             counted["steps"] += 1
-            slot = taken(self.trees, slot)
-            assert self.trees[slot].inorder() == sorted(self.sets[slot])
+            tree, reference = self.trees.take(slot)
+            assert tree.inorder() == sorted(reference)
 
         if check:
 
             @invariant()
             def balanced(self):
-                for tree in self.trees:
-                    assert tree is None or tree.check_balanced()
+                for tree, _ in self.trees:
+                    assert tree.check_balanced()
 
             @invariant()
             def in_order(self):
-                for tree in self.trees:
-                    if tree is not None:
-                        values = tree.inorder()
-                        assert values == sorted(values)
+                for tree, _ in self.trees:
+                    values = tree.inorder()
+                    assert values == sorted(values)
 
     return Avl
 
@@ -173,132 +186,119 @@ def sorted_(check):
 
     two = st.integers(0, 1)
 
-    class Sorted(WithNumbers):
+    class Sorted(RuleBasedStateMachine):
         def __init__(self):
             super().__init__()
-            self.sls, self.lists = [None] * 2, [None] * 2
-            self.sds, self.dicts = [None] * 2, [None] * 2
+            self.numbers = Slots(3)
+            self.lists = Slots(2)
+            self.dicts = Slots(2)
 
-        def sl(self, slot):
-            slot = taken(self.sls, slot)
-            return self.sls[slot], self.lists[slot]
-
-        def sd(self, slot):
-            slot = taken(self.sds, slot)
-            return self.sds[slot], self.dicts[slot]
-
+        @free("numbers")
         @rule(slot=SLOT, value=st.integers(1, 12))
         def new_number(self, slot, value):
             counted["steps"] += 1
-            self.numbers[slot] = value
+            self.numbers.put(slot, value)
 
+        @free("lists")
         @rule(slot=two)
         def new_list(self, slot):
             counted["steps"] += 1
-            self.sls[slot], self.lists[slot] = SortedList(), []
+            self.lists.put(slot, (SortedList(), []))
 
-        @some("sls")
-        @some("numbers")
+        @some("lists", "numbers")
         @rule(slot=two, number=SLOT)
         def add(self, slot, number):
             counted["steps"] += 1
-            (ours, theirs), value = self.sl(slot), self.number(number)
+            (ours, theirs), value = self.lists.take(slot, use=False), self.numbers.take(number)
             ours.add(value)
             bisect.insort(theirs, value)
 
-        @some("sls")
-        @some("numbers")
+        @some("lists", "numbers")
         @rule(slot=two, number=SLOT)
         def discard(self, slot, number):
             counted["steps"] += 1
-            (ours, theirs), value = self.sl(slot), self.number(number)
+            (ours, theirs), value = self.lists.take(slot, use=False), self.numbers.take(number)
             ours.discard(value)
             if value in theirs:
                 theirs.remove(value)
 
-        @some("sls")
+        @some("lists")
         @rule(slot=two, index=st.integers(-2, 2))
         def pop(self, slot, index):
             counted["steps"] += 1
-            ours, theirs = self.sl(slot)
+            ours, theirs = self.lists.take(slot, use=False)
             assert answer(ours.pop, index) == answer(theirs.pop, index)
 
-        @some("sls")
-        @some("numbers")
+        @some("lists", "numbers")
         @rule(slot=two, number=SLOT)
         def index(self, slot, number):
             counted["steps"] += 1
-            (ours, theirs), value = self.sl(slot), self.number(number)
+            (ours, theirs), value = self.lists.take(slot, use=False), self.numbers.take(number)
             assert answer(ours.index, value) == answer(theirs.index, value)
 
-        @some("sls")
-        @some("numbers")
+        @some("lists", "numbers")
         @rule(slot=two, number=SLOT)
         def bisect_left(self, slot, number):
             counted["steps"] += 1
-            (ours, theirs), value = self.sl(slot), self.number(number)
+            (ours, theirs), value = self.lists.take(slot, use=False), self.numbers.take(number)
             assert ours.bisect_left(value) == bisect.bisect_left(theirs, value)
 
         @some("numbers")
-        @precondition(lambda self: any(len(sl or ()) > 5 for sl in self.sls))
+        @precondition(lambda self: any(len(ours) > 5 for ours, _ in self.lists))
         @rule(slot=two, number=SLOT)
         def count(self, slot, number):
             counted["steps"] += 1
-            (ours, theirs), value = self.sl(slot), self.number(number)
+            (ours, theirs), value = self.lists.take(slot), self.numbers.take(number)
             assert ours.count(value) == theirs.count(value)
 
+        @free("dicts")
         @rule(slot=two)
         def new_dict(self, slot):
             counted["steps"] += 1
-            self.sds[slot], self.dicts[slot] = SortedDict(), {}
+            self.dicts.put(slot, (SortedDict(), {}))
 
-        @some("sds")
-        @some("numbers")
+        @some("dicts", "numbers")
         @rule(slot=two, number=SLOT, other=SLOT)
         def put(self, slot, number, other):
             counted["steps"] += 1
-            ours, theirs = self.sd(slot)
-            key, value = self.number(number), self.number(other)
+            ours, theirs = self.dicts.take(slot, use=False)
+            key, value = self.numbers.take(number), self.numbers.take(other)
             ours[key] = value
             theirs[key] = value
 
-        @some("sds")
-        @some("numbers")
+        @some("dicts", "numbers")
         @rule(slot=two, number=SLOT)
         def take(self, slot, number):
             counted["steps"] += 1
-            (ours, theirs), key = self.sd(slot), self.number(number)
+            (ours, theirs), key = self.dicts.take(slot, use=False), self.numbers.take(number)
             assert ours.pop(key, None) == theirs.pop(key, None)
 
-        @some("sds")
-        @some("numbers")
+        @some("dicts", "numbers")
         @rule(slot=two, number=SLOT)
         def get(self, slot, number):
             counted["steps"] += 1
-            (ours, theirs), key = self.sd(slot), self.number(number)
+            (ours, theirs), key = self.dicts.take(slot, use=False), self.numbers.take(number)
             assert ours.get(key) == theirs.get(key)
 
-        @some("sds")
+        @some("dicts")
         @rule(slot=two)
         def first(self, slot):
             counted["steps"] += 1
-            ours, theirs = self.sd(slot)
+            ours, theirs = self.dicts.take(slot)
             assert (ours.peekitem(0) if ours else None) == (min(theirs.items()) if theirs else None)
 
         if check:
 
             @invariant()
             def ascending(self):
-                for values in self.sls:
-                    if values is not None:
-                        assert all(one <= two for one, two in zip(values, values[1:]))
+                for values, _ in self.lists:
+                    assert all(one <= two for one, two in zip(values, values[1:]))
 
             @invariant()
             def keys_ascend(self):
-                for mapping in self.sds:
-                    if mapping is not None:
-                        keys = list(mapping)
-                        assert all(one <= two for one, two in zip(keys, keys[1:]))
+                for mapping, _ in self.dicts:
+                    keys = list(mapping)
+                    assert all(one <= two for one, two in zip(keys, keys[1:]))
 
     return Sorted
 

@@ -582,7 +582,9 @@ def test_every_test_can_be_kept(testwright):
 
 
 def test_a_failing_test_is_kept_with_the_others(testwright):
-    done = testwright("run", "stack.tstl", "--seed", "7", "--keep-tests", "kept", "--json", status=1)
+    done = testwright(
+        "run", "stack.tstl", "--seed", "7", "--keep-tests", "kept", "--json", status=1
+    )
     report = json.loads(done.stdout)
     kept = testwright.folder / "kept" / f"test-{report['tests']}.test"
     full = testwright.folder / "testwright-out" / "stack" / "failure-1.full.test"
