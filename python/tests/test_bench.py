@@ -42,6 +42,19 @@ def test_the_straight_line_program_does_the_same_work(bench, setting, system):
     recording.ours("--no-reset")
 
 
+def test_other_work_would_be_noticed(bench, setting):
+    """A comparison that cannot fail shows nothing."""
+    recording = bench("limit").Recording(setting, "append")
+    by_us, by_the_program = recording.properties()
+    text = recording.harness.read_text(encoding="utf-8")
+    recording.harness.write_text(text + "\nproperty: <list>\n", encoding="utf-8")
+    assert recording.properties() == (2 * by_us, by_the_program)
+    recording.harness.write_text("property: True\n\nNone\n", encoding="utf-8")
+    recording.tests += 1
+    with pytest.raises(bench("measure").Failed, match="not the same work: 600 and 500 steps"):
+        recording.ours()
+
+
 def test_what_a_straight_line_program_looks_like(bench):
     straight_line = bench("straight_line")
     harness = straight_line.read(
