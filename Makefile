@@ -86,8 +86,13 @@ fix: .venv/ready ## format, and accept the output of the expectation tests for y
 	$(MAKE) install
 	PATH="$(CURDIR)/$(BIN):$$PATH" UPDATE_EXPECTATIONS=1 $(BIN)/python -m pytest -q python/tests/test_examples.py
 
-bench: install ## measure what matters, as a Markdown table
-	@$(BIN)/python bench/bench.py
+ifdef BENCH_PYTHONS
+bench: ## measure everything against others and write docs/benchmarks.md (QUICK=1: a little of it)
+	@for python in $(BENCH_PYTHONS); do $(MAKE) bench PYTHON=$$python BENCH_PYTHONS= || exit 1; done
+else
+bench: install
+	@$(BIN)/python bench/run.py $(if $(QUICK),--quick)
+endif
 
 fuzz: ## throw broken harnesses at the parser for SECONDS (default 60)
 	cargo run --release --quiet -p testwright-fuzz -- $(or $(SECONDS),60) $(or $(SEED),1)

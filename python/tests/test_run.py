@@ -562,3 +562,44 @@ def test_a_failure_that_needs_earlier_tests_is_not_reduced_to_nonsense(testwrigh
     (failure,) = json.loads(done.stdout)["failures"]
     assert failure["reproduced"] is False
     assert names(testwright.folder / "testwright-out" / "alone") == ["failure-1.full.test"]
+
+
+def test_every_test_can_be_kept(testwright):
+    kept = testwright.folder / "kept"
+    arguments = ("run", "sound.tstl", "--seed", "7", "--length", "5", "--keep-tests", "kept")
+    testwright(*arguments, "--tests", "4")
+    assert names(kept) == ["test-1.test", "test-2.test", "test-3.test", "test-4.test"]
+    first = (kept / "test-1.test").read_text()
+    assert first.startswith("# testwright test 1\n# harness: sound.tstl\n# seed: 7, test 1\n")
+    assert len(first.splitlines()) == 3 + 5
+    done = testwright("replay", *sorted(kept.iterdir()), "--harness", "sound.tstl")
+    assert done.stdout.count("passes") == 4
+    # The tests of an earlier run give way; other files are not touched.
+    (kept / "notes.txt").write_text("mine")
+    testwright(*arguments, "--tests", "2")
+    assert names(kept) == ["notes.txt", "test-1.test", "test-2.test"]
+    assert (kept / "test-1.test").read_text() == first
+
+
+def test_a_failing_test_is_kept_with_the_others(testwright):
+    done = testwright(
+        "run", "stack.tstl", "--seed", "7", "--keep-tests", "kept", "--json", status=1
+    )
+    report = json.loads(done.stdout)
+    kept = testwright.folder / "kept" / f"test-{report['tests']}.test"
+    full = testwright.folder / "testwright-out" / "stack" / "failure-1.full.test"
+    assert kept.read_text() == full.read_text()
+    assert len(names(kept.parent)) == report["tests"]
+
+
+def test_tests_that_cannot_be_kept(testwright):
+    testwright.write("file", "")
+    arguments = ("run", "sound.tstl", "--seed", "7", "--tests", "1", "--keep-tests", "file/kept")
+    done = testwright(*arguments, status=2)
+    assert "cannot write to the folder `file/kept`: `" in done.stderr
+    assert "choose another folder with `--keep-tests DIR`" in done.stderr
+    # The system puts a file where the folder was to be.
+    testwright.write("rude.tstl", "@import pathlib\n\npathlib.Path('kept').touch()\n")
+    done = testwright("run", "rude.tstl", "--tests", "9", "--keep-tests", "kept", status=2)
+    assert "cannot write `kept" in done.stderr
+    assert "Ran 1 test," in done.stdout

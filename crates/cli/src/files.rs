@@ -201,21 +201,34 @@ impl Destination {
     }
 }
 
-/// The folder that `run` writes its findings to.
+/// A folder that `run` writes to.
 ///
-/// It comes into being with the first finding. What an earlier run left there stays until then, so that a run
+/// It comes into being with the first file. What an earlier run left there stays until then, so that a run
 /// that finds nothing takes no test away that still helps.
 pub(crate) struct OutputFolder {
     place: Place,
     is_fresh: bool,
+    /// Whether a file of this name is one that a run writes there.
+    is_own: fn(&str) -> bool,
 }
 
 impl OutputFolder {
+    /// The folder for failing tests.
+    pub(crate) fn of_findings(path: &Path) -> Result<OutputFolder, Error> {
+        OutputFolder::prepare(path, "--out", is_finding)
+    }
+
+    /// The folder for all tests.
+    pub(crate) fn of_tests(path: &Path) -> Result<OutputFolder, Error> {
+        OutputFolder::prepare(path, "--keep-tests", is_kept_test)
+    }
+
     /// Makes sure that the folder can be written to, before any work is done, without leaving a trace.
-    pub(crate) fn prepare(path: &Path) -> Result<OutputFolder, Error> {
+    fn prepare(path: &Path, option: &str, is_own: fn(&str) -> bool) -> Result<OutputFolder, Error> {
         let refuse = |reason: String| {
             let message = format!("cannot write to the folder `{}`: {reason}", path.display());
-            Err(Error::new(message).with_help("choose another folder with `--out DIR`"))
+            let help = format!("choose another folder with `{option} DIR`");
+            Err(Error::new(message).with_help(help))
         };
         let place = match std::path::absolute(path) {
             Ok(absolute) => Place {
@@ -237,6 +250,7 @@ impl OutputFolder {
             Ok(()) => Ok(OutputFolder {
                 place,
                 is_fresh: false,
+                is_own,
             }),
             Err(error) => refuse(reason(&error)),
         }
@@ -247,7 +261,7 @@ impl OutputFolder {
         self.place.join(name)
     }
 
-    /// Writes a finding. The first one takes the place of all that earlier runs left.
+    /// Writes a file. The first one takes the place of all that earlier runs left.
     pub(crate) fn write(&mut self, name: &str, text: &str) -> Result<(), Error> {
         if !self.is_fresh {
             self.refresh()
@@ -267,7 +281,7 @@ impl OutputFolder {
         fs::create_dir_all(&self.place.absolute)?;
         for entry in fs::read_dir(&self.place.absolute)? {
             let entry = entry?;
-            if entry.file_name().to_str().is_some_and(is_finding) && entry.file_type()?.is_file() {
+            if entry.file_name().to_str().is_some_and(self.is_own) && entry.file_type()?.is_file() {
                 fs::remove_file(entry.path())?;
             }
         }
@@ -287,9 +301,18 @@ fn is_finding(name: &str) -> bool {
             name.strip_prefix("test_failure_")
                 .and_then(|rest| rest.strip_suffix(".py"))
         });
-    number.is_some_and(|digits| {
-        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
-    })
+    number.is_some_and(is_number)
+}
+
+/// Whether a file name is one that `run --keep-tests` gives: `test-N.test`.
+fn is_kept_test(name: &str) -> bool {
+    name.strip_prefix("test-")
+        .and_then(|rest| rest.strip_suffix(".test"))
+        .is_some_and(is_number)
+}
+
+fn is_number(digits: &str) -> bool {
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -366,7 +389,7 @@ mod tests {
     #[test]
     fn a_folder_that_was_taken_away_is_made_again() {
         let folder = tempfile::tempdir().unwrap();
-        let mut output = OutputFolder::prepare(&folder.path().join("out/stack")).unwrap();
+        let mut output = OutputFolder::of_findings(&folder.path().join("out/stack")).unwrap();
         output.write("failure-1.full.test", "").unwrap();
         fs::remove_dir_all(folder.path().join("out")).unwrap();
         output.write("failure-1.test", "").unwrap();
@@ -414,7 +437,7 @@ mod tests {
         ] {
             fs::write(path.join(name), "").unwrap();
         }
-        let mut output = OutputFolder::prepare(&path).unwrap();
+        let mut output = OutputFolder::of_findings(&path).unwrap();
         assert_eq!(names(&path).len(), 5);
         output.write("failure-1.full.test", "").unwrap();
         output.write("failure-1.test", "").unwrap();
@@ -432,7 +455,7 @@ mod tests {
     #[test]
     fn preparing_a_folder_leaves_no_trace() {
         let folder = tempfile::tempdir().unwrap();
-        OutputFolder::prepare(&folder.path().join("a/b")).unwrap();
+        OutputFolder::of_findings(&folder.path().join("a/b")).unwrap();
         assert_eq!(names(folder.path()), [""; 0]);
     }
 
@@ -441,7 +464,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         fs::write(&file, "").unwrap();
-        let error = OutputFolder::prepare(&file.join("stack")).err().unwrap();
+        let error = OutputFolder::of_findings(&file.join("stack"))
+            .err()
+            .unwrap();
         assert!(
             error
                 .message

@@ -9,7 +9,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::{Error, Failure, System, Test};
+use crate::{Error, Failure, Step, System, Test};
 
 mod random;
 
@@ -61,11 +61,27 @@ pub struct Found {
     pub number: u64,
 }
 
+/// A test that came to its end: by length, deadlock or failure.
+#[derive(Clone, Copy, Debug)]
+pub struct Made<'a> {
+    /// Its steps.
+    pub steps: &'a [Step],
+    /// Why it failed, if it did.
+    pub failure: Option<&'a Failure>,
+    /// Which test of the search it was, counted from 0.
+    pub number: u64,
+}
+
 /// Looks after a search: its budget and its findings.
 pub trait SearchWatcher<S: ?Sized> {
     /// Asked before each test and before each step; `false` ends the search.
     fn proceed(&mut self, _progress: &Progress) -> bool {
         true
+    }
+
+    /// Told of each test that came to its end, passing or not, before [`found`](SearchWatcher::found) is.
+    fn made(&mut self, _system: &S, _made: Made<'_>) -> ControlFlow<()> {
+        ControlFlow::Continue(())
     }
 
     /// Told of each failure. The system is free for use, for instance to reduce the test; the search resets it
@@ -99,8 +115,18 @@ pub fn search<S: System + ?Sized>(
             &mut progress,
             &mut |progress| watcher.proceed(progress),
         )?;
+        let failure = match &walk {
+            Walk::Failed(failure) => Some(&**failure),
+            _ => None,
+        };
+        let made = Made {
+            steps: &steps,
+            failure,
+            number,
+        };
+        stopped = matches!(walk, Walk::Stopped) || watcher.made(system, made).is_break();
         match walk {
-            Walk::Stopped => stopped = true,
+            Walk::Stopped => {}
             Walk::Finished => progress.tests += 1,
             Walk::Deadlocked => {
                 progress.tests += 1;
@@ -117,7 +143,7 @@ pub fn search<S: System + ?Sized>(
                     failure: *failure,
                     number,
                 };
-                stopped = watcher.found(system, found).is_break();
+                stopped |= watcher.found(system, found).is_break();
             }
         }
         number += 1;
@@ -148,7 +174,7 @@ pub fn regenerate<S: System + ?Sized>(
 mod tests {
     use super::*;
     use crate::toys::{Counters, Flaky, Jugs, Safe};
-    use crate::{ActionId, Catalog, Outcome, Step};
+    use crate::{ActionId, Catalog, Outcome};
 
     /// Collects what is found, and ends the search after some failures or steps.
     struct Keep {
@@ -240,6 +266,45 @@ mod tests {
         let summary = search(&mut system, &search_for, &mut keep).unwrap();
         assert!(summary.stopped);
         assert_eq!((summary.progress.tests, summary.progress.steps), (1, 15));
+    }
+
+    /// Remembers every test, and ends the search after some of them.
+    struct All(Vec<(u64, usize, bool)>, usize);
+
+    impl<S: System + ?Sized> SearchWatcher<S> for All {
+        fn made(&mut self, _system: &S, made: Made<'_>) -> ControlFlow<()> {
+            self.0
+                .push((made.number, made.steps.len(), made.failure.is_some()));
+            match self.0.len() < self.1 {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            }
+        }
+
+        fn found(&mut self, _system: &mut S, _found: Found) -> ControlFlow<()> {
+            ControlFlow::Continue(())
+        }
+    }
+
+    #[test]
+    fn the_watcher_is_told_of_every_test_and_may_end_the_search_there() {
+        let search_for = Search {
+            length: 2,
+            ..SEARCH
+        };
+        let mut all = All(Vec::new(), 3);
+        let summary = search(&mut Flaky::default(), &search_for, &mut all).unwrap();
+        assert_eq!(all.0, [(0, 2, false), (1, 1, true), (2, 2, false)]);
+        assert!(summary.stopped);
+        assert_eq!(summary.progress.tests, 3);
+
+        let mut all = All(Vec::new(), 2);
+        search(&mut Flaky::default(), &search_for, &mut all).unwrap();
+        assert!(
+            all.0[1].2,
+            "a failure ends the search too, if the watcher is told so"
+        );
+        assert_eq!(all.0.len(), 2);
     }
 
     #[test]

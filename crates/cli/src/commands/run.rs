@@ -91,6 +91,10 @@ pub(crate) struct Run {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
+    /// Save every test in this folder, also those that pass: test-1.test, test-2.test and so on
+    #[arg(long, value_name = "DIR")]
+    keep_tests: Option<PathBuf>,
+
     /// Print the result as one JSON object, and nothing else on standard output
     #[arg(long)]
     json: bool,
@@ -103,13 +107,15 @@ impl Run {
     const USUAL_TIME: Duration = Duration::from_secs(30);
 
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
-        let folder = OutputFolder::prepare(&self.folder())?;
+        let folder = OutputFolder::of_findings(&self.folder())?;
+        let kept = self.keep_tests.as_deref().map(OutputFolder::of_tests);
+        let kept = kept.transpose()?;
         let options = self.system.options(self.output());
         let plan = self.plan();
         let (file, harness) = load::harness(console, &self.harness)?;
         let nothing_yet = Report::new(plan.seed, &harness.catalog);
         let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>| {
-            self.search(console, system, plan, folder)
+            self.search(console, system, plan, folder, kept)
         };
         let ran = load::with_system(console, &file, harness, &options, work);
         if self.json && matches!(ran, Err(Trouble::Interrupted)) {
@@ -139,12 +145,13 @@ impl Run {
         system: &mut PythonSystem<'_>,
         plan: Search,
         folder: OutputFolder,
+        kept: Option<OutputFolder>,
     ) -> Result<ExitStatus, Trouble> {
         console.keep_quiet(self.json);
         self.say_plan(console, system, &plan);
         let started = Instant::now();
         let last_words = LastWords::prepare(plan.seed, system.actions(), started, self.json);
-        let mut campaign = Campaign::new(self, console, folder, started, plan, last_words);
+        let mut campaign = Campaign::new(self, console, folder, kept, started, plan, last_words);
         let searched = search(system, &plan, &mut campaign);
         testwright_python::never_mind();
         let result = campaign.into_outcome(searched);

@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use testwright_core::generate::{Found, Progress, Search, SearchWatcher, Summary};
-use testwright_core::{Error, System};
+use testwright_core::generate::{Found, Made, Progress, Search, SearchWatcher, Summary};
+use testwright_core::{Error, System, Test, saved};
 use testwright_python::PythonSystem;
 
 use super::finding::{Desk, Finding};
@@ -21,10 +21,12 @@ pub(super) struct Campaign<'s, 'c> {
     run: &'s Run,
     console: &'s mut Console<'c>,
     desk: Desk<'s>,
+    /// Where every test is kept, if that is wanted.
+    kept: Option<OutputFolder>,
     /// How far the search has come.
     progress: Progress,
     findings: Vec<Finding>,
-    /// The system cannot be run any more.
+    /// Why the search cannot go on.
     trouble: Option<Error>,
     started: Instant,
     pulse: Pulse,
@@ -41,6 +43,7 @@ impl<'s, 'c> Campaign<'s, 'c> {
         run: &'s Run,
         console: &'s mut Console<'c>,
         folder: OutputFolder,
+        kept: Option<OutputFolder>,
         started: Instant,
         plan: Search,
         last_words: LastWords,
@@ -54,6 +57,7 @@ impl<'s, 'c> Campaign<'s, 'c> {
                 plan,
                 last_words: last_words.clone(),
             },
+            kept,
             progress: Progress::default(),
             findings: Vec::new(),
             trouble: None,
@@ -115,6 +119,22 @@ impl<'py> SearchWatcher<PythonSystem<'py>> for Campaign<'_, '_> {
         self.run.time().is_none_or(|time| now - self.started < time)
     }
 
+    fn made(&mut self, system: &PythonSystem<'py>, made: Made<'_>) -> ControlFlow<()> {
+        let Some(kept) = &mut self.kept else {
+            return ControlFlow::Continue(());
+        };
+        let test = Test::of_steps(made.steps.to_vec());
+        let notes = self.desk.notes(made.number, made.failure);
+        let text = saved::write(system.actions(), &test, &notes);
+        match kept.write(&format!("test-{}.test", made.number + 1), &text) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                self.trouble = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    }
+
     fn found(&mut self, system: &mut PythonSystem<'py>, found: Found) -> ControlFlow<()> {
         let known = self
             .findings
@@ -126,7 +146,7 @@ impl<'py> SearchWatcher<PythonSystem<'py>> for Campaign<'_, '_> {
         }
         let number = self.findings.len() + 1;
         let mut finding = self.desk.take_in(self.console, system, found, number);
-        self.trouble = finding.trouble.take();
+        self.trouble = finding.trouble.take().or(self.trouble.take());
         self.last_words
             .reduced(FailureReport::new(&finding, system.actions()));
         self.findings.push(finding);

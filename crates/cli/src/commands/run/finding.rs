@@ -68,7 +68,7 @@ impl Desk<'_> {
     ) -> Finding {
         system.flush();
         self.announce(console, &found, number);
-        let notes = self.notes(found.number, &found.failure);
+        let notes = self.notes(found.number, Some(&found.failure));
         let mut full = Paper {
             name: format!("failure-{number}.full.test"),
             text: saved::write(system.actions(), &found.test, &notes),
@@ -117,7 +117,7 @@ impl Desk<'_> {
         };
         finding.test = reduced.test;
         finding.failure = reduced.failure;
-        let notes = self.notes(found.number, &finding.failure);
+        let notes = self.notes(found.number, Some(&finding.failure));
         let mut paper = Paper {
             name: format!("failure-{number}.test"),
             text: saved::write(system.actions(), &finding.test, &notes),
@@ -205,13 +205,18 @@ impl Desk<'_> {
         }
     }
 
-    fn notes(&self, number: u64, failure: &Failure) -> Vec<(String, String)> {
+    /// What stands at the beginning of a saved test.
+    pub(super) fn notes(&self, number: u64, failure: Option<&Failure>) -> Vec<(String, String)> {
         let note = |name: &str, text: String| (name.to_owned(), text);
-        vec![
+        let mut notes = vec![
             note("harness", self.run.harness.display().to_string()),
             note("seed", format!("{}, test {}", self.plan.seed, number + 1)),
-            note("failure", format!("{}: {}", failure.kind, failure.message)),
-        ]
+        ];
+        notes.extend(
+            failure
+                .map(|failure| note("failure", format!("{}: {}", failure.kind, failure.message))),
+        );
+        notes
     }
 
     fn announce(&self, console: &mut Console<'_>, found: &Found, number: usize) {

@@ -1,0 +1,144 @@
+"""How start-up, memory and steps per second change with the number of actions and the length of tests."""
+
+import ours
+import page
+from measure import alternately, median
+
+#: Ten slots with a choice of `values` integers each: the same work, whatever the number of actions.
+CHOSEN = """\
+pool: <number> 10
+pool: <list> 1
+<list> := []
+<number> := <[1..{values}]>
+~<list>.append(<number>)
+<list>.clear()
+"""
+
+#: The same number of actions, each tenth with a line of its own.
+LISTED = """\
+pool: <word> 10
+{lines}
+len(<word>)
+"""
+
+SIZES = [100, 1_000, 10_000, 100_000]
+#: The ancestor looks at every action before each step.
+ANCESTOR_SIZES = [100, 1_000, 5_000]
+#: How many seconds it may take.
+LIMIT = 45
+LENGTHS = [10, 100, 1_000, 10_000]
+
+
+def measure(setting):
+    folder = setting.work / "growth"
+    folder.mkdir()
+    return [_sizes(setting, folder), _lengths(setting, folder / "chosen_100.tstl")]
+
+
+def _sizes(setting, folder):
+    table = page.Table(
+        "Growth with the number of actions",
+        "Start-up is a search of one step. The ancestor compiles a harness before its first use, which is shown for itself.",
+        ["actions", "tool", "compilation", "start-up", "peak memory", "steps per second"],
+        words_in=2,
+    )
+    sizes = SIZES[:2] if setting.quick else SIZES
+    chosen, listed = {}, {}
+    for size in sizes:
+        chosen[size] = folder / f"chosen_{size}.tstl"
+        chosen[size].write_text(CHOSEN.format(values=size // 10), encoding="utf-8")
+        listed[size] = folder / f"listed_{size}.tstl"
+        lines = "\n".join(f"<word> := 'word {number}'" for number in range(size // 10))
+        listed[size].write_text(LISTED.format(lines=lines), encoding="utf-8")
+    works = {
+        (name, size): lambda harness=harness: _ours(setting, harness)
+        for name, harnesses in (("", chosen), (", a line for every ten", listed))
+        for size, harness in harnesses.items()
+    }
+    for (name, size), results in alternately(min(3, setting.repeats), works).items():
+        start, peak, pace = (median(column) for column in zip(*results))
+        cells = f"{start:.2f} s", f"{peak:.0f} MB", page.rate(pace)
+        table.add(f"{size:,}", ours.NAME + name, "", *cells)
+    if setting.ancestor:
+        for size in ANCESTOR_SIZES[:1] if setting.quick else ANCESTOR_SIZES:
+            table.add(f"{size:,}", "ancestor", *_ancestor(setting, folder, size))
+        for size in [] if setting.quick else SIZES[2:]:
+            table.add(f"{size:,}", "ancestor", "not tried", "", "", "")
+    return table
+
+
+def _ours(setting, harness):
+    """Start-up, peak memory, steps per second."""
+    start, _ = ours.search(harness, "--tests", 1, "--length", 1)
+    tests = 50 if setting.quick else 5000
+    done, report = ours.search(harness, "--tests", tests)
+    return start.cpu, done.peak, report["steps"] / max(done.cpu - start.cpu, 1e-6)
+
+
+def _ancestor(setting, folder, size):
+    """Compilation, start-up, peak memory, steps per second."""
+    place = folder / f"ancestor_{size}"
+    place.mkdir()
+    harness = place / "chosen.tstl"
+    harness.write_text(CHOSEN.format(values=size // 10), encoding="utf-8")
+    many = 20 if setting.quick else 200
+    runs = [lambda: setting.ancestor.compile(harness, coverage=False, limit=LIMIT)]
+    for options in (["--maxTests", 1, "--depth", 1], ["--maxTests", many, "--depth", 100]):
+        runs.append(
+            lambda options=options: setting.ancestor.rt(place, "--noCover", *options, limit=LIMIT)
+        )
+    cells, peak = [], 0
+    for run in runs:
+        done = run()
+        if done.too_long:
+            cells.append(f"more than {LIMIT} s")
+            break
+        done.or_complain()
+        peak = max(peak, done.peak)
+        cells.append(f"{done.cpu:.2f} s")
+    else:
+        start = float(cells[1].split()[0])
+        cells[2] = page.rate(many * 100 / max(done.cpu - start, 1e-6))
+    cells += [""] * (len(runs) - len(cells))
+    return cells[0], cells[1], f"{peak:.0f} MB" if peak else "", cells[2]
+
+
+def _lengths(setting, harness):
+    """The harness is one whose steps cost the same wherever they stand."""
+    tools = [tool for tool in (setting.ours, setting.ancestor) if tool]
+    table = page.Table(
+        "Growth with the length of tests",
+        "Steps per second with the 100 actions of the table above, always the same number of steps in all.",
+        ["steps of a test", *(tool.name for tool in tools)],
+    )
+    steps = 5_000 if setting.quick else 200_000
+    for length in LENGTHS[:2] if setting.quick else LENGTHS:
+        works = {ours.NAME: lambda length=length: _pace(_search_of_ours(harness), steps, length)}
+        if setting.ancestor:
+            works["ancestor"] = lambda length=length: _pace(
+                _search_of_ancestor(setting.ancestor, harness.parent / "ancestor_100"),
+                steps // 10,
+                length,
+            )
+        results = alternately(min(3, setting.repeats), works)
+        table.add(f"{length:,}", *(page.rate(median(rates)) for rates in results.values()))
+    return table
+
+
+def _search_of_ours(harness):
+    return lambda tests, length: ours.search(harness, "--tests", tests, "--length", length)[0]
+
+
+def _search_of_ancestor(ancestor, compiled):
+    def search(tests, length):
+        options = ["--noCover", "--maxTests", tests, "--depth", length]
+        return ancestor.rt(compiled, *options).or_complain()
+
+    return search
+
+
+def _pace(search, steps, length):
+    """Steps per second, start-up taken off."""
+    start = search(1, 1)
+    done = search(max(1, steps // length), length)
+    return max(1, steps // length) * length / max(done.cpu - start.cpu, 1e-6)

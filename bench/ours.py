@@ -1,0 +1,63 @@
+"""Testwright, as its users run it."""
+
+import json
+import re
+import sys
+
+from measure import run
+
+COMMAND = [sys.executable, "-m", "testwright"]
+NAME = "Testwright"
+
+
+def offers(command, option):
+    """Whether a command has an option."""
+    shown = run([*COMMAND, command, "--help"], None)
+    return shown.status == 0 and bool(re.search(rf"{re.escape(option)}\b", shown.output))
+
+
+def has_command(name):
+    return run([*COMMAND, name, "--help"], None).status == 0
+
+
+def version():
+    return run([*COMMAND, "--version"], None).or_complain().output.split()[-1]
+
+
+def search(harness, *options, seed=1, status=0, limit=120):
+    """Runs a search; its time, and its result as JSON."""
+    command = [*COMMAND, "run", harness.name, "--json", "--seed", seed, *options]
+    done = run(command, harness.parent, limit)
+    done.or_complain(*([status] if isinstance(status, int) else status))
+    return done, json.loads(done.output[done.output.index("{") :])
+
+
+class Searcher:
+    """Makes tests from a system's harness."""
+
+    name = NAME
+
+    def __init__(self, systems):
+        self.systems = systems
+        self.has_coverage = offers("run", "--coverage")
+
+    def why_not(self, system, coverage):
+        if coverage and not self.has_coverage:
+            return "Testwright: this version has no `--coverage`"
+        return None
+
+    def search(self, system, tests, check=True, coverage=False, length=100):
+        """(run, steps) of a search that finds nothing."""
+        options = ["--tests", tests, "--length", length]
+        options += [] if check else ["--no-check"]
+        options += ["--coverage"] if coverage else []
+        done, report = search(self.systems.harness(system), *options)
+        return done, report["steps"]
+
+    def find(self, bug, seed, seconds):
+        """(CPU seconds, steps) until a bug is found, or None."""
+        options = ["--time", f"{seconds}s", "--no-reduce", "--out", "found"]
+        done, report = search(
+            self.systems.harness("avl", bug), *options, seed=seed, status=(0, 1), limit=4 * seconds
+        )
+        return (done.cpu, report["steps"]) if report["failures"] else None

@@ -1,0 +1,79 @@
+"""The page that the benchmarks are written to: one section for each version of Python."""
+
+import re
+from dataclasses import dataclass, field
+
+INTRODUCTION = """\
+# Benchmarks
+
+`make bench` measures all of this and writes this page, the section of the interpreter that it used; `make bench PYTHON=python3.13` uses another one, `make bench BENCH_PYTHONS="python3.12 python3.13"` several. It installs what it compares with in `target/bench`. The programs are in the folder `bench`, one file for each chapter.
+
+How to read it: times are CPU times, so that other work on the machine does little harm. What is compared was measured alternately in one run, and the median of the repeats is shown. Machines differ, ratios hardly: `×2.0` is twice as much as the first row or column of the table. The ancestor is TSTL, run as it is installed by pip.
+"""
+
+HEADING = "## Python "
+
+
+@dataclass
+class Table:
+    """One chapter: a few words, a table, and notes below it."""
+
+    title: str
+    words: str
+    head: list
+    rows: list = field(default_factory=list)
+    notes: list = field(default_factory=list)
+    #: How many columns are words.
+    words_in: int = 1
+
+    def add(self, *cells):
+        assert len(cells) == len(self.head), (cells, self.head)
+        self.rows.append([str(cell) for cell in cells])
+
+    def note(self, text):
+        """Adds a note, once, and gives the mark that leads to it."""
+        if text not in self.notes:
+            self.notes.append(text)
+        return f" ({self.notes.index(text) + 1})"
+
+    def markdown(self):
+        dashes = ["---"] * self.words_in + ["---:"] * (len(self.head) - self.words_in)
+        lines = [f"### {self.title}", "", self.words, ""]
+        lines += [f"| {' | '.join(row)} |" for row in [self.head, dashes, *self.rows]]
+        if self.notes:
+            lines += ["", *(f"({number}) {note}  " for number, note in enumerate(self.notes, 1))]
+        return "\n".join(lines) + "\n"
+
+
+def section(version, facts, tables):
+    """Everything measured with one version of Python."""
+    parts = [f"{HEADING}{version}\n", facts + "\n", *(table.markdown() for table in tables)]
+    return "\n".join(parts)
+
+
+def with_section(page, version, new):
+    """The page with the section of a version added or replaced; the newest version comes first."""
+    sections = {}
+    for part in re.split(rf"^(?={HEADING})", page, flags=re.MULTILINE)[1:]:
+        sections[part.split("\n")[0][len(HEADING) :]] = part.rstrip() + "\n"
+    sections[version] = new.rstrip() + "\n"
+    newest_first = sorted(sections, key=_numbers, reverse=True)
+    return "\n".join([INTRODUCTION, *(sections[version] for version in newest_first)])
+
+
+def _numbers(version):
+    return [int(number) for number in re.findall(r"\d+", version)]
+
+
+def rate(value):
+    """Steps per second."""
+    return f"{float(f'{value:.3g}'):,.0f}"
+
+
+def times(value):
+    """A ratio."""
+    return f"×{value:.3g}" if value < 100 else f"×{value:,.0f}"
+
+
+def microseconds(seconds):
+    return f"{seconds * 1e6:.2f} µs"

@@ -1,0 +1,59 @@
+"""What Testwright is compared with, each installed by pip in a virtual environment of its own."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+#: TSTL wants an old version of coverage.py, so it lives apart.
+ANCESTOR = ["tstl==1.2.39", "sortedcontainers==2.4.0"]
+
+#: The newest versions that run on an interpreter.
+OTHERS = {
+    (3, 9): ["hypothesis==6.141.1", "coverage==7.10.7"],
+    (3, 10): ["hypothesis==6.170.15", "coverage==7.17.2"],
+}
+ON_EVERY_PYTHON = ["slipcover==1.1.0", "sortedcontainers==2.4.0"]
+
+
+def pins(group):
+    """What is installed for `ancestor` or for `others`."""
+    if group == "ancestor":
+        return ANCESTOR
+    newest = max(version for version in OTHERS if version <= sys.version_info[:2])
+    return OTHERS[newest] + ON_EVERY_PYTHON
+
+
+def version(package):
+    """The version of a package, as pinned."""
+    pinned = dict(pin.split("==") for group in ("ancestor", "others") for pin in pins(group))
+    return pinned[package]
+
+
+def environment(folder, group, install):
+    """The programs of a group, or None if they are not there and could not or should not be installed."""
+    wanted = pins(group)
+    fingerprint = hashlib.sha256(" ".join(wanted).encode()).hexdigest()[:8]
+    python = ".".join(map(str, sys.version_info[:3]))
+    home = Path(folder).resolve() / f"{group}-{python}-{fingerprint}"
+    programs = home / "bin"
+    if (home / "ready").exists():
+        return programs
+    if not install:
+        return None
+    print(f"Installing {', '.join(wanted)} ...", file=sys.stderr, flush=True)
+    quiet = ["--quiet", "--disable-pip-version-check"]
+    variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    for command in (
+        [sys.executable, "-m", "venv", "--clear", str(home)],
+        [str(programs / "python"), "-m", "pip", "install", *quiet, *wanted],
+    ):
+        done = subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=variables
+        )
+        if done.returncode != 0:
+            print(f"... which is not possible:\n{done.stdout}", file=sys.stderr, flush=True)
+            return None
+    (home / "ready").touch()
+    return programs

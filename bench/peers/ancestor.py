@@ -1,0 +1,84 @@
+"""TSTL, the ancestor: its compiler and its random tester, run as they are."""
+
+import re
+import shutil
+
+from measure import Failed, run
+
+NAME = "ancestor"
+
+
+class Ancestor:
+    """Compiles a system's harness and makes tests from it."""
+
+    name = NAME
+
+    def __init__(self, systems, programs):
+        self.systems = systems
+        self.programs = programs
+        self.reasons = {}
+
+    def why_not(self, system, coverage):
+        """Why a system cannot be tested, if that is so; found out by trying."""
+        key = system, coverage
+        if key not in self.reasons:
+            self.reasons[key] = None
+            try:
+                self.search(system, 2, coverage=coverage)
+            except Failed as failed:
+                last = str(failed).strip().splitlines()[-1]
+                self.reasons[key] = f"the ancestor does not run: {last[:200]}"
+        return self.reasons[key]
+
+    def has_c_tracer(self):
+        """Whether the coverage.py that the ancestor insists on is the fast one."""
+        return run([self.programs / "python", "-c", "import coverage.tracer"], None).status == 0
+
+    def search(self, system, tests, check=True, coverage=False, length=100):
+        """(run, steps) of a search that finds nothing."""
+        folder = self._compiled(self.systems.harness(system, purpose="ancestor"), coverage)
+        done = self.rt(folder, "--maxTests", tests, "--depth", length, *_flags(check, coverage))
+        done.or_complain()
+        return done, _steps(done)
+
+    def find(self, bug, seed, seconds):
+        """(CPU seconds, steps) until a bug is found, or None."""
+        folder = self._compiled(self.systems.harness("avl", bug, "ancestor"), False)
+        options = ["--depth", 100, "--full", "--noCover"]
+        done = self.rt(folder, *options, seed=seed, timeout=seconds, limit=4 * seconds)
+        if done.too_long:
+            return None
+        done.or_complain(0, 255)
+        return (done.cpu, _steps(done)) if done.status == 255 else None
+
+    def compile(self, harness, coverage, limit=120):
+        """Makes a Python module of a harness, beside it."""
+        flags = [] if coverage else ["--noCover"]
+        return run([self.programs / "tstl", *flags, harness.name], harness.parent, limit)
+
+    def rt(self, folder, *options, seed=1, timeout=600, limit=120):
+        """Runs the random tester."""
+        command = [self.programs / "tstl_rt", "--seed", seed, "--timeout", timeout, *options]
+        return run(command, folder, limit)
+
+    def _compiled(self, harness, coverage):
+        """A folder with the module made of a harness; it is made once."""
+        folder = harness.parent / f"{harness.stem}-{'coverage' if coverage else 'plain'}"
+        if not (folder / "sut.py").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            for file in [harness, *harness.parent.glob("*.py")]:
+                shutil.copy(file, folder)
+            self.compile(folder / harness.name, coverage).or_complain()
+        return folder
+
+
+def _flags(check, coverage):
+    return ([] if check else ["--noCheck"]) + ([] if coverage else ["--noCover"])
+
+
+def _steps(done):
+    found = re.search(r"^(\d+) TOTAL TEST OPERATIONS", done.output, re.MULTILINE)
+    if not found:
+        raise Failed(f"the ancestor does not say how many steps it took:\n{done.output[-500:]}")
+    return int(found[1])

@@ -1,0 +1,102 @@
+"""Measures everything and writes `docs/benchmarks.md`: `make bench`.
+
+Each chapter of that page is a file here: `steps_per_second.py`, `limit.py`, `coverage_overhead.py`, `growth.py`,
+`seeded_bugs.py`. Those share `setting.py`, `measure.py` and `page.py`; `ours.py` and `peers` run the tools, `systems`
+has what is tested.
+"""
+
+import argparse
+import datetime
+import os
+import platform
+import shutil
+import sys
+import time
+from pathlib import Path
+
+import coverage_overhead
+import growth
+import limit
+import ours
+import page
+import peers
+import seeded_bugs
+import steps_per_second
+from setting import Setting
+
+ROOT = Path(__file__).resolve().parents[1]
+CHAPTERS = [limit, steps_per_second, coverage_overhead, seeded_bugs, growth]
+
+
+def main():
+    arguments = _arguments()
+    work = arguments.folder / "work"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    started = time.monotonic()
+    setting = Setting.prepare(work, arguments.folder, arguments.quick, not arguments.no_install)
+    tables = []
+    for chapter in CHAPTERS:
+        if arguments.only and chapter.__name__ not in arguments.only:
+            continue
+        print(f"{time.monotonic() - started:5.0f} s: {chapter.__name__} ...", file=sys.stderr, flush=True)  # fmt: skip
+        tables += chapter.measure(setting)
+    print(f"{time.monotonic() - started:5.0f} s: done", file=sys.stderr, flush=True)
+    version = ".".join(platform.python_version_tuple()[:2])
+    new = page.section(version, _facts(setting), tables)
+    print(new)
+    if not arguments.only:
+        file = arguments.page
+        old = file.read_text(encoding="utf-8") if file.exists() else ""
+        file.write_text(page.with_section(old, version, new), encoding="utf-8")
+        print(f"Written to {file}", file=sys.stderr)
+
+
+def _facts(setting):
+    """When, where and with what."""
+    packages = ["tstl"] if setting.ancestor else []
+    packages += ["hypothesis", "coverage", "slipcover"] if setting.programs else []
+    versions = [f"{package} {peers.version(package)}" for package in packages]
+    versions = ", ".join([f"testwright {ours.version()}", *versions])
+    cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    quick = " A quick run: the numbers mean nothing." if setting.quick else ""
+    return (
+        f"Measured on {datetime.date.today()} with Python {platform.python_version()} on {platform.system()} "
+        f"({platform.machine()}, {cpus} CPUs); {versions}. Medians of {setting.repeats} repeats.{quick}"
+    )
+
+
+def _arguments():
+    parser = argparse.ArgumentParser(
+        description="Measures everything and writes docs/benchmarks.md."
+    )
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="a little of everything, in a minute; writes no page unless asked",
+    )
+    parser.add_argument(
+        "--only",
+        action="append",
+        choices=[chapter.__name__ for chapter in CHAPTERS],
+        help="only this chapter; prints and writes nothing",
+    )
+    parser.add_argument(
+        "--no-install", action="store_true", help="compare only with what an earlier run installed"
+    )
+    parser.add_argument(
+        "--folder", type=Path, default=ROOT / "target" / "bench", help="where to install and work"
+    )
+    parser.add_argument(
+        "--page", type=Path, help="the page to write, docs/benchmarks.md by default"
+    )
+    arguments = parser.parse_args()
+    arguments.folder = arguments.folder.resolve()
+    if arguments.page is None:
+        quick = arguments.folder / "quick.md"
+        arguments.page = quick if arguments.quick else ROOT / "docs" / "benchmarks.md"
+    return arguments
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+"""How long it takes to find the bugs that the AVL example has on purpose: ours, the ancestor, Hypothesis."""
+
+import page
+from measure import median
+from systems import BUGS
+
+
+def measure(setting):
+    seeds = range(1, 3 if setting.quick else 21)
+    seconds = 5 if setting.quick else 10
+    tools = setting.searchers()
+    table = page.Table(
+        "Time to find a bug",
+        f"CPU time from the start of the command to its end, without reduction, and steps until the failure; bugs that are found at once show little but the start of the command, for Testwright also the confirmation in a process of its own. The ancestor's harness was compiled before. These are medians of {len(seeds)} seeds. Where a bug was not found within {seconds} seconds for some seeds, it says for how many it was; those that were not found count as the slowest.",
+        ["bug", *(tool.name for tool in tools)],
+    )
+    table.notes += setting.missing()
+    for bug, words in BUGS.items():
+        results = {tool.name: [] for tool in tools}
+        for seed in seeds:
+            for tool in tools:
+                results[tool.name].append(tool.find(bug, seed, seconds))
+        own = median_of(results[setting.ours.name], 0)
+        cells = []
+        for tool in tools:
+            found = [result for result in results[tool.name] if result]
+            time, steps = median_of(results[tool.name], 0), median_of(results[tool.name], 1)
+            if time == NEVER:
+                cells.append(f"found with {len(found)} of {len(seeds)} seeds")
+                continue
+            ratio = f" ({page.times(time / own)})" if tool is not setting.ours else ""
+            cell = f"{time:.2f} s{ratio}, {steps:,.0f} steps"
+            if len(found) < len(seeds):
+                cell += f", found with {len(found)} of {len(seeds)}"
+            cells.append(cell)
+        table.add(words, *cells)
+    return [table]
+
+
+NEVER = float("inf")
+
+
+def median_of(results, part):
+    """The median of one part of the results, what was not found being the slowest."""
+    return median(result[part] if result else NEVER for result in results)

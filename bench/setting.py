@@ -1,0 +1,80 @@
+"""What all benchmarks share: how thorough to be, where to work, what to compare with."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import measure
+import ours
+import peers
+from peers.ancestor import Ancestor
+from peers.stateful import Hypothesis
+from systems import Systems
+
+
+@dataclass
+class Setting:
+    """How to measure."""
+
+    quick: bool
+    work: Path
+    #: How often everything is measured.
+    repeats: int
+    #: How many CPU seconds a measured search should take.
+    seconds: float
+    systems: Systems
+    ours: ours.Searcher
+    #: None where it could not be installed.
+    ancestor: Ancestor
+    hypothesis: Hypothesis
+    #: The folder with the programs of coverage.py and SlipCover, if it is there.
+    programs: Path
+
+    @classmethod
+    def prepare(cls, work, environments, quick, install):
+        systems = Systems(work)
+        old = peers.environment(environments, "ancestor", install)
+        new = peers.environment(environments, "others", install)
+        return cls(
+            quick=quick,
+            work=work,
+            repeats=1 if quick else 5,
+            seconds=0.05 if quick else 0.5,
+            systems=systems,
+            ours=ours.Searcher(systems),
+            ancestor=old and Ancestor(systems, old),
+            hypothesis=new and Hypothesis(systems, new),
+            programs=new,
+        )
+
+    def searchers(self):
+        """Ours first."""
+        return [tool for tool in (self.ours, self.ancestor, self.hypothesis) if tool]
+
+    def missing(self):
+        """A sentence for each peer that is not there."""
+        named = {"the ancestor": self.ancestor, "Hypothesis": self.hypothesis}
+        return [f"{name} is not installed." for name, tool in named.items() if not tool]
+
+
+class Pace:
+    """Steps per second of one tool on one system: a long search minus a search of one test, in CPU time."""
+
+    def __init__(self, setting, tool, system, **options):
+        self.search = lambda tests: tool.search(system, tests, **options)
+        some = 5
+        self.start_up = measure.median(
+            self.search(1)[0].cpu for _ in range(min(3, setting.repeats))
+        )
+        while True:
+            done, steps = self.search(some)
+            taken = done.cpu - self.start_up
+            if taken > setting.seconds / 3 or setting.quick:
+                break
+            some *= 8 if taken < setting.seconds / 20 else 3
+        wanted = setting.seconds / max(taken, 0.001)
+        self.tests = some if setting.quick else max(2, round(some * wanted))
+
+    def __call__(self):
+        """Seconds per step."""
+        done, steps = self.search(self.tests)
+        return max(done.cpu - self.start_up, 1e-6) / steps

@@ -1,0 +1,53 @@
+"""Steps per second, with and without coverage and properties: ours, the ancestor, Hypothesis."""
+
+import page
+from measure import alternately, median
+from peers import ancestor
+from setting import Pace
+from systems import SHOWN
+
+#: (properties, coverage)
+VARIANTS = [(True, False), (False, False), (True, True), (False, True)]
+
+SLOW_TRACER = "The ancestor needs coverage.py 4.5.2, whose tracer in C cannot be built for this Python; it uses the one in Python."
+
+
+def variants(system):
+    """There is nothing to cover where the harness is all there is."""
+    return [variant for variant in VARIANTS if not variant[1] or system in ("avl", "sorted")]
+
+
+def in_words(check, coverage):
+    words = ["with properties" if check else "without properties"]
+    return ", ".join(words + ["branch coverage"] * coverage)
+
+
+def measure(setting):
+    tools = setting.searchers()
+    table = page.Table(
+        "Steps per second",
+        "Tests of 100 steps. In brackets how many times as many steps Testwright takes. A step of Hypothesis does about the same as one of the others: its state machines have the same actions, references and checks, but it chooses among rules, the others among actions. Hypothesis has no coverage of its own; it is run by coverage.py with branches.",
+        ["system", "", *(tool.name for tool in tools)],
+        words_in=2,
+    )
+    table.notes += setting.missing()
+    for system, shown in SHOWN.items():
+        for check, coverage in variants(system):
+            cells, paces = {}, {}
+            for tool in tools:
+                reason = tool.why_not(system, coverage)
+                if reason:
+                    cells[tool.name] = "not available" + table.note(reason + ".")
+                else:
+                    paces[tool.name] = Pace(setting, tool, system, check=check, coverage=coverage)
+            taken = alternately(setting.repeats, paces)
+            seconds = {name: median(measured) for name, measured in taken.items()}
+            own = seconds.get(setting.ours.name)
+            for name, value in seconds.items():
+                cells[name] = page.rate(1 / value)
+                if own and name != setting.ours.name:
+                    cells[name] += f" ({page.times(value / own)})"
+                if coverage and name == ancestor.NAME and not setting.ancestor.has_c_tracer():
+                    cells[name] += table.note(SLOW_TRACER)
+            table.add(shown, in_words(check, coverage), *(cells[tool.name] for tool in tools))
+    return [table]

@@ -1,0 +1,57 @@
+"""What is tested: one folder for each system, with its harness.
+
+The AVL tree and its seeded bugs are those of `examples/avl`.
+"""
+
+import shutil
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+AVL = HERE.parents[1] / "examples" / "avl"
+
+#: What is shown in tables, by system.
+SHOWN = {
+    "avl": "AVL tree against a set",
+    "sorted": "`sortedcontainers` against list and dict",
+    "append": "list append",
+    "empty": "empty action",
+}
+
+#: Modules of `examples/avl` with a bug each, and the bug in words.
+BUGS = {
+    "avl_missing_rebalance": "deletion does not rebalance",
+    "avl_wrong_delete": "deleted value stays",
+    "avl_wrong_find": "search does not look at leaves",
+}
+
+
+class Systems:
+    """Copies of the systems to run in, so that nothing is written into the source tree."""
+
+    def __init__(self, work):
+        self.work = work
+
+    def folder(self, system, purpose):
+        """A folder with a system in it, for one purpose."""
+        folder = self.work / f"{system}-{purpose}"
+        if not folder.exists():
+            folder.mkdir(parents=True)
+            for file in (HERE / system).glob("*.*"):
+                shutil.copy(file, folder)
+            if system == "avl":
+                for file in AVL.glob("*.py"):
+                    shutil.copy(file, folder)
+        return folder
+
+    def harness(self, system, bug=None, purpose="ours"):
+        """The harness of a system, for the AVL tree also with a bug."""
+        folder = self.folder(system, purpose)
+        plain = folder / f"{system}.tstl"
+        if bug is None:
+            return plain
+        buggy = folder / f"{bug}.tstl"
+        if not buggy.exists():
+            text = plain.read_text(encoding="utf-8")
+            text = text.replace("@import avl", f"@import {bug}").replace("avl.AVL", f"{bug}.AVL")
+            buggy.write_text(text.replace("source: avl", f"source: {bug}"), encoding="utf-8")
+        return buggy

@@ -1,0 +1,163 @@
+"""The benchmarks measure what they say: the same work on both sides, written down in order. No time is looked at."""
+
+import importlib
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BENCH = ROOT / "bench"
+NAMES = ["limit", "measure", "ours", "page", "peers", "setting", "straight_line", "systems"]
+
+
+@pytest.fixture
+def bench(monkeypatch):
+    """The modules of the folder `bench`, by name."""
+    monkeypatch.syspath_prepend(str(BENCH))
+    yield importlib.import_module
+    for name in [name for name in sys.modules if name.split(".")[0] in NAMES]:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def setting(bench, tmp_path):
+    """A quick setting without anything to compare with."""
+    pytest.importorskip("sortedcontainers")
+    return bench("setting").Setting.prepare(tmp_path / "work", tmp_path, True, install=False)
+
+
+@pytest.mark.parametrize("system", ["avl", "sorted", "append"])
+def test_the_straight_line_program_does_the_same_work(bench, setting, system):
+    recording = bench("limit").Recording(setting, system)
+    assert recording.steps == 5 * 100
+    assert sum(len(steps) for steps in recording.saved) == recording.steps
+    by_us, by_the_program = recording.properties()
+    assert by_us == by_the_program > 0
+    # They fail if a guard is false, a result differs from the reference, or a property does not hold.
+    recording.straight()
+    recording.straight(only_changed=True)
+    recording.ours("--no-reset")
+
+
+def test_other_work_would_be_noticed(bench, setting):
+    """A comparison that cannot fail shows nothing."""
+    recording = bench("limit").Recording(setting, "append")
+    by_us, by_the_program = recording.properties()
+    text = recording.harness.read_text(encoding="utf-8")
+    recording.harness.write_text(text + "\nproperty: <list>\n", encoding="utf-8")
+    assert recording.properties() == (2 * by_us, by_the_program)
+    recording.harness.write_text("property: True\n\nNone\n", encoding="utf-8")
+    recording.tests += 1
+    with pytest.raises(bench("measure").Failed, match="not the same work: 600 and 500 steps"):
+        recording.ours()
+
+
+def test_what_a_straight_line_program_looks_like(bench):
+    straight_line = bench("straight_line")
+    harness = straight_line.read(
+        "@import shop\n"
+        "pools:\n  <int> 2\n  <shop> 2 REF\n"
+        "properties:\n  <shop>.is_sane()\n"
+        "actions:\n"
+        "  <int> := <[-1..9]>\n"
+        "  <shop> := shop.Shop()\n"
+        "  len(<shop,1>) > 0 -> {KeyError} ~<shop>.sell(<int>)\n"
+        "references:\n  shop.Shop\\(\\) ==> []\n  sell ==> remove\n"
+        "compares:\n  sell\n"
+    )
+    steps = ["int0 = -1", "shop1 = shop.Shop()", "shop1.sell(int0)", "int1 = 9"]
+    every = straight_line.program(harness, [steps])
+    assert (every.steps, every.properties) == (4, 3)
+    check = "    if not shop1.is_sane(): raise AssertionError('shop1.is_sane()')\n"
+    assert (
+        "def test_0():\n"
+        "    int0 = -1\n"
+        "    shop1 = shop.Shop()\n"
+        "    shop1_twin = []\n"
+        f"{check}"
+        "    if not (len(shop1) > 0): raise AssertionError('len(shop1) > 0')\n"
+        "    try:\n"
+        "        result = shop1.sell(int0)\n"
+        "    except KeyError:\n"
+        "        result = RAISED\n"
+        "    try:\n"
+        "        other = shop1_twin.remove(int0)\n"
+        "    except Exception:\n"
+        "        other = RAISED\n"
+        "    if result != other: raise AssertionError('shop1.sell(int0)')\n"
+        f"{check}"
+        "    int1 = 9\n"
+        f"{check}"
+    ) in every.text
+    changed = straight_line.program(harness, [steps], only_changed=True)
+    assert (changed.steps, changed.properties) == (4, 2)
+
+
+def test_every_tool_takes_the_steps_it_is_asked_for(bench, tmp_path):
+    """With the peers that an earlier `make bench` installed, if there are any."""
+    module = bench("setting")
+    setting = module.Setting.prepare(tmp_path / "work", ROOT / "target" / "bench", True, False)
+    for tool in setting.searchers():
+        for system in bench("systems").SHOWN:
+            taken = [tool.search(system, 3, check=check, length=20)[1] for check in (True, False)]
+            if tool is setting.hypothesis:
+                # It ends some tests early and makes others instead.
+                assert min(taken) >= 20, system
+            else:
+                assert taken == [60, 60], (tool.name, system)
+
+
+def test_every_seeded_bug_is_found(bench, setting):
+    for bug in bench("systems").BUGS:
+        assert setting.ours.find(bug, seed=1, seconds=20), bug
+
+
+def test_a_section_is_replaced_and_the_newest_comes_first(bench):
+    page = bench("page")
+    text = ""
+    for version, words in (("3.9", "Then."), ("3.12", ""), ("3.11", ""), ("3.9", "Now.")):
+        text = page.with_section(text, version, page.section(version, words, []))
+    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == [
+        "Python 3.12",
+        "Python 3.11",
+        "Python 3.9",
+    ]
+    assert "Now." in text and "Then." not in text
+    assert text.startswith(page.INTRODUCTION)
+
+
+def test_a_quick_run_writes_a_well_formed_page(tmp_path):
+    pytest.importorskip("sortedcontainers")
+    written = tmp_path / "page.md"
+    command = [sys.executable, BENCH / "run.py", "--quick", "--no-install"]
+    done = subprocess.run(
+        [*command, "--folder", tmp_path, "--page", written],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    well_formed(written.read_text(encoding="utf-8"))
+    assert done.stdout.strip() in written.read_text(encoding="utf-8")
+
+
+def test_the_page_in_the_documentation_is_well_formed():
+    well_formed((ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8"))
+
+
+def well_formed(text):
+    """Every section has every table, every row as many cells as its head."""
+    sections = re.split(r"^## Python \d+\.\d+\n", text, flags=re.MULTILINE)[1:]
+    assert sections
+    for section in sections:
+        tables = re.findall(r"(?:^\|.*\|\n)+", section, re.MULTILINE)
+        assert len(tables) == section.count("\n### ") == 7
+        for table in tables:
+            rows = [row.strip("|\n").split("|") for row in table.splitlines()]
+            assert len(rows) > 2
+            assert {len(row) for row in rows} == {len(rows[0])}, table
+        for mark in re.findall(r" \((\d)\)", section):
+            assert f"\n({mark}) " in section, f"there is no note {mark}"
