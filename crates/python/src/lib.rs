@@ -12,6 +12,7 @@
 
 mod actions;
 mod call;
+mod chance;
 mod checks;
 mod context;
 mod draw;
@@ -21,6 +22,7 @@ mod forked;
 mod functions;
 mod harness_object;
 mod hooks;
+mod imprint;
 mod interpreter;
 mod interrupt;
 mod layout;
@@ -28,6 +30,7 @@ mod line_code;
 mod load;
 mod logs;
 mod mirror;
+mod modules;
 mod options;
 mod output;
 mod plan;
@@ -36,6 +39,7 @@ mod slot_set;
 mod snapshot;
 mod stage;
 mod standalone;
+mod surroundings;
 mod system;
 mod weights;
 

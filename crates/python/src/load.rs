@@ -26,6 +26,7 @@ use crate::line_code::{Kind, LineCode};
 use crate::logs::LogLine;
 use crate::logs::Logs;
 use crate::mirror::Mirror;
+use crate::modules::Modules;
 use crate::pool_states::PoolStates;
 use crate::stage::Stage;
 use crate::system::PythonSystem;
@@ -103,15 +104,7 @@ pub(crate) fn load<'py>(
         hooks.has(Hook::AfterEach),
     );
     let lines = Lines::new(&context, &mirror).map_err(failed)?;
-    let modules = if options.reset_modules {
-        modules_to_reset(&context).map_err(failed)?
-    } else {
-        Vec::new()
-    };
-    let execute = python
-        .import("builtins")
-        .and_then(|builtins| builtins.getattr("exec"))
-        .map_err(failed)?;
+    let modules = modules_to_reset(&context, options.reset_modules).map_err(failed)?;
     let _hooks_may_raise = hooks.call(Hook::BeforeAll);
     let sizes: Vec<u32> = context.harness.pools.iter().map(|pool| pool.size).collect();
     let states = PoolStates::new(&sizes);
@@ -136,7 +129,6 @@ pub(crate) fn load<'py>(
         actions,
         hooks,
         modules,
-        execute,
         warned,
         reference_raised,
         stage,
@@ -280,9 +272,10 @@ fn run_raw_code(context: &Context<'_>, text: &str) -> Result<(), LoadError> {
     })
 }
 
-fn modules_to_reset<'py>(
-    context: &Context<'py>,
-) -> PyResult<Vec<(Bound<'py, PyDict>, Bound<'py, PyAny>)>> {
+fn modules_to_reset<'py>(context: &Context<'py>, wanted: bool) -> PyResult<Modules<'py>> {
+    if !wanted {
+        return Modules::new(context.python, Vec::new());
+    }
     let names: Vec<&str> = context
         .harness
         .raw
@@ -297,10 +290,10 @@ fn modules_to_reset<'py>(
         .map(|source| source.text.as_str())
         .collect();
     let sources: Vec<&str> = sources.into_iter().collect();
-    context
+    let found = context
         .support
-        .call_method1("modules_to_reset", (names, sources, &context.namespace))?
-        .extract()
+        .call_method1("modules_to_reset", (names, sources, &context.namespace))?;
+    Modules::new(context.python, found.extract()?)
 }
 
 impl<'py> Lines<'py> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::PyList;
 use testwright_core::{
     ActionId, Axis, Catalog, Error, Outcome, PoolId, Random, System, TemplateId,
 };
@@ -22,6 +22,7 @@ use crate::line_code::LineCode;
 use crate::load;
 use crate::logs::Logs;
 use crate::mirror::Mirror;
+use crate::modules::Modules;
 use crate::output::Output;
 use crate::pool_states::PoolStates;
 use crate::stage::Stage;
@@ -57,9 +58,7 @@ pub struct PythonSystem<'py> {
     pub(crate) checks: Checks<'py>,
     pub(crate) logs: Logs<'py>,
     pub(crate) hooks: Hooks<'py>,
-    pub(crate) modules: Vec<(Bound<'py, PyDict>, Bound<'py, PyAny>)>,
-    /// The interpreter's own `exec`, which runs the code of modules again.
-    pub(crate) execute: Bound<'py, PyAny>,
+    pub(crate) modules: Modules<'py>,
     pub(crate) warned: Bound<'py, PyList>,
     /// Exceptions that the reference raised in the last step.
     pub(crate) reference_raised: Bound<'py, PyList>,
@@ -168,8 +167,7 @@ impl<'py> PythonSystem<'py> {
                 module.and_then(|module| module.getattr(part).ok())
             });
             let namespace = module.and_then(|module| module.getattr("__dict__").ok());
-            namespace
-                .is_some_and(|namespace| self.modules.iter().any(|(own, _)| own.is(&namespace)))
+            namespace.is_some_and(|namespace| self.modules.contain(&namespace))
         };
         let names = self
             .context
@@ -312,21 +310,17 @@ impl PythonSystem<'_> {
         Ok(())
     }
 
-    fn reset_modules(&self) -> Result<(), ResetTrouble> {
-        for (namespace, code) in &self.modules {
-            self.execute.call1((code, namespace)).map_err(|error| {
-                let name = namespace.get_item("__name__").ok().flatten();
-                let name = name.map(|name| name.to_string()).unwrap_or_default();
-                ResetTrouble {
-                    what: format!("running the module `{name}` again for a new test"),
-                    error,
-                    help: Some(String::from(
-                        "if the module cannot be run twice, switch this off with `--no-reset`",
-                    )),
-                }
-            })?;
-        }
-        Ok(())
+    fn reset_modules(&mut self) -> Result<(), ResetTrouble> {
+        self.modules.reset().map_err(|trouble| ResetTrouble {
+            what: format!(
+                "running the module `{}` again for a new test",
+                trouble.module
+            ),
+            error: trouble.error,
+            help: Some(String::from(
+                "if the module cannot be run twice, switch this off with `--no-reset`",
+            )),
+        })
     }
 
     fn run_inits(&mut self) -> Result<(), ResetTrouble> {
