@@ -11,6 +11,7 @@
 #![warn(missing_docs)]
 
 mod actions;
+mod by_key;
 mod call;
 mod chance;
 mod checks;
@@ -35,6 +36,7 @@ mod options;
 mod output;
 mod plan;
 mod pool_states;
+mod rejected;
 mod slot_set;
 mod snapshot;
 mod stage;

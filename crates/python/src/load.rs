@@ -28,6 +28,7 @@ use crate::logs::Logs;
 use crate::mirror::Mirror;
 use crate::modules::Modules;
 use crate::pool_states::PoolStates;
+use crate::rejected::Rejected;
 use crate::stage::Stage;
 use crate::system::PythonSystem;
 use crate::weights::Weights;
@@ -121,6 +122,8 @@ pub(crate) fn load<'py>(
         problems: BTreeMap::new(),
         assumption_violated: false,
         last_expected: None,
+        prepared: None,
+        rejected: Rejected::default(),
         last_failure: None,
         values: Vec::new(),
         context,
@@ -192,12 +195,16 @@ fn context<'py>(
 ) -> PyResult<Context<'py>> {
     let layout = Layout::new(&harness);
     let slots = PyList::new(python, (0..layout.total()).map(|_| python.None()))?;
+    let places = (0..layout.total())
+        .map(|place| Ok(place.into_pyobject(python)?.into_any()))
+        .collect::<PyResult<Vec<_>>>()?;
     let path = std::path::absolute(path)?.to_string_lossy().into_owned();
     Ok(Context {
         python,
         harness,
         layout,
         slots,
+        places,
         namespace,
         path,
         support,
