@@ -244,11 +244,13 @@ impl Catalog {
     }
 
     /// A pool.
+    #[inline]
     pub fn pool(&self, pool: PoolId) -> &Pool {
         &self.pools[pool.0]
     }
 
     /// The templates, in file order.
+    #[inline]
     pub fn templates(&self) -> &[Template] {
         &self.templates
     }
@@ -259,6 +261,7 @@ impl Catalog {
     }
 
     /// The sizes of a template's axes.
+    #[inline]
     pub fn sizes(&self, template: TemplateId) -> &[u64] {
         &self.sizes[template.0]
     }
@@ -267,6 +270,7 @@ impl Catalog {
     ///
     /// # Panics
     /// If the id is not one of this catalogue.
+    #[inline]
     pub fn template_of(&self, action: ActionId) -> TemplateId {
         assert!(
             action.0 < self.len(),
@@ -277,6 +281,7 @@ impl Catalog {
     }
 
     /// Writes what an action has chosen on each axis of its template into `values`.
+    #[inline]
     pub fn values_into(&self, action: ActionId, values: &mut Vec<u64>) -> TemplateId {
         let template = self.template_of(action);
         let sizes = &self.sizes[template.0];
@@ -298,6 +303,7 @@ impl Catalog {
     }
 
     /// The action of a template with these choices.
+    #[inline]
     pub fn action(&self, template: TemplateId, values: &[u64]) -> ActionId {
         let index = self.sizes[template.0]
             .iter()

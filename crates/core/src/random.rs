@@ -28,6 +28,7 @@ impl Random {
     }
 
     /// A uniform number in `0..bound`, by multiplication with rejection (Lemire 2019); 0 if the bound is 0.
+    #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         if bound < 2 {
             return 0;

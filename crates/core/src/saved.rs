@@ -296,7 +296,7 @@ impl SavedTest {
                     };
                     if let Some(action) = enabled {
                         match system.step(*action) {
-                            Outcome::Passed | Outcome::Expected(_) => {}
+                            Outcome::Passed | Outcome::Expected => {}
                             Outcome::Failed(_) => running = false,
                             Outcome::Interrupted => return Err(Error::new("interrupted")),
                         }

@@ -37,6 +37,13 @@ pub trait System {
     /// Takes an action that is enabled.
     fn step(&mut self, action: ActionId) -> Outcome;
 
+    /// The exception of the last step as text, such as `KeyError: 3`, if the outcome was [`Outcome::Expected`].
+    ///
+    /// Only those ask who show it to somebody. A search does not, and making the text may take longer than the step.
+    fn expected(&mut self) -> String {
+        String::new()
+    }
+
     /// Asks whether all invariants hold: [`Outcome::Passed`], [`Outcome::Failed`] or [`Outcome::Interrupted`].
     fn check(&mut self) -> Outcome;
 

@@ -9,8 +9,8 @@ use crate::ActionId;
 pub enum Outcome {
     /// Nothing to complain about.
     Passed,
-    /// An exception that the harness expects, as text.
-    Expected(String),
+    /// An exception that the harness expects; [`System::expected`](crate::System::expected) knows which.
+    Expected,
     /// The system misbehaved.
     Failed(Box<Failure>),
     /// The person at the keyboard asked to stop. It says nothing about the system.

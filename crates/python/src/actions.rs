@@ -1,12 +1,14 @@
 //! Action lines as functions: compiled when first needed, one per textual alternative.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use pyo3::prelude::*;
-use rustc_hash::FxHashMap;
 use testwright_core::{ActionId, TemplateId};
-use testwright_lang::harness::{Action, Fragment};
+use testwright_lang::Harness;
+use testwright_lang::harness::{Action, Fragment, Part};
 
+use crate::by_key::ByKey;
 use crate::call::{self, Operands};
 use crate::context::Context;
 use crate::failures::Raised;
@@ -26,7 +28,9 @@ pub(crate) struct Actions<'py> {
 
 struct TemplateCode<'py> {
     plan: Plan,
-    variants: FxHashMap<u64, Rc<Variant<'py>>>,
+    variants: ByKey<Rc<Variant<'py>>>,
+    /// The axes that its conditions mention, if that leaves any out.
+    deciding: Option<Vec<usize>>,
     operands: Operands<'py>,
 }
 
@@ -65,7 +69,8 @@ impl<'py> Actions<'py> {
         };
         let template = |action: &Action| TemplateCode {
             plan: plan(action, mirror.depends_on_indices()),
-            variants: FxHashMap::default(),
+            variants: ByKey::default(),
+            deciding: deciding(&context.harness, action),
             operands: Operands::new(),
         };
         let mut actions = Actions {
@@ -94,8 +99,9 @@ impl<'py> Actions<'py> {
         actions
     }
 
-    /// The functions for an action, and its arguments ready to be passed.
-    fn variant(
+    /// The functions for an action.
+    #[inline]
+    pub(crate) fn variant(
         &mut self,
         context: &Context<'py>,
         mirror: &Mirror<'py>,
@@ -103,9 +109,21 @@ impl<'py> Actions<'py> {
         values: &[u64],
     ) -> PyResult<Rc<Variant<'py>>> {
         let key = self.templates[template.0].plan.key(values);
-        if let Some(variant) = self.templates[template.0].variants.get(&key) {
+        if let Some(variant) = self.templates[template.0].variants.get(key) {
             return Ok(Rc::clone(variant));
         }
+        self.new_variant(context, mirror, template, values, key)
+    }
+
+    #[cold]
+    fn new_variant(
+        &mut self,
+        context: &Context<'py>,
+        mirror: &Mirror<'py>,
+        template: TemplateId,
+        values: &[u64],
+        key: u64,
+    ) -> PyResult<Rc<Variant<'py>>> {
         let variant = Rc::new(self.compile(context, mirror, template, values)?);
         self.templates[template.0]
             .variants
@@ -259,11 +277,10 @@ impl<'py> Actions<'py> {
     pub(crate) fn conditions_hold(
         &mut self,
         context: &Context<'py>,
-        mirror: &Mirror<'py>,
         template: TemplateId,
+        variant: &Variant<'py>,
         values: &[u64],
     ) -> PyResult<bool> {
-        let variant = self.variant(context, mirror, template, values)?;
         if variant.conditions.is_empty() {
             return Ok(true);
         }
@@ -276,22 +293,28 @@ impl<'py> Actions<'py> {
         Ok(true)
     }
 
-    /// Runs an action. The second value tells whether the reference took part.
+    /// Which of its conditions an action has, as a number: actions of a template with the same number have the same.
+    /// `None` if no two actions have.
+    #[inline]
+    pub(crate) fn condition_number(&self, template: TemplateId, values: &[u64]) -> Option<u64> {
+        let code = &self.templates[template.0];
+        let axes = code.deciding.as_ref()?.iter();
+        Some(axes.fold(0, |number, axis| {
+            number * code.plan.sizes()[*axis] + values[*axis]
+        }))
+    }
+
+    /// Runs an action.
+    #[inline]
     pub(crate) fn run(
         &mut self,
         context: &Context<'py>,
-        mirror: &Mirror<'py>,
         template: TemplateId,
+        variant: &Variant<'py>,
         values: &[u64],
-    ) -> (PyResult<Bound<'py, PyAny>>, bool) {
-        let variant = match self.variant(context, mirror, template, values) {
-            Ok(variant) => variant,
-            Err(error) => return (Err(error), false),
-        };
-        if let Err(error) = self.collect_arguments(context, template, values) {
-            return (Err(error), false);
-        }
-        (call::call(&variant.run, &self.arguments), variant.mirrored)
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.collect_arguments(context, template, values)?;
+        call::call(&variant.run, &self.arguments)
     }
 
     fn collect_arguments(
@@ -302,8 +325,7 @@ impl<'py> Actions<'py> {
     ) -> PyResult<()> {
         let code = &mut self.templates[template.0];
         call::collect(
-            &context.slots,
-            &context.layout,
+            context,
             &code.plan,
             values,
             &mut code.operands,
@@ -369,6 +391,26 @@ fn fragments(action: &Action) -> Vec<&Fragment> {
     all.extend(&action.pre_values);
     all.extend(action.expect.iter().map(|expect| &expect.arguments));
     all
+}
+
+/// The axes that the conditions of an action depend on; `None` if it has no conditions, or if they depend on all that
+/// its actions differ in.
+fn deciding(harness: &Harness, action: &Action) -> Option<Vec<usize>> {
+    let conditions: Vec<&Fragment> = action.guard.iter().chain(&action.speculative).collect();
+    if conditions.is_empty() {
+        return None;
+    }
+    let parts = conditions.iter().flat_map(|condition| &condition.parts);
+    let mentioned: BTreeSet<usize> = parts
+        .filter_map(|part| match part {
+            Part::Slot { axis, .. } | Part::Choice { axis, .. } => Some(*axis),
+            Part::Text(_) | Part::Pre(_) => None,
+        })
+        .collect();
+    let plan = Plan::new(harness, &action.axes, conditions, false);
+    let left_out =
+        (0..action.axes.len()).any(|axis| plan.sizes()[axis] > 1 && !mentioned.contains(&axis));
+    left_out.then(|| mentioned.into_iter().collect())
 }
 
 /// A sentence about an exception that harness code raised where it must not.

@@ -5,36 +5,37 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 use testwright_core::{Axis, Choice};
 
-use crate::layout::Layout;
+use crate::context::Context;
 use crate::plan::Plan;
 
 /// Values of literal alternatives, made when first needed: by axis, then by alternative.
 pub(crate) type Operands<'py> = Vec<Vec<Option<Bound<'py, PyAny>>>>;
 
 /// Collects the arguments of a call: the slots, then a place or value per argument axis.
+#[inline]
 pub(crate) fn collect<'py>(
-    slots: &Bound<'py, PyList>,
-    layout: &Layout,
+    context: &Context<'py>,
     plan: &Plan,
     values: &[u64],
     operands: &mut Operands<'py>,
     arguments: &mut Vec<Bound<'py, PyAny>>,
 ) -> PyResult<()> {
-    let python = slots.py();
-    arguments.clear();
-    arguments.push(slots.clone().into_any());
+    // The slots are always the first, so they stay from call to call.
+    arguments.truncate(1);
+    if arguments.is_empty() {
+        arguments.push(context.slots.clone().into_any());
+    }
     for axis in plan.arguments() {
         let value = values[*axis];
         let argument = match &plan.axes()[*axis] {
-            Axis::Slot { pool, .. } => layout
-                .place(*pool, value as u32)
-                .into_pyobject(python)?
-                .into_any(),
+            Axis::Slot { pool, .. } => {
+                context.places[context.layout.place(*pool, value as u32)].clone()
+            }
             Axis::Choice(Choice::Integers { first, .. }) => first
                 .wrapping_add_unsigned(value)
-                .into_pyobject(python)?
+                .into_pyobject(context.python)?
                 .into_any(),
-            Axis::Choice(choice) => operand(python, choice, *axis, value, operands)?,
+            Axis::Choice(choice) => operand(context.python, choice, *axis, value, operands)?,
             Axis::Repeat(_) => continue,
         };
         arguments.push(argument);
@@ -67,6 +68,7 @@ fn operand<'py>(
 }
 
 /// Calls a function with positional arguments.
+#[inline]
 pub(crate) fn call<'py>(
     function: &Bound<'py, PyAny>,
     arguments: &[Bound<'py, PyAny>],
@@ -86,6 +88,7 @@ pub(crate) fn call<'py>(
 }
 
 /// Whether a slot holds a value.
+#[inline]
 pub(crate) fn is_filled(slots: &Bound<'_, PyList>, place: usize) -> bool {
     // SAFETY: `PyList_GetItem` checks the index and returns a borrowed reference, which is only compared here.
     unsafe {

@@ -16,6 +16,8 @@ pub(crate) struct Context<'py> {
     pub(crate) layout: Layout,
     /// All slots, twins included, in one list.
     pub(crate) slots: Bound<'py, PyList>,
+    /// The number of each of their places, as an object.
+    pub(crate) places: Vec<Bound<'py, PyAny>>,
     /// The module namespace in which all harness code runs.
     pub(crate) namespace: Bound<'py, PyDict>,
     /// The harness file, as tracebacks name it.
@@ -30,6 +32,7 @@ impl<'py> Context<'py> {
         self.support.call_method1("make_function", arguments)
     }
 
+    #[inline]
     pub(crate) fn is_filled(&self, pool: PoolId, slot: u32) -> bool {
         call::is_filled(&self.slots, self.layout.place(pool, slot))
     }

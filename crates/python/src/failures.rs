@@ -22,15 +22,7 @@ pub(crate) struct Raised {
 
 impl Raised {
     pub(crate) fn new(python: Python<'_>, error: &PyErr) -> Raised {
-        let value = error.value(python);
-        let type_name = error.get_type(python).qualname().map_or_else(
-            |_| String::from("exception"),
-            |name| printable(&name.to_string()),
-        );
-        let message = value.str().map_or_else(
-            |_| String::from("(its message cannot be shown)"),
-            |text| printable(&text.to_string_lossy()),
-        );
+        let (type_name, message) = type_and_message(python, error);
         let anywhere = error.is_instance_of::<PyRecursionError>(python)
             || error.is_instance_of::<PyMemoryError>(python);
         let place = if anywhere {
@@ -40,7 +32,7 @@ impl Raised {
         };
         Raised {
             type_name,
-            message: shorten(&message),
+            message,
             place,
             traceback: printable(&formatted(python, error)),
         }
@@ -48,11 +40,7 @@ impl Raised {
 
     /// `KeyError: 3`, or the type alone where there is no message.
     pub(crate) fn summary(&self) -> String {
-        let first_line = self.message.lines().next().unwrap_or_default();
-        match first_line {
-            "" => self.type_name.clone(),
-            text => format!("{}: {text}", self.type_name),
-        }
+        headline(&self.type_name, &self.message)
     }
 
     /// What stays the same when the same bug is met with other values.
@@ -65,6 +53,31 @@ impl Raised {
             ),
             None => self.type_name.clone(),
         }
+    }
+}
+
+/// `KeyError: 3`, without looking at where it came from.
+pub(crate) fn summary(python: Python<'_>, error: &PyErr) -> String {
+    let (type_name, message) = type_and_message(python, error);
+    headline(&type_name, &message)
+}
+
+fn type_and_message(python: Python<'_>, error: &PyErr) -> (String, String) {
+    let type_name = error.get_type(python).qualname().map_or_else(
+        |_| String::from("exception"),
+        |name| printable(&name.to_string()),
+    );
+    let message = error.value(python).str().map_or_else(
+        |_| String::from("(its message cannot be shown)"),
+        |text| printable(&text.to_string_lossy()),
+    );
+    (type_name, shorten(&message))
+}
+
+fn headline(type_name: &str, message: &str) -> String {
+    match message.lines().next().unwrap_or_default() {
+        "" => type_name.to_owned(),
+        text => format!("{type_name}: {text}"),
     }
 }
 

@@ -18,6 +18,7 @@ pub(crate) fn in_child(python: Python<'_>) -> PyResult<Bound<'_, PyCFunction>> {
 
 /// Ends the process if it is a child that has come out of the system's code: a second tester that writes the same
 /// files is the last thing anybody wants.
+#[inline]
 pub(crate) fn leave_if_child() {
     if IS_CHILD.load(Ordering::Relaxed) {
         // SAFETY: the process has nothing to clean up: all it has is the parent's.

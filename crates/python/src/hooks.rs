@@ -50,6 +50,7 @@ impl<'py> Hooks<'py> {
         Hooks { functions, object }
     }
 
+    #[inline]
     pub(crate) fn has(&self, hook: Hook) -> bool {
         self.functions[hook as usize].is_some()
     }

@@ -31,6 +31,7 @@ impl Layout {
         self.total
     }
 
+    #[inline]
     pub(crate) fn place(&self, pool: PoolId, slot: u32) -> usize {
         self.starts[pool.0] + slot as usize
     }

@@ -11,7 +11,9 @@
 #![warn(missing_docs)]
 
 mod actions;
+mod by_key;
 mod call;
+mod chance;
 mod checks;
 mod context;
 mod coverage;
@@ -22,6 +24,7 @@ mod forked;
 mod functions;
 mod harness_object;
 mod hooks;
+mod imprint;
 mod interpreter;
 mod interrupt;
 mod layout;
@@ -29,14 +32,17 @@ mod line_code;
 mod load;
 mod logs;
 mod mirror;
+mod modules;
 mod options;
 mod output;
 mod plan;
 mod pool_states;
+mod rejected;
 mod slot_set;
 mod snapshot;
 mod stage;
 mod standalone;
+mod surroundings;
 mod system;
 mod weights;
 

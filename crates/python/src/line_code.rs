@@ -1,10 +1,10 @@
 //! Keyword lines with host code (`property:`, `init:`, `log:` …) as functions.
 
 use pyo3::prelude::*;
-use rustc_hash::FxHashMap;
 use testwright_core::{Axis, Role};
 use testwright_lang::harness::{Fragment, Line};
 
+use crate::by_key::ByKey;
 use crate::call::{self, Operands};
 use crate::context::Context;
 use crate::functions::{self, FunctionText};
@@ -26,7 +26,7 @@ pub(crate) struct LineCode<'py> {
     pub(crate) line: Line,
     kind: Kind,
     plan: Plan,
-    functions: FxHashMap<u64, Bound<'py, PyAny>>,
+    functions: ByKey<Bound<'py, PyAny>>,
     operands: Operands<'py>,
     values: Vec<u64>,
     arguments: Vec<Bound<'py, PyAny>>,
@@ -39,7 +39,7 @@ impl<'py> LineCode<'py> {
             line: line.clone(),
             kind,
             plan,
-            functions: FxHashMap::default(),
+            functions: ByKey::default(),
             operands: Operands::new(),
             values: Vec::new(),
             arguments: Vec::new(),
@@ -105,19 +105,20 @@ impl<'py> LineCode<'py> {
         values: &[u64],
     ) -> PyResult<Bound<'py, PyAny>> {
         let key = self.plan.key(values);
-        if !self.functions.contains_key(&key) {
-            let function = context.function(&self.source(context, values))?;
-            self.functions.insert(key, function);
-        }
         call::collect(
-            &context.slots,
-            &context.layout,
+            context,
             &self.plan,
             values,
             &mut self.operands,
             &mut self.arguments,
         )?;
-        call::call(&self.functions[&key], &self.arguments)
+        if let Some(function) = self.functions.get(key) {
+            return call::call(function, &self.arguments);
+        }
+        let function = context.function(&self.source(context, values))?;
+        let result = call::call(&function, &self.arguments);
+        self.functions.insert(key, function);
+        result
     }
 
     /// The line with the reference in place of the system, where that differs.

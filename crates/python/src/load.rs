@@ -26,7 +26,9 @@ use crate::line_code::{Kind, LineCode};
 use crate::logs::LogLine;
 use crate::logs::Logs;
 use crate::mirror::Mirror;
+use crate::modules::Modules;
 use crate::pool_states::PoolStates;
+use crate::rejected::Rejected;
 use crate::stage::Stage;
 use crate::system::PythonSystem;
 use crate::weights::Weights;
@@ -103,15 +105,7 @@ pub(crate) fn load<'py>(
         hooks.has(Hook::AfterEach),
     );
     let lines = Lines::new(&context, &mirror).map_err(failed)?;
-    let modules = if options.reset_modules {
-        modules_to_reset(&context).map_err(failed)?
-    } else {
-        Vec::new()
-    };
-    let execute = python
-        .import("builtins")
-        .and_then(|builtins| builtins.getattr("exec"))
-        .map_err(failed)?;
+    let modules = modules_to_reset(&context, options.reset_modules).map_err(failed)?;
     let _hooks_may_raise = hooks.call(Hook::BeforeAll);
     let sizes: Vec<u32> = context.harness.pools.iter().map(|pool| pool.size).collect();
     let states = PoolStates::new(&sizes);
@@ -128,6 +122,8 @@ pub(crate) fn load<'py>(
         problems: BTreeMap::new(),
         assumption_violated: false,
         last_expected: None,
+        prepared: None,
+        rejected: Rejected::default(),
         last_failure: None,
         values: Vec::new(),
         context,
@@ -136,7 +132,6 @@ pub(crate) fn load<'py>(
         actions,
         hooks,
         modules,
-        execute,
         warned,
         reference_raised,
         stage,
@@ -200,12 +195,16 @@ fn context<'py>(
 ) -> PyResult<Context<'py>> {
     let layout = Layout::new(&harness);
     let slots = PyList::new(python, (0..layout.total()).map(|_| python.None()))?;
+    let places = (0..layout.total())
+        .map(|place| Ok(place.into_pyobject(python)?.into_any()))
+        .collect::<PyResult<Vec<_>>>()?;
     let path = std::path::absolute(path)?.to_string_lossy().into_owned();
     Ok(Context {
         python,
         harness,
         layout,
         slots,
+        places,
         namespace,
         path,
         support,
@@ -280,9 +279,10 @@ fn run_raw_code(context: &Context<'_>, text: &str) -> Result<(), LoadError> {
     })
 }
 
-fn modules_to_reset<'py>(
-    context: &Context<'py>,
-) -> PyResult<Vec<(Bound<'py, PyDict>, Bound<'py, PyAny>)>> {
+fn modules_to_reset<'py>(context: &Context<'py>, wanted: bool) -> PyResult<Modules<'py>> {
+    if !wanted {
+        return Modules::new(context.python, Vec::new());
+    }
     let names: Vec<&str> = context
         .harness
         .raw
@@ -297,10 +297,10 @@ fn modules_to_reset<'py>(
         .map(|source| source.text.as_str())
         .collect();
     let sources: Vec<&str> = sources.into_iter().collect();
-    context
+    let found = context
         .support
-        .call_method1("modules_to_reset", (names, sources, &context.namespace))?
-        .extract()
+        .call_method1("modules_to_reset", (names, sources, &context.namespace))?;
+    Modules::new(context.python, found.extract()?)
 }
 
 impl<'py> Lines<'py> {

@@ -41,7 +41,14 @@ impl<'py> Logs<'py> {
     }
 
     /// Lets the lines speak that do so before, or after, a step. One that raises has nothing to say.
+    #[inline]
     pub(crate) fn speak(&mut self, context: &Context<'py>, action: ActionId, after: bool) {
+        if !self.lines.is_empty() {
+            self.let_lines_speak(context, action, after);
+        }
+    }
+
+    fn let_lines_speak(&mut self, context: &Context<'py>, action: ActionId, after: bool) {
         let mut name = None;
         for line in &mut self.lines {
             if line.after != after || !self.level.shows(line.level) {

@@ -46,6 +46,7 @@ impl PoolStates {
     }
 
     /// The slots an axis in this role may draw from; `None` if every slot will do.
+    #[inline]
     pub(crate) fn source(pool: PoolId, role: Role) -> Option<Source> {
         match role {
             Role::Use | Role::SilentUse => Some(Source::Filled(pool)),
@@ -55,6 +56,7 @@ impl PoolStates {
     }
 
     /// The set behind a source.
+    #[inline]
     pub(crate) fn set(&self, source: Source) -> &SlotSet {
         match source {
             Source::Filled(pool) => &self.filled[pool.0],
@@ -62,6 +64,7 @@ impl PoolStates {
         }
     }
 
+    #[inline]
     pub(crate) fn is_filled(&self, pool: PoolId, slot: u32) -> bool {
         self.filled[pool.0].contains(slot)
     }
@@ -76,12 +79,14 @@ impl PoolStates {
     }
 
     /// Records that a slot's value is, or is not, `None`.
+    #[inline]
     pub(crate) fn set_filled(&mut self, pool: PoolId, slot: u32, filled: bool) {
         self.filled[pool.0].set(slot, filled);
         self.update_definable(pool, slot);
     }
 
     /// The effects of an action on the used flags: uses first, then definitions.
+    #[inline]
     pub(crate) fn mark(&mut self, axes: &[Axis], values: &[u64]) {
         let slots = axes
             .iter()
@@ -112,6 +117,7 @@ impl PoolStates {
         }
     }
 
+    #[inline]
     fn update_definable(&mut self, pool: PoolId, slot: u32) {
         let definable = self.used[pool.0].contains(slot) || !self.filled[pool.0].contains(slot);
         self.definable[pool.0].set(slot, definable);

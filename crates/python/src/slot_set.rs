@@ -22,15 +22,18 @@ impl SlotSet {
     }
 
     /// How many slots are in.
+    #[inline]
     pub(crate) fn count(&self) -> u32 {
         self.count
     }
 
+    #[inline]
     pub(crate) fn contains(&self, slot: u32) -> bool {
         self.words[(slot / BITS) as usize] & (1 << (slot % BITS)) != 0
     }
 
     /// Puts a slot in or takes it out.
+    #[inline]
     pub(crate) fn set(&mut self, slot: u32, member: bool) {
         let word = &mut self.words[(slot / BITS) as usize];
         let bit = 1 << (slot % BITS);
@@ -60,6 +63,7 @@ impl SlotSet {
     }
 
     /// The member with this rank, counted from the lowest; `rank` must be below `count`.
+    #[inline]
     pub(crate) fn member(&self, rank: u32) -> u32 {
         let mut rank = rank;
         for (number, word) in self.words.iter().enumerate() {

@@ -7,13 +7,19 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use pyo3::types::PyModule;
 
+use crate::chance::Chance;
 use crate::forked;
 use crate::interrupt;
 use crate::output::{Output, Redirection};
+use crate::surroundings::Surroundings;
 
 /// What a system under test may change in its process. Dropping it gives everything back to the tool.
 pub(crate) struct Stage<'py> {
-    surroundings: Bound<'py, PyAny>,
+    /// Its Python half, which puts things back.
+    keeper: Bound<'py, PyAny>,
+    /// What there is to look at before anything is put back.
+    surroundings: Surroundings<'py>,
+    chance: Chance<'py>,
     redirection: Redirection,
     /// Where the interpreter announces signals, as long as the stage stands.
     _signals: PipeWriter,
@@ -24,34 +30,45 @@ impl<'py> Stage<'py> {
         let redirection = Redirection::start(output)?;
         let handler = interrupt::handler(support.py())?;
         let signals = interrupt::listen(&redirection)?;
-        let surroundings = support.getattr("Surroundings")?.call1((
+        let keeper = support.getattr("Surroundings")?.call1((
             handler,
             signals.as_raw_fd(),
             forked::in_child(support.py())?,
         ))?;
-        let stage = Stage {
+        keeper.call_method0("restore")?;
+        let has_signals = keeper.getattr("handlers")?.is_truthy()?;
+        let surroundings = Surroundings::new(
+            support.py(),
+            &keeper.getattr("directory")?.extract::<PathBuf>()?,
+            has_signals.then_some(signals.as_raw_fd()),
+        )?;
+        Ok(Stage {
+            keeper,
             surroundings,
+            chance: Chance::new(support.py())?,
             redirection,
             _signals: signals,
-        };
-        stage.restore()?;
-        Ok(stage)
+        })
     }
 
     /// Puts everything back to how it was at the start.
-    pub(crate) fn restore(&self) -> PyResult<()> {
+    pub(crate) fn restore(&mut self) -> PyResult<()> {
         self.redirection.renew();
-        self.surroundings.call_method0("restore").map(|_| ())
+        if !self.surroundings.are_unchanged() {
+            self.keeper.call_method0("restore")?;
+            self.surroundings.renew_streams()?;
+        }
+        self.chance.put_back()
     }
 
     /// The folder that was the current one at the start.
     pub(crate) fn folder(&self) -> Option<PathBuf> {
-        self.surroundings.getattr("directory").ok()?.extract().ok()
+        self.keeper.getattr("directory").ok()?.extract().ok()
     }
 
     /// Writes out what the system has printed so far.
     pub(crate) fn flush(&self) {
-        let _streams_may_be_broken = self.surroundings.call_method0("flush");
+        let _streams_may_be_broken = self.keeper.call_method0("flush");
     }
 
     /// What was captured since the last call.
@@ -68,6 +85,6 @@ impl<'py> Stage<'py> {
 
 impl Drop for Stage<'_> {
     fn drop(&mut self) {
-        let _nobody_left_to_tell = self.surroundings.call_method0("end");
+        let _nobody_left_to_tell = self.keeper.call_method0("end");
     }
 }

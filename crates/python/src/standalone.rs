@@ -89,7 +89,7 @@ impl Watcher<PythonSystem<'_>> for Recorder {
             Event::Restarted => (Step::Restart, None),
             Event::Skipped(_) => return,
             Event::Passed(action) | Event::Failed(action, _) | Event::Expected(action, _) => {
-                (Step::Act(*action), system.last_expected.clone())
+                (Step::Act(*action), system.text_of_expected())
             }
         };
         let reference_raised = !system.reference_raised.is_empty();

@@ -184,7 +184,7 @@ def is_installed(path):
 
 
 def modules_to_reset(names, sources, namespace):
-    """(module namespace, code) of the modules that a reset re-executes, in order, without touching a file again."""
+    """(namespace, code, source text) of the modules that a reset puts back, in order, for use without touching a file again."""
     found = []
     for name in names:
         try:
@@ -199,8 +199,15 @@ def modules_to_reset(names, sources, namespace):
             continue
         if is_installed(specification.origin) and specification.name not in sources:
             continue
-        found.append((module.__dict__, loader.get_code(specification.name)))
+        found.append((module.__dict__, loader.get_code(specification.name), source_of(loader)))
     return found
+
+
+def source_of(loader):
+    try:
+        return loader.get_source(loader.name)
+    except Exception:
+        return None  # gone, or not decodable: then nobody knows what the module does
 
 
 class Surroundings:
@@ -260,7 +267,6 @@ class Surroundings:
             os.chdir(self.directory)
         except OSError:
             pass  # the system removed it; nothing better can be done
-        random.seed(0)
         if sys.getrecursionlimit() != self.recursion_limit:
             sys.setrecursionlimit(self.recursion_limit)
         if self.handlers:

@@ -2,19 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
+use pyo3::exceptions::PyException;
+use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::PyList;
 use testwright_core::{
     ActionId, Axis, Catalog, Error, Outcome, PoolId, Random, System, TemplateId,
 };
 use testwright_lang::Harness;
 
-use crate::actions::{Actions, complaint};
+use crate::actions::{Actions, Variant, complaint};
 use crate::checks::{Checks, Violation};
 use crate::context::Context;
 use crate::draw::Draw;
-use crate::failures::{self, Raised};
+use crate::failures;
 use crate::forked;
 use crate::hooks::{Hook, Hooks};
 use crate::interrupt;
@@ -22,8 +25,10 @@ use crate::line_code::LineCode;
 use crate::load;
 use crate::logs::Logs;
 use crate::mirror::Mirror;
+use crate::modules::Modules;
 use crate::output::Output;
 use crate::pool_states::PoolStates;
+use crate::rejected::Rejected;
 use crate::stage::Stage;
 use crate::weights::Weights;
 use crate::{Interpreter, LoadError, Options};
@@ -57,9 +62,7 @@ pub struct PythonSystem<'py> {
     pub(crate) checks: Checks<'py>,
     pub(crate) logs: Logs<'py>,
     pub(crate) hooks: Hooks<'py>,
-    pub(crate) modules: Vec<(Bound<'py, PyDict>, Bound<'py, PyAny>)>,
-    /// The interpreter's own `exec`, which runs the code of modules again.
-    pub(crate) execute: Bound<'py, PyAny>,
+    pub(crate) modules: Modules<'py>,
     pub(crate) warned: Bound<'py, PyList>,
     /// Exceptions that the reference raised in the last step.
     pub(crate) reference_raised: Bound<'py, PyList>,
@@ -68,11 +71,22 @@ pub struct PythonSystem<'py> {
     /// Harness code may change slots that the action does not name.
     pub(crate) slots_may_change_unseen: bool,
     pub(crate) assumption_violated: bool,
-    /// The expected exception that the last step raised, as text.
-    pub(crate) last_expected: Option<String>,
+    /// The expected exception that the last step raised.
+    pub(crate) last_expected: Option<Bound<'py, PyAny>>,
     /// What the last failure was, in detail, for writing a test that fails in the same way.
     pub(crate) last_failure: Option<LastFailure>,
+    /// The action that was last picked or asked for, which mostly is the one that is taken next.
+    pub(crate) prepared: Option<Prepared<'py>>,
+    /// What the prepared action has chosen on each axis.
     pub(crate) values: Vec<u64>,
+    pub(crate) rejected: Rejected,
+}
+
+/// An action, ready to be taken.
+pub(crate) struct Prepared<'py> {
+    action: ActionId,
+    template: TemplateId,
+    variant: Rc<Variant<'py>>,
 }
 
 /// A failure as the backend knows it.
@@ -168,8 +182,7 @@ impl<'py> PythonSystem<'py> {
                 module.and_then(|module| module.getattr(part).ok())
             });
             let namespace = module.and_then(|module| module.getattr("__dict__").ok());
-            namespace
-                .is_some_and(|namespace| self.modules.iter().any(|(own, _)| own.is(&namespace)))
+            namespace.is_some_and(|namespace| self.modules.contain(&namespace))
         };
         let names = self
             .context
@@ -185,13 +198,29 @@ impl<'py> PythonSystem<'py> {
         *self.problems.entry((line, message)).or_default() += 1;
     }
 
-    /// Whether harness code lets an action happen; one that raises instead of answering does not.
-    fn conditions_hold(&mut self, template: TemplateId, values: &[u64]) -> bool {
-        match self
+    /// Prepares an action, whose values are in `self.values`, if harness code lets it happen; code that raises
+    /// instead of answering does not.
+    #[inline]
+    fn prepare_if_allowed(&mut self, action: ActionId, template: TemplateId) -> bool {
+        let variant = self
             .actions
-            .conditions_hold(&self.context, &self.mirror, template, values)
-        {
-            Ok(hold) => hold,
+            .variant(&self.context, &self.mirror, template, &self.values);
+        let answer = variant.and_then(|variant| {
+            let hold =
+                self.actions
+                    .conditions_hold(&self.context, template, &variant, &self.values)?;
+            Ok(hold.then_some(variant))
+        });
+        match answer {
+            Ok(Some(variant)) => {
+                self.prepared = Some(Prepared {
+                    action,
+                    template,
+                    variant,
+                });
+                true
+            }
+            Ok(None) => false,
             Err(error) => {
                 if !failures::is_interrupt(self.context.python, &error) {
                     let line = self.context.harness.actions[template.0].line;
@@ -208,7 +237,45 @@ impl<'py> PythonSystem<'py> {
         }
     }
 
+    /// The template and the functions of an action that was not prepared.
+    #[cold]
+    fn look_up(&mut self, action: ActionId) -> (TemplateId, PyResult<Rc<Variant<'py>>>) {
+        let template = self
+            .context
+            .harness
+            .catalog
+            .values_into(action, &mut self.values);
+        let variant = self
+            .actions
+            .variant(&self.context, &self.mirror, template, &self.values);
+        (template, variant)
+    }
+
+    /// The expected exception that the last step raised, as text.
+    pub(crate) fn text_of_expected(&self) -> Option<String> {
+        let raised = self.last_expected.as_ref()?;
+        Some(failures::summary(
+            self.context.python,
+            &PyErr::from_value(raised.clone()),
+        ))
+    }
+
+    /// What the last step raised is of no interest any more.
+    #[inline]
+    fn forget_exceptions(&mut self) {
+        self.last_expected = None;
+        if !self.reference_raised.is_empty() {
+            self.reference_raised
+                .iter()
+                .for_each(|raised| forget_traceback(&raised));
+            let _a_list_can_be_emptied = self
+                .reference_raised
+                .del_slice(0, self.reference_raised.len());
+        }
+    }
+
     /// Looks at the values of slots after harness code ran.
+    #[inline]
     fn notice_values(&mut self, axes_of: Option<(TemplateId, &[u64])>) {
         if let (Some((template, values)), false) = (axes_of, self.slots_may_change_unseen) {
             for (axis, value) in self.context.harness.catalog.templates()[template.0]
@@ -268,6 +335,22 @@ impl<'py> PythonSystem<'py> {
     }
 }
 
+/// Lets go of everything that was there when an exception was raised.
+///
+/// The function of an action keeps the exception it caught, and the exception keeps the function's frame: only the
+/// garbage collector would find that neither is needed, and until then whatever they hold stays alive.
+fn forget_traceback(exception: &Bound<'_, PyAny>) {
+    // SAFETY: the object is an exception, or else nothing happens but an error, which is cleared; the reference to
+    // `None` is borrowed for the call.
+    unsafe {
+        if ffi::PyExceptionInstance_Check(exception.as_ptr()) != 0
+            && ffi::PyException_SetTraceback(exception.as_ptr(), ffi::Py_None()) != 0
+        {
+            ffi::PyErr_Clear();
+        }
+    }
+}
+
 /// Why a reset did not succeed.
 struct ResetTrouble {
     what: String,
@@ -312,21 +395,17 @@ impl PythonSystem<'_> {
         Ok(())
     }
 
-    fn reset_modules(&self) -> Result<(), ResetTrouble> {
-        for (namespace, code) in &self.modules {
-            self.execute.call1((code, namespace)).map_err(|error| {
-                let name = namespace.get_item("__name__").ok().flatten();
-                let name = name.map(|name| name.to_string()).unwrap_or_default();
-                ResetTrouble {
-                    what: format!("running the module `{name}` again for a new test"),
-                    error,
-                    help: Some(String::from(
-                        "if the module cannot be run twice, switch this off with `--no-reset`",
-                    )),
-                }
-            })?;
-        }
-        Ok(())
+    fn reset_modules(&mut self) -> Result<(), ResetTrouble> {
+        self.modules.reset().map_err(|trouble| ResetTrouble {
+            what: format!(
+                "running the module `{}` again for a new test",
+                trouble.module
+            ),
+            error: trouble.error,
+            help: Some(String::from(
+                "if the module cannot be run twice, switch this off with `--no-reset`",
+            )),
+        })
     }
 
     fn run_inits(&mut self) -> Result<(), ResetTrouble> {
@@ -369,71 +448,75 @@ impl System for PythonSystem<'_> {
     }
 
     fn is_enabled(&mut self, action: ActionId) -> bool {
-        let mut values = std::mem::take(&mut self.values);
+        self.prepared = None;
         let template = self
             .context
             .harness
             .catalog
-            .values_into(action, &mut values);
+            .values_into(action, &mut self.values);
         let axes = &self.context.harness.catalog.templates()[template.0].axes;
-        let enabled = !self.assumption_violated
-            && self.states.allow(axes, &values)
-            && self.conditions_hold(template, &values);
-        self.values = values;
-        enabled
+        !self.assumption_violated
+            && self.states.allow(axes, &self.values)
+            && self.prepare_if_allowed(action, template)
     }
 
     fn pick(&mut self, random: &mut Random) -> Option<ActionId> {
+        self.prepared = None;
         if self.assumption_violated {
             return None;
         }
         self.weights.update(&self.states);
         self.draw.start(self.weights.total());
-        let mut values = std::mem::take(&mut self.values);
-        let mut picked = None;
+        self.rejected.start();
         while let Some(rank) = self.draw.next(random) {
-            let action = self.weights.action(
+            let (template, action) = self.weights.action(
                 &self.context.harness.catalog,
                 &self.states,
                 rank,
-                &mut values,
+                &mut self.values,
             );
-            let template = self.context.harness.catalog.template_of(action);
-            if self.conditions_hold(template, &values) {
-                picked = Some(action);
-                break;
+            let condition = self.actions.condition_number(template, &self.values);
+            if condition.is_some_and(|condition| self.rejected.contains(template, condition)) {
+                continue;
+            }
+            if self.prepare_if_allowed(action, template) {
+                return Some(action);
+            }
+            if let Some(condition) = condition {
+                self.rejected.add(template, condition);
             }
             if interrupt::interrupted() {
                 break;
             }
         }
-        self.values = values;
-        picked
+        None
     }
 
     fn step(&mut self, action: ActionId) -> Outcome {
-        let mut values = std::mem::take(&mut self.values);
-        let template = self
-            .context
-            .harness
-            .catalog
-            .values_into(action, &mut values);
+        let (template, variant) = match self.prepared.take() {
+            Some(prepared) if prepared.action == action => {
+                (prepared.template, Ok(prepared.variant))
+            }
+            _ => self.look_up(action),
+        };
         let line = self.context.harness.actions[template.0].line;
         self.logs.speak(&self.context, action, false);
         if self.hooks.has(Hook::BeforeEach) {
             self.call_hook(Hook::BeforeEach);
         }
-        if !self.reference_raised.is_empty() {
-            let _a_list_can_be_emptied = self
-                .reference_raised
-                .del_slice(0, self.reference_raised.len());
-        }
+        self.forget_exceptions();
         interrupt::sign_of_life();
-        self.last_expected = None;
-        let (result, mirrored) = self
-            .actions
-            .run(&self.context, &self.mirror, template, &values);
+        let (result, mirrored) = match variant {
+            Ok(variant) => {
+                let result = self
+                    .actions
+                    .run(&self.context, template, &variant, &self.values);
+                (result, variant.mirrored)
+            }
+            Err(error) => (Err(error), false),
+        };
         forked::leave_if_child();
+        let values = std::mem::take(&mut self.values);
         self.states.mark(
             &self.context.harness.catalog.templates()[template.0].axes,
             &values,
@@ -452,12 +535,12 @@ impl System for PythonSystem<'_> {
         match result {
             Ok(value) => {
                 self.logs.speak(&self.context, action, true);
-                if !value.is_instance_of::<pyo3::exceptions::PyException>() {
+                if value.is_none() || !value.is_instance_of::<PyException>() {
                     return Outcome::Passed;
                 }
-                let raised = Raised::new(self.context.python, &PyErr::from_value(value)).summary();
-                self.last_expected = Some(raised.clone());
-                Outcome::Expected(raised)
+                forget_traceback(&value);
+                self.last_expected = Some(value);
+                Outcome::Expected
             }
             Err(error) => {
                 let outcome = self.outcome_of_error(action, line, &error);
@@ -465,6 +548,10 @@ impl System for PythonSystem<'_> {
                 outcome
             }
         }
+    }
+
+    fn expected(&mut self) -> String {
+        self.text_of_expected().unwrap_or_default()
     }
 
     fn check(&mut self) -> Outcome {

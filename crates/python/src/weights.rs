@@ -92,18 +92,25 @@ impl Weights {
         self.total
     }
 
-    /// The allowed action with this rank; `rank` must be below `total`.
+    /// The allowed action with this rank, and its template; `rank` must be below `total`.
     pub(crate) fn action(
         &self,
         catalog: &Catalog,
         states: &PoolStates,
         rank: u64,
         values: &mut Vec<u64>,
-    ) -> ActionId {
-        let (number, rest) = self.sums.find(rank);
+    ) -> (TemplateId, ActionId) {
+        let (number, mut rest) = self.sums.find(rank);
         let group = &self.groups[number];
-        let template = group.templates[(rest / group.weight) as usize];
-        let mut rest = rest % group.weight;
+        // Divisions are what takes time here, so those with a known result are left out.
+        let template = match group.templates.as_slice() {
+            [only] => *only,
+            templates => {
+                let template = templates[(rest / group.weight) as usize];
+                rest %= group.weight;
+                template
+            }
+        };
         let axes = &catalog.templates()[template.0].axes;
         values.clear();
         values.resize(axes.len(), 0);
@@ -115,8 +122,13 @@ impl Weights {
             let size = source.map_or(catalog.sizes(template)[place], |source| {
                 states.set(source).count().into()
             });
-            let chosen = rest % size;
-            rest /= size;
+            let chosen = match place {
+                0 => rest,
+                _ => rest % size,
+            };
+            if place > 0 {
+                rest /= size;
+            }
             values[place] = match (axis, source) {
                 (_, Some(source)) => states.set(source).member(chosen as u32).into(),
                 // Equal copies are one action, drawn more often.
@@ -124,7 +136,7 @@ impl Weights {
                 (_, None) => chosen,
             };
         }
-        catalog.action(template, values)
+        (template, catalog.action(template, values))
     }
 }
 

@@ -28,6 +28,7 @@
 //! - [`check_module`], [`check_statements`], [`check_expression`]: syntax errors, in plain words.
 //! - [`statements`], [`is_literal`]: the shape of a small piece of code.
 //! - [`names`], [`definitions`], [`needed`], [`imports`]: what depends on what.
+//! - [`only_definitions`]: whether running a module again could make a difference.
 //! - [`tokens`]: cutting a text that may not be Python at all.
 //! - [`python2_hint`], [`python2_constructs`]: noticing that it is Python 2.
 //!
@@ -41,6 +42,7 @@ mod depth;
 mod imports;
 mod literal;
 mod names;
+mod only_definitions;
 mod parse;
 mod python2;
 mod statements;
@@ -52,6 +54,7 @@ pub use definitions::{Definition, definitions, needed};
 pub use imports::{Import, imports};
 pub use literal::is_literal;
 pub use names::{Names, names};
+pub use only_definitions::only_definitions;
 pub use python2::{Python2Hint, python2_constructs, python2_hint};
 pub use statements::{Shape, Statement, statements};
 pub use tokens::{Token, TokenKind, is_keyword, tokens};

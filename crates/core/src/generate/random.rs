@@ -40,11 +40,11 @@ pub(super) fn walk<S: System + ?Sized>(
         steps.push(Step::Act(action));
         progress.steps += 1;
         let mut outcome = system.step(action);
-        if search.check && matches!(outcome, Outcome::Passed | Outcome::Expected(_)) {
+        if search.check && matches!(outcome, Outcome::Passed | Outcome::Expected) {
             outcome = system.check();
         }
         match outcome {
-            Outcome::Passed | Outcome::Expected(_) => {}
+            Outcome::Passed | Outcome::Expected => {}
             Outcome::Failed(failure) => return Ok(Walk::Failed(failure)),
             Outcome::Interrupted => return Ok(Walk::Stopped),
         }
