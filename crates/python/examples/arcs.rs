@@ -1,5 +1,5 @@
 fn main() {
-    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<std::ffi::OsString> = std::env::args_os().skip(1).collect();
     testwright_python::attach(|interpreter| {
         let choice = testwright_python::SourceChoice {
             folder: std::env::current_dir().unwrap(),
@@ -7,16 +7,18 @@ fn main() {
         };
         let collector = testwright_python::Collector::start(interpreter, &choice).unwrap();
         let started = std::time::Instant::now();
-        let ended = collector
-            .run_program(std::path::Path::new(&words[1]), &words[2..], false)
-            .unwrap();
+        let ended = collector.run_program(&words[1..], false).unwrap();
         eprintln!("{ended:?} {:?}", started.elapsed());
-        let mut text = String::new();
-        for (file, arcs) in collector.arcs(&collector.all()) {
-            for (from, to) in arcs {
-                text.push_str(&format!("{}\t{from}\t{to}\n", file.display()));
-            }
-        }
-        std::fs::write(&words[0], text).unwrap();
+        let files = collector.files();
+        let mut lines: Vec<String> = collector
+            .all()
+            .iter()
+            .map(|target| {
+                let (file, (from, to)) = collector.meaning(target);
+                format!("{}\t{from}\t{to}\n", files[file].path.display())
+            })
+            .collect();
+        lines.sort();
+        std::fs::write(&words[0], lines.concat()).unwrap();
     });
 }

@@ -19,5 +19,5 @@ mod record;
 mod tracing;
 mod unit;
 
-pub use collector::{Collector, Ended, SourceChoice};
+pub use collector::{Collector, Ended, MeasuredFile, SourceChoice};
 pub use flow::Arc;

@@ -46,13 +46,13 @@ mod surroundings;
 mod system;
 mod weights;
 
-pub use coverage::{Arc, Collector, Ended, SourceChoice};
+pub use coverage::{Arc, Collector, Ended, MeasuredFile, SourceChoice};
 pub use explain::SlotValue;
 pub use hooks::Hook;
 pub use interpreter::{Interpreter, attach};
 pub use interrupt::{interrupted, never_mind, when_stuck};
 pub use load::{LoadError, check};
-pub use options::{Options, ReferenceExceptions};
+pub use options::{Measured, Options, ReferenceExceptions};
 pub use output::Output;
 pub use snapshot::PythonState;
 pub use standalone::Style;

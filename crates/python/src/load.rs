@@ -15,6 +15,7 @@ use testwright_lang::{Diagnostic, Harness, Severity};
 use crate::actions::Actions;
 use crate::checks::Checks;
 use crate::context::Context;
+use crate::coverage::{Collector, SourceChoice};
 use crate::draw::Draw;
 use crate::failures::Raised;
 use crate::functions;
@@ -33,7 +34,7 @@ use crate::stage::Stage;
 use crate::system::PythonSystem;
 use crate::weights::Weights;
 
-use crate::{Interpreter, Options};
+use crate::{Interpreter, Measured, Options};
 
 pub use problems::check;
 
@@ -94,7 +95,8 @@ pub(crate) fn load<'py>(
     let object =
         furnish(&context, &warned, &reference_raised, log_level.clone()).map_err(failed)?;
     prefer_local_modules(&context).map_err(failed)?;
-    run_raw_code(&context, text)?;
+    let collector = collector(interpreter, &context, options.measured)?;
+    run_raw_code(&context, text, collector.as_ref(), options.measured)?;
     let hooks = Hooks::new(&context.namespace, object);
     prepare_after_hook(&context, &hooks).map_err(failed)?;
     let (mirror, _) = Mirror::new(python, &context.harness).map_err(failed)?;
@@ -134,8 +136,40 @@ pub(crate) fn load<'py>(
         modules,
         warned,
         reference_raised,
+        collector,
         stage,
     })
+}
+
+/// Starts to measure what the harness says is to be measured. Must come before the first import of it.
+fn collector<'py>(
+    interpreter: Interpreter<'py>,
+    context: &Context<'py>,
+    measured: Measured,
+) -> Result<Option<Collector<'py>>, LoadError> {
+    if measured == Measured::Nothing {
+        return Ok(None);
+    }
+    let imports = testwright_source::imports(&context.harness.raw.text).unwrap_or_default();
+    let sources = context.harness.sources.iter();
+    let choice = SourceChoice {
+        names: sources.map(|source| source.text.clone()).collect(),
+        imports: imports
+            .iter()
+            .map(|import| top_of(&import.module).to_owned())
+            .collect(),
+        folder: Path::new(&context.path)
+            .parent()
+            .map(Path::to_path_buf)
+            .unwrap_or_default(),
+    };
+    let collector = Collector::start(interpreter, &choice).map_err(LoadError::Failed)?;
+    Ok(Some(collector))
+}
+
+/// The package that a module belongs to.
+fn top_of(module: &str) -> &str {
+    module.split('.').next().unwrap_or_default()
 }
 
 fn support(python: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
@@ -257,22 +291,37 @@ fn prepare_after_hook<'py>(context: &Context<'py>, hooks: &Hooks<'py>) -> PyResu
 
 fn prefer_local_modules(context: &Context<'_>) -> PyResult<()> {
     let imports = testwright_source::imports(&context.harness.raw.text).unwrap_or_default();
-    let top = |module: &str| module.split('.').next().unwrap_or_default().to_owned();
-    let names: Vec<String> = imports.iter().map(|import| top(&import.module)).collect();
+    let names: Vec<&str> = imports
+        .iter()
+        .map(|import| top_of(&import.module))
+        .collect();
     context
         .support
         .call_method1("prefer_local", (names,))
         .map(|_| ())
 }
 
-fn run_raw_code(context: &Context<'_>, text: &str) -> Result<(), LoadError> {
+fn run_raw_code<'py>(
+    context: &Context<'py>,
+    text: &str,
+    collector: Option<&Collector<'py>>,
+    measured: Measured,
+) -> Result<(), LoadError> {
     let raw = &context.harness.raw;
     let entry_values: Vec<(&str, &str, usize)> = raw
         .entry_values
         .iter()
         .map(|value| (value.name.as_str(), value.expression.as_str(), value.line))
         .collect();
-    let arguments = (&raw.text, &context.path, entry_values, &context.namespace);
+    let collector = collector.filter(|_| measured == Measured::ModulesAndHarness);
+    let observe = collector.and_then(|collector| collector.observer().ok());
+    let arguments = (
+        &raw.text,
+        &context.path,
+        entry_values,
+        &context.namespace,
+        observe,
+    );
     let result = context.support.call_method1("run_raw_code", arguments);
     result.map(|_| ()).map_err(|error| {
         LoadError::Diagnostics(vec![problems::raw_code_failed(context, text, &error)])

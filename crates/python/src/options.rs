@@ -14,6 +14,18 @@ pub enum ReferenceExceptions {
     SameTypeAndMessage,
 }
 
+/// Which code is measured while it runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Measured {
+    /// None.
+    #[default]
+    Nothing,
+    /// What the `source:` lines of the harness name; without any, local modules and those that the harness imports.
+    Modules,
+    /// That, and the raw code in the harness itself.
+    ModulesAndHarness,
+}
+
 /// How a harness is brought to life.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
@@ -25,6 +37,8 @@ pub struct Options {
     pub reset_modules: bool,
     /// Log lines up to this level are evaluated; `None` for no logging.
     pub log_level: Option<i64>,
+    /// Which code is measured.
+    pub measured: Measured,
 }
 
 impl Default for Options {
@@ -34,6 +48,7 @@ impl Default for Options {
             reference_exceptions: ReferenceExceptions::default(),
             reset_modules: true,
             log_level: None,
+            measured: Measured::default(),
         }
     }
 }

@@ -87,8 +87,11 @@ def moved(code, distance):
     return code.replace(co_firstlineno=first_line, co_consts=constants)
 
 
-def run_raw_code(text, path, entry_values, namespace):
-    """Runs raw code; `entry_values` are (name, expression, line) of values wanted on entry to the function around that line."""
+def run_raw_code(text, path, entry_values, namespace, observe=None):
+    """Runs raw code; `entry_values` are (name, expression, line) of values wanted on entry to the function around that line.
+
+    `observe` makes code objects that are measured.
+    """
     with warnings.catch_warnings(module=warnings):
         warnings.simplefilter("ignore")
         tree = ast.parse(text, path)
@@ -100,7 +103,7 @@ def run_raw_code(text, path, entry_values, namespace):
                 ast.copy_location(node, body[0])
             body.insert(1 if ast.get_docstring(function) is not None else 0, assignment)
         code = compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
-    exec(code, namespace)
+    exec(code if observe is None else observe(code), namespace)
 
 
 def prefer_local(names):

@@ -16,6 +16,7 @@ use testwright_lang::Harness;
 use crate::actions::{Actions, Variant, complaint};
 use crate::checks::{Checks, Violation};
 use crate::context::Context;
+use crate::coverage::Collector;
 use crate::draw::Draw;
 use crate::failures;
 use crate::forked;
@@ -66,6 +67,7 @@ pub struct PythonSystem<'py> {
     pub(crate) warned: Bound<'py, PyList>,
     /// Exceptions that the reference raised in the last step.
     pub(crate) reference_raised: Bound<'py, PyList>,
+    pub(crate) collector: Option<Collector<'py>>,
     pub(crate) stage: Stage<'py>,
     pub(crate) problems: BTreeMap<(usize, String), u64>,
     /// Harness code may change slots that the action does not name.
@@ -145,6 +147,11 @@ impl<'py> PythonSystem<'py> {
     /// Lines that `log:` lines produced since the last call.
     pub fn take_log(&mut self) -> Vec<String> {
         self.logs.take()
+    }
+
+    /// What measures coverage, if that was asked for.
+    pub fn coverage(&self) -> Option<&Collector<'py>> {
+        self.collector.as_ref()
     }
 
     /// What the system printed since the last call, with [`Output::Capture`].

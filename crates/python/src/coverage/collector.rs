@@ -1,8 +1,8 @@
 //! Coverage from the first import to the report.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::CString;
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::ffi::{CString, OsString};
+use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use pyo3::types::PyModule;
@@ -33,13 +33,20 @@ pub struct Collector<'py> {
     finder: Bound<'py, PyAny>,
 }
 
-/// How a program ended.
+/// A file under observation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// With an exit status.
-    Status(i32),
-    /// With an exception, shown as the interpreter would.
-    Exception(String),
+pub struct MeasuredFile {
+    /// Its whole path.
+    pub path: PathBuf,
+    /// The lines that its code mentions.
+    pub lines: BTreeSet<u32>,
+}
+
+/// How a program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// Its exit status.
+    pub status: u8,
 }
 
 impl<'py> Collector<'py> {
@@ -65,7 +72,7 @@ impl<'py> Collector<'py> {
         )?;
         let arguments = (&choice.names, &choice.imports, &choice.folder);
         let sources = support.call_method1("Sources", arguments)?;
-        let monitor = Monitor::start(python)?;
+        let monitor = Monitor::install(python)?;
         let observe = monitor.getattr(python, "observe_module")?;
         let finder = support.call_method1("install", (&sources, observe))?;
         sources.call_method0("forget_loaded")?;
@@ -85,9 +92,28 @@ impl<'py> Collector<'py> {
             .unwrap_or_default()
     }
 
-    /// Has code observed that is not imported, such as the raw code of a harness.
-    pub(crate) fn observe(&self, code: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        self.finder.call_method1("observed", (code,))
+    /// Makes code objects that are observed of code that is not imported, such as the raw code of a harness.
+    pub(crate) fn observer(&self) -> PyResult<Bound<'py, PyAny>> {
+        self.finder.getattr("observed")
+    }
+
+    /// The files under observation, with what is known of them.
+    pub fn files(&self) -> Vec<MeasuredFile> {
+        self.monitor.get().with_record(|record| {
+            let files = record.files().iter().zip(record.lines());
+            files
+                .map(|(path, lines)| MeasuredFile {
+                    path: path.clone(),
+                    lines: lines.clone(),
+                })
+                .collect()
+        })
+    }
+
+    /// The version of the interpreter that compiled them.
+    pub fn version(&self) -> (u8, u8) {
+        let version = self.python.version_info();
+        (version.major, version.minor)
     }
 
     /// All that was ever reached.
@@ -117,57 +143,25 @@ impl<'py> Collector<'py> {
             .map_err(|error| Error::new(error.to_string()))
     }
 
-    /// The arcs behind targets, by file.
-    pub fn arcs(&self, coverage: &Coverage) -> BTreeMap<PathBuf, BTreeSet<Arc>> {
+    /// What a target stands for: the place of its file in [`Collector::files`], and the arc.
+    pub fn meaning(&self, target: TargetId) -> (usize, Arc) {
         self.monitor.get().with_record(|record| {
-            let mut arcs: BTreeMap<PathBuf, BTreeSet<Arc>> = record
-                .files()
-                .iter()
-                .map(|file| (file.clone(), BTreeSet::new()))
-                .collect();
-            for target in coverage.iter() {
-                let (file, arc) = record.meaning(target);
-                let file = &record.files()[file as usize];
-                if let Some(arcs) = arcs.get_mut(file) {
-                    arcs.insert(arc);
-                }
-            }
-            arcs
+            let (file, arc) = record.meaning(target);
+            (file as usize, arc)
         })
     }
 
-    /// Runs a program, a file or a module with arguments, as the interpreter would.
-    pub fn run_program(
-        &self,
-        program: &Path,
-        arguments: &[String],
-        is_module: bool,
-    ) -> Result<Ended, Error> {
-        self.try_run_program(program, arguments, is_module)
-            .map_err(|error| Error::new(Raised::new(self.python, &error).summary()))
-    }
-
-    fn try_run_program(
-        &self,
-        program: &Path,
-        arguments: &[String],
-        is_module: bool,
-    ) -> PyResult<Ended> {
-        let mut words = vec![program.to_string_lossy().into_owned()];
-        words.extend(arguments.iter().cloned());
-        let left = self
-            .support
-            .call_method1("run_program", (&self.finder, words, is_module))?;
-        let status: Option<i32> = self
-            .support
-            .call_method1("end_status", (&left,))?
-            .extract()?;
-        let ended = match status {
-            Some(status) => Ended::Status(status),
-            None => Ended::Exception(String::new()),
+    /// Runs a program, a file or a module with arguments, as the interpreter would, to its very end.
+    pub fn run_program(&self, words: &[OsString], is_module: bool) -> Result<Ended, Error> {
+        let run = || -> PyResult<Ended> {
+            let arguments = (&self.finder, words, is_module);
+            let status = self.support.call_method1("run_program", arguments)?;
+            let status: i64 = status.extract()?;
+            // As the operating system sees it.
+            let status = status as u8;
+            Ok(Ended { status })
         };
-        self.support.call_method0("end_program")?;
-        Ok(ended)
+        run().map_err(|error| Error::new(Raised::new(self.python, &error).summary()))
     }
 }
 

@@ -2,7 +2,9 @@
 //!
 //! Every event that can be switched off is switched off at its place after the first time, so that code runs at
 //! full speed once all it does has been seen. Events about exceptions cannot be switched off; they cost some
-//! nanoseconds per exception.
+//! nanoseconds per exception. A code object whose lines have all begun is not asked for lines any more, because the
+//! interpreter goes on to look at those places that are never the first of a line for it: a loop within a line is
+//! one.
 
 use std::cell::Cell;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -47,6 +49,7 @@ pub(crate) struct Monitor {
     dialect: Dialect,
     tool: u8,
     local_events: u32,
+    line_event: u32,
     disable: Py<PyAny>,
     state: Mutex<State>,
 }
@@ -59,13 +62,15 @@ struct State {
     by_code: FxHashMap<usize, usize>,
     kept: Vec<Py<PyCode>>,
     copies: Vec<Py<PyCode>>,
+    /// Those that are not asked for lines any more.
+    finished: Vec<Py<PyAny>>,
     /// By file name and first line, to recognise copies.
     by_place: FxHashMap<(String, i32), Vec<usize>>,
 }
 
 impl Monitor {
     /// Starts to observe.
-    pub(crate) fn start(python: Python<'_>) -> PyResult<Py<Monitor>> {
+    pub(crate) fn install(python: Python<'_>) -> PyResult<Py<Monitor>> {
         let monitoring = python.import("sys")?.getattr("monitoring")?;
         let free = |tool: &u8| {
             monitoring
@@ -87,12 +92,13 @@ impl Monitor {
             dialect: Dialect::of(python)?,
             tool,
             local_events: sum(&LOCAL_EVENTS)?,
+            line_event: number("LINE")?,
             disable: monitoring.getattr("DISABLE")?.unbind(),
             state: Mutex::default(),
         };
         let monitor = Py::new(python, monitor)?;
-        for name in LOCAL_EVENTS.iter().chain(&GLOBAL_EVENTS) {
-            let callback = monitor.getattr(python, name.to_lowercase())?;
+        for (name, function) in callbacks() {
+            let callback = callback(monitor.bind(python), function)?;
             monitoring.call_method1("register_callback", (tool, number(name)?, callback))?;
         }
         monitoring.call_method1("set_events", (tool, sum(&GLOBAL_EVENTS)?))?;
@@ -109,7 +115,17 @@ impl Monitor {
 
     /// Sees everything again that was seen before.
     pub(crate) fn begin_anew(&self, python: Python<'_>) -> PyResult<()> {
-        self.state().record.current.clear();
+        let finished = {
+            let mut state = self.state();
+            state.record.current.clear();
+            for unit in &mut state.units {
+                unit.begin_anew();
+            }
+            std::mem::take(&mut state.finished)
+        };
+        for code in finished {
+            self.listen_to(code.bind(python), self.local_events)?;
+        }
         let monitoring = python.import("sys")?.getattr("monitoring")?;
         monitoring.call_method0("restart_events").map(|_| ())
     }
@@ -175,13 +191,13 @@ impl Monitor {
             state.kept.push(changed.clone().unbind());
             state.by_place.entry(place).or_default().push(number);
         }
-        self.listen_to(&changed)?;
+        self.listen_to(&changed, self.local_events)?;
         Ok(changed)
     }
 
-    fn listen_to(&self, code: &Bound<'_, PyCode>) -> PyResult<()> {
+    fn listen_to(&self, code: &Bound<'_, PyAny>, events: u32) -> PyResult<()> {
         let monitoring = code.py().import("sys")?.getattr("monitoring")?;
-        let arguments = (self.tool, code, self.local_events);
+        let arguments = (self.tool, code, events);
         monitoring
             .call_method1("set_local_events", arguments)
             .map(|_| ())
@@ -212,7 +228,7 @@ impl Monitor {
                     state.by_code.insert(code.as_ptr() as usize, number);
                     state.copies.push(code.clone().unbind());
                 }
-                return self.listen_to(code);
+                return self.listen_to(code, self.local_events);
             }
         }
         Ok(())
@@ -238,7 +254,6 @@ impl State {
     }
 }
 
-/// What the interpreter calls. Arguments of events are as PEP 669 has them.
 #[pymethods]
 impl Monitor {
     /// A module's code under observation.
@@ -248,39 +263,70 @@ impl Monitor {
         let file = self.state().record.file(&path);
         self.observe(code, file)
     }
+}
 
-    fn line(&self, code: &Bound<'_, PyAny>, line: u32) -> Py<PyAny> {
-        let mut state = self.state();
-        if let Some(number) = state.unit(code) {
-            let target = match state.units[number].line(line) {
-                LineMeaning::Sure(target) => target,
-                LineMeaning::Depends => offset_of_frame(code.py())
-                    .and_then(|offset| state.units[number].line_at(offset)),
-            };
-            if let Some(target) = target {
-                state.record.reach(target);
-            }
+/// Whether to tell of an event again.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Again {
+    Yes,
+    Never,
+}
+
+/// What the interpreter calls, with the code object, and with the line or offset of the event.
+impl Monitor {
+    fn start(&self, code: &Bound<'_, PyAny>, _offset: usize) -> Again {
+        if self.state().unit(code).is_none() {
+            // An exception here would come out of the code under test; a copy that cannot be observed is not worth that.
+            let _observed = self.observe_copy(code);
         }
-        self.disable.clone_ref(code.py())
+        Again::Never
     }
 
-    fn jump(&self, code: &Bound<'_, PyAny>, offset: usize, _to: usize) -> Py<PyAny> {
+    fn line(&self, code: &Bound<'_, PyAny>, line: usize) -> Again {
         let mut state = self.state();
         let Some(number) = state.unit(code) else {
-            return self.disable.clone_ref(code.py());
+            return Again::Never;
         };
-        let mut all_seen = true;
+        let unit = &state.units[number];
+        let target = match unit.line(line as u32) {
+            LineMeaning::Sure(target) => target,
+            LineMeaning::Depends => {
+                offset_of_frame(code.py()).and_then(|offset| unit.line_at(offset))
+            }
+        };
+        let Some(target) = target else {
+            return Again::Never;
+        };
+        state.record.reach(target);
+        if state.units[number].has_begun(target) {
+            state.finished.push(code.clone().unbind());
+            drop(state);
+            let quiet = self.local_events & !self.line_event;
+            if self.listen_to(code, quiet).is_ok() {
+                // The event is gone with all others of its kind.
+                return Again::Yes;
+            }
+        }
+        Again::Never
+    }
+
+    fn leave(&self, code: &Bound<'_, PyAny>, offset: usize) -> Again {
+        let mut state = self.state();
+        let Some(number) = state.unit(code) else {
+            return Again::Never;
+        };
+        let mut again = Again::Never;
         let State { record, units, .. } = &mut *state;
         let unit = &units[number];
         for seen in unit.left_at(offset) {
             match *seen {
                 Seen::Target(target) => record.reach(target),
                 Seen::Remember(thrown) => {
-                    all_seen = false;
+                    again = Again::Yes;
                     THROWN.set(Some((number, thrown)));
                 }
                 Seen::FromRemembered(line) => {
-                    all_seen = false;
+                    again = Again::Yes;
                     if let Some(thrown) = State::thrown_in(number) {
                         let target = record.target(unit.file, (thrown.last_line, line));
                         record.reach(target);
@@ -288,30 +334,10 @@ impl Monitor {
                 }
             }
         }
-        match all_seen {
-            true => self.disable.clone_ref(code.py()),
-            false => code.py().None(),
-        }
+        again
     }
 
-    fn py_return(
-        &self,
-        code: &Bound<'_, PyAny>,
-        offset: usize,
-        _value: &Bound<'_, PyAny>,
-    ) -> Py<PyAny> {
-        self.jump(code, offset, 0)
-    }
-
-    fn py_start(&self, code: &Bound<'_, PyAny>, _offset: usize) -> Py<PyAny> {
-        if self.state().unit(code).is_none() {
-            // An exception here would come out of the code under test; a copy that cannot be observed is not worth that.
-            let _observed = self.observe_copy(code);
-        }
-        self.disable.clone_ref(code.py())
-    }
-
-    fn raise(&self, code: &Bound<'_, PyAny>, offset: usize, _exception: &Bound<'_, PyAny>) {
+    fn raise(&self, code: &Bound<'_, PyAny>, offset: usize) -> Again {
         let state = self.state();
         if let Some(number) = state.unit(code) {
             // 3.13 is off by one for an exception that comes from a call. The frame exists by now, so asking is cheap.
@@ -321,27 +347,23 @@ impl Monitor {
             };
             let before = State::thrown_in(number);
             let unit = &state.units[number];
-            let thrown = unit
-                .thrown(offset)
-                .or_else(|| unit.thrown_again(offset, before));
+            let thrown = unit.thrown(offset);
+            let thrown = thrown.or_else(|| unit.thrown_again(offset, before));
             THROWN.set(thrown.map(|thrown| (number, thrown)));
         }
+        Again::Yes
     }
 
-    fn reraise(&self, code: &Bound<'_, PyAny>, offset: usize, _exception: &Bound<'_, PyAny>) {
+    fn raise_again(&self, code: &Bound<'_, PyAny>, offset: usize) -> Again {
         let state = self.state();
         if let Some(number) = state.unit(code) {
             let thrown = state.units[number].thrown_again(offset, State::thrown_in(number));
             THROWN.set(thrown.map(|thrown| (number, thrown)));
         }
+        Again::Yes
     }
 
-    fn exception_handled(
-        &self,
-        code: &Bound<'_, PyAny>,
-        offset: usize,
-        _exception: &Bound<'_, PyAny>,
-    ) {
+    fn handle(&self, code: &Bound<'_, PyAny>, offset: usize) -> Again {
         let mut state = self.state();
         if let Some(number) = state.unit(code)
             && let Some(thrown) = State::thrown_in(number)
@@ -349,9 +371,10 @@ impl Monitor {
         {
             state.reach_arc(number, arc);
         }
+        Again::Yes
     }
 
-    fn py_unwind(&self, code: &Bound<'_, PyAny>, _offset: usize, _exception: &Bound<'_, PyAny>) {
+    fn unwind(&self, code: &Bound<'_, PyAny>, _offset: usize) -> Again {
         let mut state = self.state();
         if let Some(number) = state.unit(code)
             && let Some(thrown) = State::thrown_in(number)
@@ -359,6 +382,86 @@ impl Monitor {
         {
             state.reach_arc(number, arc);
         }
+        Again::Yes
+    }
+}
+
+/// The events we ask for, with what is to be done about each.
+macro_rules! callbacks {
+    ($($event:literal $function:ident $method:ident,)*) => {
+        $(
+            /// What the interpreter calls: `monitor` is ours, arguments are the code object, a number, and more.
+            unsafe extern "C" fn $function(
+                monitor: *mut ffi::PyObject,
+                arguments: *mut *mut ffi::PyObject,
+                _count: ffi::Py_ssize_t,
+            ) -> *mut ffi::PyObject {
+                // SAFETY: the interpreter calls this with the lock held, with the object that the function was made
+                // with, and with at least the two arguments that every event has.
+                unsafe { answer(monitor, arguments, Monitor::$method) }
+            }
+        )*
+
+        fn callbacks() -> Vec<(&'static str, ffi::PyCFunctionFast)> {
+            vec![$(($event, $function as ffi::PyCFunctionFast),)*]
+        }
+    };
+}
+
+callbacks! {
+    "LINE" on_line line,
+    "JUMP" on_jump leave,
+    "PY_RETURN" on_return leave,
+    "PY_START" on_start start,
+    "RAISE" on_raise raise,
+    "RERAISE" on_reraise raise_again,
+    "EXCEPTION_HANDLED" on_handled handle,
+    "PY_UNWIND" on_unwind unwind,
+}
+
+/// Answers an event without making any Python object, for exceptions may be many.
+///
+/// # Safety
+/// The lock is held, `monitor` is a [`Monitor`], and there are at least two arguments.
+unsafe fn answer(
+    monitor: *mut ffi::PyObject,
+    arguments: *mut *mut ffi::PyObject,
+    method: impl Fn(&Monitor, &Bound<'_, PyAny>, usize) -> Again,
+) -> *mut ffi::PyObject {
+    // SAFETY: the caller vouches for the lock, the types and the number of arguments, which the interpreter keeps
+    // alive during the call.
+    unsafe {
+        let python = Python::assume_attached();
+        let monitor = Borrowed::from_ptr(python, monitor);
+        let monitor = monitor.cast_unchecked::<Monitor>().get();
+        let code = Borrowed::from_ptr(python, *arguments);
+        let number = ffi::PyLong_AsSize_t(*arguments.add(1));
+        let work = std::panic::AssertUnwindSafe(|| method(monitor, &code, number));
+        // No panic may cross into C. There is nobody here to tell; the place stays unseen.
+        match std::panic::catch_unwind(work) {
+            Ok(Again::Never) => monitor.disable.clone_ref(python).into_ptr(),
+            Ok(Again::Yes) | Err(_) => python.None().into_ptr(),
+        }
+    }
+}
+
+/// A Python function around a C function, bound to a monitor.
+fn callback(monitor: &Bound<'_, Monitor>, function: ffi::PyCFunctionFast) -> PyResult<Py<PyAny>> {
+    let definition = Box::new(ffi::PyMethodDef {
+        ml_name: c"testwright".as_ptr(),
+        ml_meth: ffi::PyMethodDefPointer {
+            PyCFunctionFast: function,
+        },
+        ml_flags: ffi::METH_FASTCALL,
+        ml_doc: std::ptr::null(),
+    });
+    // The function object refers to it for as long as it lives, which nobody knows.
+    let definition = Box::leak(definition);
+    // SAFETY: the definition lives for ever and says truly what kind of function it has; the result is a new
+    // reference or null with an exception set.
+    unsafe {
+        let function = ffi::PyCFunction_NewEx(definition, monitor.as_ptr(), std::ptr::null_mut());
+        Ok(Bound::from_owned_ptr_or_err(monitor.py(), function)?.unbind())
     }
 }
 

@@ -6,6 +6,7 @@ import importlib.machinery
 import importlib.util
 import io
 import os
+import signal
 import sys
 import sysconfig
 import threading
@@ -132,56 +133,60 @@ def uninstall(finder):
         sys.meta_path.remove(finder)
 
 
-def run_program(finder, arguments, is_module):
-    """Runs a program as the interpreter would, and returns what it leaves with: an exit status or an exception."""
+def run_program(finder, words, is_module):
+    """Runs a program as the interpreter would, to its end, and returns its exit status."""
     main = types.ModuleType("__main__")
-    main.__dict__["__builtins__"] = builtins
-    if is_module:
-        sys.path.insert(0, os.getcwd())
-        name = arguments[0]
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.submodule_search_locations is not None:
-            name += ".__main__"
-            spec = importlib.util.find_spec(name)
-        if spec is None or spec.loader is None:
-            raise ImportError(f"there is no module named {arguments[0]!r}")
-        path, code = spec.origin, spec.loader.get_code(name)
-        main.__spec__, main.__package__ = spec, spec.parent
-    else:
-        path = arguments[0]
-        sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
-        with io.open_code(path) as file:
-            code = compile(file.read(), path, "exec", dont_inherit=True)
-        if finder.sources.wants("__main__", path):
-            code = finder.observed(code)
-        main.__spec__ = main.__package__ = None
-    main.__file__ = path
-    main.__loader__ = importlib.machinery.SourceFileLoader("__main__", path)
+    main.__builtins__ = builtins
+    code = (prepare_module if is_module else prepare_script)(finder, words[0], main)
+    main.__loader__ = importlib.machinery.SourceFileLoader("__main__", main.__file__)
     sys.modules["__main__"] = main
-    sys.argv[:] = [path, *arguments[1:]]
-    left = None
+    sys.argv[:] = [main.__file__, *words[1:]]
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    status = 0
     try:
         exec(code, main.__dict__)
+    except SystemExit as error:
+        status = status_of_exit(error)
     except BaseException as error:
-        left = error
-    return left
-
-
-def end_program():
-    """What the interpreter does when a program has come to its end."""
+        # The first entry is this function's, which is none of the program's business.
+        sys.excepthook(type(error), error, error.__traceback__.tb_next)
+        status = 128 + signal.SIGINT if isinstance(error, KeyboardInterrupt) else 1
     try:
         threading._shutdown()
     finally:
         atexit._run_exitfuncs()
+    return status
 
 
-def end_status(left):
-    """The exit status for what a program left with; None if it is an exception to be shown."""
-    if left is None:
+def prepare_script(finder, path, main):
+    with io.open_code(path) as file:
+        code = compile(file.read(), path, "exec", dont_inherit=True)
+    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+    main.__file__ = path
+    return finder.observed(code) if finder.sources.wants("__main__", path) else code
+
+
+def prepare_module(finder, name, main):
+    sys.path.insert(0, os.getcwd())
+    spec = find(name)
+    if spec.submodule_search_locations is not None:
+        spec = find(name + ".__main__")
+    main.__file__, main.__spec__, main.__package__ = spec.origin, spec, spec.parent
+    return spec.loader.get_code(spec.name)
+
+
+def find(name):
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.loader is None or not spec.origin:
+        raise ImportError(f"there is no module named {name!r}")
+    return spec
+
+
+def status_of_exit(error):
+    if error.code is None:
         return 0
-    if isinstance(left, SystemExit):
-        if left.code is None or isinstance(left.code, int):
-            return left.code or 0
-        print(left.code, file=sys.stderr)
-        return 1
-    return None
+    if isinstance(error.code, int):
+        return error.code
+    print(error.code, file=sys.stderr)
+    return 1

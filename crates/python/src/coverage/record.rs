@@ -1,5 +1,6 @@
 //! What can be reached, and what was.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashMap;
@@ -11,6 +12,8 @@ use super::flow::Arc;
 #[derive(Default)]
 pub(crate) struct Record {
     files: Vec<PathBuf>,
+    /// By file: the lines that its code mentions.
+    lines: Vec<BTreeSet<u32>>,
     targets: Vec<(u32, Arc)>,
     ids: FxHashMap<(u32, Arc), TargetId>,
     /// Ever.
@@ -27,6 +30,7 @@ impl Record {
         let known = self.files.iter().position(|file| file == path);
         known.unwrap_or_else(|| {
             self.files.push(path.to_path_buf());
+            self.lines.push(BTreeSet::new());
             self.files.len() - 1
         }) as u32
     }
@@ -46,6 +50,16 @@ impl Record {
         if self.all.insert(target) {
             self.fresh.push(target);
         }
+    }
+
+    /// Notes that code of a file mentions lines.
+    pub(crate) fn mention(&mut self, file: u32, lines: impl Iterator<Item = u32>) {
+        // The interpreter starts a module in line 0.
+        self.lines[file as usize].extend(lines.filter(|line| *line > 0));
+    }
+
+    pub(crate) fn lines(&self) -> &[BTreeSet<u32>] {
+        &self.lines
     }
 
     pub(crate) fn files(&self) -> &[PathBuf] {

@@ -1,6 +1,6 @@
 //! One code object under observation.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use testwright_core::TargetId;
 
 use super::assemble::{Mark, MarkCode, MarkPlace, Origin};
@@ -18,6 +18,8 @@ pub(crate) struct Unit {
     /// By instruction: reached when the interpreter tells of a line there.
     starts: FxHashMap<usize, TargetId>,
     lines: FxHashMap<u32, LineMeaning>,
+    /// Those of [`Unit::starts`] that were not reached yet.
+    waiting: FxHashSet<TargetId>,
     /// By instruction: what is seen when it jumps or returns.
     leaving: FxHashMap<usize, Vec<Seen>>,
     /// By number of the mark.
@@ -53,6 +55,7 @@ impl Unit {
         file: u32,
         record: &mut Record,
     ) -> (Unit, Vec<Mark>) {
+        record.mention(file, code.list.iter().filter_map(|one| one.place.line));
         let flow = Flow::new(dialect, code, first_line);
         let told_of_lines = true;
         let found = findings(&flow, dialect, code, told_of_lines);
@@ -62,6 +65,7 @@ impl Unit {
             origins: Vec::new(),
             starts: FxHashMap::default(),
             lines: FxHashMap::default(),
+            waiting: FxHashSet::default(),
             leaving: FxHashMap::default(),
             marks: Vec::new(),
         };
@@ -101,6 +105,7 @@ impl Unit {
             unit.marks.push(seen);
         }
         unit.give_lines_meaning(code);
+        unit.begin_anew();
         (unit, marks)
     }
 
@@ -116,6 +121,18 @@ impl Unit {
                 *known = LineMeaning::Depends;
             }
         }
+    }
+
+    /// Waits for all lines again.
+    pub(crate) fn begin_anew(&mut self) {
+        if self.waiting.len() < self.starts.len() {
+            self.waiting = self.starts.values().copied().collect();
+        }
+    }
+
+    /// Notes that a line has begun; `true` if it was the last to wait for.
+    pub(crate) fn has_begun(&mut self, target: TargetId) -> bool {
+        self.waiting.remove(&target) && self.waiting.is_empty()
     }
 
     /// Where the code units of the code object that runs come from.
