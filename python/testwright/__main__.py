@@ -31,13 +31,18 @@ def own_command():
 def main():
     """Runs the command line in `sys.argv` and returns its exit status."""
     try:
-        fix_hash_seed()
+        runs_a_program = sys.argv[1:2] == ["cover"]
+        if not runs_a_program:
+            fix_hash_seed()
         # Python only notes Ctrl-C and goes on in native code. Where tests are run, a handler of ours takes over;
         # everywhere else there is nothing to tidy up.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         from testwright import _native
 
-        leave(_native.main(sys.argv[1:]))
+        status = _native.main(sys.argv[1:])
+        if not runs_a_program:
+            end_children()
+        leave(status)
     except KeyboardInterrupt:
         return 2
 
@@ -59,7 +64,6 @@ def leave(status):
     What the system under test has left behind, such as threads and processes that go on for ever or handlers to be
     called at the end, must not keep the program alive, add to what it printed, or change its exit status.
     """
-    end_children()
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

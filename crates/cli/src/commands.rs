@@ -1,12 +1,13 @@
 //! What can be typed after `testwright`.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use testwright_python::{Options, Output, ReferenceExceptions};
+use testwright_python::{Measured, Options, Output, ReferenceExceptions};
 
 use crate::console::Console;
 use crate::{ExitStatus, Trouble};
 
 mod check;
+mod cover;
 mod expand;
 mod reduce;
 mod replay;
@@ -49,6 +50,7 @@ pub(crate) enum Command {
     Replay(replay::Replay),
     Reduce(reduce::Reduce),
     Standalone(standalone::Standalone),
+    Cover(cover::Cover),
 }
 
 impl Command {
@@ -60,6 +62,7 @@ impl Command {
             Command::Replay(replay) => replay.run(console),
             Command::Reduce(reduce) => reduce.run(console),
             Command::Standalone(standalone) => standalone.run(console),
+            Command::Cover(cover) => cover.run(console),
         }
     }
 }
@@ -115,6 +118,7 @@ impl SystemArguments {
             },
             reset_modules: !self.no_reset,
             log_level: None,
+            measured: Measured::Nothing,
         }
     }
 }

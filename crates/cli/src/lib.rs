@@ -15,6 +15,7 @@ use clap::{CommandFactory, FromArgMatches};
 mod catch;
 mod commands;
 mod console;
+mod coverage;
 mod duration;
 mod files;
 mod load;
@@ -36,17 +37,24 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ExitStatus {
     /// 0: the command did what was asked, and no test failed.
-    NothingFound = 0,
+    NothingFound,
     /// 1: a test failed.
-    FailureFound = 1,
+    FailureFound,
     /// 2: the command could not do what was asked: bad arguments, a harness with errors, an unwritable folder.
-    CouldNot = 2,
+    CouldNot,
+    /// The exit status of the program that the command ran for somebody.
+    OfProgram(u8),
 }
 
 impl ExitStatus {
     /// The number for the operating system.
     pub fn code(self) -> u8 {
-        self as u8
+        match self {
+            ExitStatus::NothingFound => 0,
+            ExitStatus::FailureFound => 1,
+            ExitStatus::CouldNot => 2,
+            ExitStatus::OfProgram(status) => status,
+        }
     }
 }
 

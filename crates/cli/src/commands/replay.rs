@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use testwright_core::replay::{ReplayOptions, Watcher, replay};
 use testwright_core::{ActionId, Event, System, Test, Trace};
 use testwright_python::{Options, Output, PythonSystem, SlotValue};
+use testwright_report::Attribution;
 
 use super::SystemArguments;
 use crate::console::{Console, Look};
+use crate::coverage::{CoverageArguments, Reached};
 use crate::files::TextFile;
 use crate::{ExitStatus, Trouble, load, quantity, report};
 
@@ -43,6 +45,9 @@ pub(crate) struct Replay {
     log: Option<i64>,
 
     #[command(flatten)]
+    coverage: CoverageArguments,
+
+    #[command(flatten)]
     system: SystemArguments,
 }
 
@@ -55,12 +60,26 @@ impl Replay {
         };
         let options = Options {
             log_level: self.log,
+            measured: self.coverage.measured(),
             ..self.system.options(output)
         };
+        let reports = self.coverage.prepare()?;
         let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>, tests| {
             let mut status = ExitStatus::NothingFound;
+            let mut reached = Reached::new(Attribution::Every);
             for (file, test) in tests {
+                if let Some(collector) = system.coverage() {
+                    collector.begin_anew()?;
+                }
                 status = status.max(self.replay(console, system, &file, &test)?);
+                if let Some(collector) = system.coverage() {
+                    let name = || file.name.clone();
+                    reached.note(name, collector.current().iter().collect());
+                }
+            }
+            if let Some(collector) = system.coverage() {
+                let report = reached.into_report(collector, &reports);
+                reports.write(console, &report, |console, table| console.say(table))?;
             }
             Ok(status)
         };

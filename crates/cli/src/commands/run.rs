@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 
 use testwright_core::generate::{Progress, Search, search};
 use testwright_core::{Error, System};
-use testwright_python::{Output, PythonSystem};
+use testwright_python::{Options, Output, PythonSystem};
 
 use super::SystemArguments;
 use crate::console::{Console, Look};
+use crate::coverage::{CoverageArguments, Reached, Reports};
 use crate::files::OutputFolder;
 use crate::{ExitStatus, Trouble, duration, load, quantity, report};
 
@@ -46,6 +47,7 @@ Examples:
   testwright run stack.tstl --time 5m --keep-going   collect different failures for five minutes
   testwright run stack.tstl --seed 7 --tests 1000    the same thousand tests each time
   testwright run stack.tstl --json | jq .failures    for scripts
+  testwright run stack.tstl --coverage-report html   which lines and branches the tests reach
 
 Exit status: 0 nothing found, 1 a failure was found, 2 could not do what was asked."
 )]
@@ -100,6 +102,9 @@ pub(crate) struct Run {
     json: bool,
 
     #[command(flatten)]
+    coverage: CoverageArguments,
+
+    #[command(flatten)]
     system: SystemArguments,
 }
 
@@ -110,12 +115,16 @@ impl Run {
         let folder = OutputFolder::of_findings(&self.folder())?;
         let kept = self.keep_tests.as_deref().map(OutputFolder::of_tests);
         let kept = kept.transpose()?;
-        let options = self.system.options(self.output());
+        let reports = self.coverage.prepare()?;
+        let options = Options {
+            measured: self.coverage.measured(),
+            ..self.system.options(self.output())
+        };
         let plan = self.plan();
         let (file, harness) = load::harness(console, &self.harness)?;
         let nothing_yet = Report::new(plan.seed, &harness.catalog);
         let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>| {
-            self.search(console, system, plan, folder, kept)
+            self.search(console, system, plan, (folder, kept), &reports)
         };
         let ran = load::with_system(console, &file, harness, &options, work);
         if self.json && matches!(ran, Err(Trouble::Interrupted)) {
@@ -144,22 +153,32 @@ impl Run {
         console: &mut Console<'_>,
         system: &mut PythonSystem<'_>,
         plan: Search,
-        folder: OutputFolder,
-        kept: Option<OutputFolder>,
+        (folder, kept): (OutputFolder, Option<OutputFolder>),
+        reports: &Reports,
     ) -> Result<ExitStatus, Trouble> {
         console.keep_quiet(self.json);
         self.say_plan(console, system, &plan);
         let started = Instant::now();
         let last_words = LastWords::prepare(plan.seed, system.actions(), started, self.json);
         let mut campaign = Campaign::new(self, console, folder, kept, started, plan, last_words);
+        campaign.note_coverage(system, || "loading the harness".to_owned());
         let searched = search(system, &plan, &mut campaign);
         testwright_python::never_mind();
-        let result = campaign.into_outcome(searched);
+        let mut result = campaign.into_outcome(searched);
         system.flush();
         say_summary(console, &result);
+        let coverage = match (system.coverage(), result.reached.take()) {
+            (Some(collector), Some(reached)) => {
+                let coverage = reached.into_report(collector, reports);
+                reports.write(console, &coverage, |console, table| console.say(table))?;
+                Some(coverage)
+            }
+            _ => None,
+        };
         console.keep_quiet(false);
         if self.json {
             let mut report = Report::new(result.seed, system.actions());
+            report.coverage = coverage.map(|coverage| coverage.counts().into());
             report.update(&result.progress, result.time, result.interrupted);
             let failures = result.findings.iter();
             report.failures = failures
@@ -221,6 +240,8 @@ struct Outcome {
     unwritten: bool,
     /// Why the search could not go on.
     trouble: Option<Error>,
+    /// Which test reached what, if that was measured.
+    reached: Option<Reached>,
 }
 
 fn seed(text: &str) -> Result<u64, String> {

@@ -335,6 +335,13 @@ impl Search<'_> {
                 told.push((*edge, sight));
             }
         }
+        if self.told_of_lines
+            && told.is_empty()
+            && let Some(line) = flow.tracing.repeats(number)
+        {
+            let arc = (line as i32, line as i32);
+            self.found.push((Look::Line(number), Sight::Arc(arc)));
+        }
         // Whether the interpreter tells of a line at the end of a loop depends on how it runs generators.
         let is_sure = self.kinds[number] != Kind::EndOfLoop && (self.told_of_lines || !silent);
         if let Some(&(_, sight @ Sight::Arc(_))) = told.first()

@@ -16,6 +16,7 @@ pub(crate) struct Tracing {
     kinds: Vec<Kind>,
     /// Since 3.12: whether an instruction tells of its jumps.
     tells_of_jumps: Vec<bool>,
+    has_caches: Vec<bool>,
     entry: usize,
 }
 
@@ -42,6 +43,7 @@ impl Tracing {
                 .iter()
                 .map(|one| dialect.tells_of_jumps(one.operation))
                 .collect(),
+            has_caches: code.list.iter().map(|one| one.caches > 0).collect(),
             kinds,
             entry,
         }
@@ -82,6 +84,17 @@ impl Tracing {
     /// The line that an instruction may be the first of, since 3.12.
     pub(crate) fn start_of(&self, number: usize) -> Option<u32> {
         self.lines[number].filter(|_| self.starts[number])
+    }
+
+    /// The line that a tool may be told of once more at an instruction in the middle of it.
+    ///
+    /// 3.12 does not know the line any more when a call of a Python function returns to the instruction before.
+    pub(crate) fn repeats(&self, number: usize) -> Option<u32> {
+        let before = number.checked_sub(1)?;
+        let line = self.start_of(number)?;
+        let returns =
+            self.minor == 12 && self.has_caches[before] && self.kinds[before] == Kind::Plain;
+        (returns && self.lines[before] == Some(line)).then_some(line)
     }
 
     /// Since 3.12 a jump back within a line counts as a new line, but only because the jump tells of it.

@@ -6,12 +6,14 @@ use std::time::{Duration, Instant};
 use testwright_core::generate::{Found, Made, Progress, Search, SearchWatcher, Summary};
 use testwright_core::{Error, System, Test, saved};
 use testwright_python::PythonSystem;
+use testwright_report::Attribution;
 
 use super::finding::{Desk, Finding};
 use super::json::FailureReport;
 use super::last_words::LastWords;
 use super::{Outcome, Run};
 use crate::console::Console;
+use crate::coverage::Reached;
 use crate::files::OutputFolder;
 use crate::pulse::Pulse;
 use crate::{duration, quantity};
@@ -33,6 +35,7 @@ pub(super) struct Campaign<'s, 'c> {
     /// When the last plain line of progress was written.
     last_line: Instant,
     last_words: LastWords,
+    reached: Reached,
 }
 
 impl<'s, 'c> Campaign<'s, 'c> {
@@ -65,6 +68,7 @@ impl<'s, 'c> Campaign<'s, 'c> {
             pulse: Pulse::new(),
             last_line: started,
             last_words,
+            reached: Reached::new(Attribution::First),
         }
     }
 
@@ -88,6 +92,18 @@ impl<'s, 'c> Campaign<'s, 'c> {
             findings: self.findings,
             // Ctrl-C may have struck where the system was being set up; that is no trouble of its own.
             trouble: self.trouble.or(error.filter(|_| !asked_to_stop)),
+            reached: Some(self.reached),
+        }
+    }
+
+    /// Notes what was reached for the first time since this was last done.
+    pub(super) fn note_coverage(
+        &mut self,
+        system: &PythonSystem<'_>,
+        name: impl FnOnce() -> String,
+    ) {
+        if let Some(collector) = system.coverage() {
+            self.reached.note(name, collector.take_new());
         }
     }
 
@@ -120,6 +136,7 @@ impl<'py> SearchWatcher<PythonSystem<'py>> for Campaign<'_, '_> {
     }
 
     fn made(&mut self, system: &PythonSystem<'py>, made: Made<'_>) -> ControlFlow<()> {
+        self.note_coverage(system, || format!("test {}", made.number + 1));
         let Some(kept) = &mut self.kept else {
             return ControlFlow::Continue(());
         };
@@ -150,6 +167,10 @@ impl<'py> SearchWatcher<PythonSystem<'py>> for Campaign<'_, '_> {
         self.last_words
             .reduced(FailureReport::new(&finding, system.actions()));
         self.findings.push(finding);
+        if let Some(collector) = system.coverage() {
+            // While it was reduced.
+            self.reached.add_to_last(collector.take_new());
+        }
         let may_go_on = self.trouble.is_none() && !testwright_python::interrupted();
         if self.run.keep_going && may_go_on {
             ControlFlow::Continue(())

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 use testwright_core::Catalog;
 use testwright_core::generate::Progress;
+use testwright_report::Counts;
 
 use super::finding::Finding;
 use crate::report;
@@ -19,6 +20,8 @@ pub(super) struct Report {
     actions: u64,
     templates: usize,
     pub(super) failures: Vec<FailureReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) coverage: Option<CoverageCounts>,
     interrupted: bool,
 }
 
@@ -40,6 +43,28 @@ pub(super) struct FailureReport {
     reproduced: bool,
 }
 
+/// What was reached, in numbers.
+#[derive(Clone, Serialize)]
+pub(super) struct CoverageCounts {
+    percentage: f64,
+    statements: usize,
+    missed_statements: usize,
+    branches: usize,
+    missed_branches: usize,
+}
+
+impl From<Counts> for CoverageCounts {
+    fn from(counts: Counts) -> CoverageCounts {
+        CoverageCounts {
+            percentage: (counts.percentage() * 100.0).round() / 100.0,
+            statements: counts.statements,
+            missed_statements: counts.missed_statements,
+            branches: counts.branches,
+            missed_branches: counts.missed_branches,
+        }
+    }
+}
+
 impl Report {
     /// A run that has come to nothing yet.
     pub(super) fn new(seed: u64, catalog: &Catalog) -> Report {
@@ -51,6 +76,7 @@ impl Report {
             actions: catalog.len(),
             templates: catalog.templates().len(),
             failures: Vec::new(),
+            coverage: None,
             interrupted: false,
         }
     }

@@ -1,0 +1,73 @@
+//! `testwright cover`: which lines and branches a program reaches.
+
+use std::ffi::OsString;
+
+use testwright_python::{Collector, SourceChoice};
+use testwright_report::Attribution;
+
+use crate::console::Console;
+use crate::coverage::{Reached, ReportWish, Reports};
+use crate::{ExitStatus, Trouble};
+
+/// Run a program, and tell which lines and branches it reaches
+///
+/// The program runs as it would under `python`, at nearly full speed. Its exit status is that of this
+/// command; the table goes to standard error.
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  testwright cover app.py --port 80                            options after the program are its own
+  testwright cover -m pytest -q                                the local modules that the tests reach
+  testwright cover --source heapq --source tools/ app.py       these and no others
+  testwright cover --coverage-report html --coverage-report lcov:out.info app.py"
+)]
+pub(crate) struct Cover {
+    /// PROGRAM is a module, not a file
+    #[arg(short)]
+    module: bool,
+
+    /// A file, folder or module to measure; may be repeated [default: all that is neither installed nor standard]
+    #[arg(long, value_name = "NAME")]
+    source: Vec<String>,
+
+    /// Report as TYPE: table, html, lcov, cobertura, or data (for coverage.py); may be repeated
+    #[arg(long, value_name = "TYPE[:PATH]")]
+    coverage_report: Vec<ReportWish>,
+
+    /// The program and its arguments
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "PROGRAM"
+    )]
+    words: Vec<OsString>,
+}
+
+impl Cover {
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+        let reports = Reports::prepare(&self.coverage_report)?;
+        let choice = SourceChoice {
+            names: self.source,
+            imports: Vec::new(),
+            folder: std::env::current_dir().unwrap_or_default(),
+        };
+        testwright_python::attach(|interpreter| {
+            let collector = Collector::start(interpreter, &choice)?;
+            for name in collector.unknown_names() {
+                let message = format!("there is no file, folder or module named `{name}`");
+                console.warning(&message, None);
+            }
+            let ended = collector.run_program(&self.words, self.module)?;
+            let mut reached = Reached::new(Attribution::First);
+            let name = || self.words[0].to_string_lossy().into_owned();
+            reached.note(name, collector.take_new());
+            let report = reached.into_report(&collector, &reports);
+            // Standard output belongs to the program.
+            reports.write(console, &report, |console, table| console.tell(table))?;
+            Ok(ExitStatus::OfProgram(ended.status))
+        })
+    }
+}

@@ -1,0 +1,278 @@
+//! Coverage on the command line: what to measure, which reports to write, which test reached what.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clap::Args;
+use testwright_core::{Error, TargetId};
+use testwright_python::{Collector, Measured, MeasuredFile};
+use testwright_report::{
+    Attribution, CoverageReport, FileCoverage, Timestamp, cobertura, data_file, html, lcov, table,
+};
+
+use crate::Trouble;
+use crate::console::Console;
+use crate::files::{Destination, Place};
+
+/// What to measure and what to do with it; the same for every command that measures.
+#[derive(Args)]
+#[command(next_help_heading = "Coverage")]
+pub(crate) struct CoverageArguments {
+    /// Measure which lines and branches are reached, and show a table at the end
+    ///
+    /// What is measured: the files, folders and modules that `source:` lines of the harness name. Without any, all
+    /// local modules, and the modules that the harness imports.
+    #[arg(long)]
+    coverage: bool,
+
+    /// Measure, and report as TYPE: table, html, lcov, cobertura, or data (for coverage.py); may be repeated
+    ///
+    /// PATH is a folder for html (default htmlcov) and a file for the others (coverage.lcov, coverage.xml, .coverage).
+    #[arg(long, value_name = "TYPE[:PATH]")]
+    coverage_report: Vec<ReportWish>,
+
+    /// Measure the Python code in the harness, too
+    #[arg(long)]
+    coverage_harness: bool,
+}
+
+impl CoverageArguments {
+    /// What is to be measured.
+    pub(crate) fn measured(&self) -> Measured {
+        match (self.is_wanted(), self.coverage_harness) {
+            (false, _) => Measured::Nothing,
+            (true, false) => Measured::Modules,
+            (true, true) => Measured::ModulesAndHarness,
+        }
+    }
+
+    fn is_wanted(&self) -> bool {
+        self.coverage || self.coverage_harness || !self.coverage_report.is_empty()
+    }
+
+    /// Makes sure that the reports can be written, before any work is done.
+    pub(crate) fn prepare(&self) -> Result<Reports, Error> {
+        Reports::prepare(&self.coverage_report)
+    }
+}
+
+/// A report that somebody asked for: `html:DIR`.
+#[derive(Clone, Debug)]
+pub(crate) struct ReportWish {
+    kind: ReportKind,
+    path: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ReportKind {
+    Table,
+    Html,
+    Lcov,
+    Cobertura,
+    Data,
+}
+
+impl FromStr for ReportWish {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ReportWish, String> {
+        let (name, path) = match text.split_once(':') {
+            Some((name, path)) => (name, Some(path)),
+            None => (text, None),
+        };
+        let (kind, usual) = match name {
+            "table" | "term" => (ReportKind::Table, ""),
+            "html" => (ReportKind::Html, "htmlcov"),
+            "lcov" => (ReportKind::Lcov, "coverage.lcov"),
+            "cobertura" | "xml" => (ReportKind::Cobertura, "coverage.xml"),
+            "data" => (ReportKind::Data, ".coverage"),
+            _ => return Err("the types are table, html, lcov, cobertura and data".to_owned()),
+        };
+        match path {
+            Some("") => Err("there is no path after the colon".to_owned()),
+            Some(_) if kind == ReportKind::Table => Err("a table has no path".to_owned()),
+            path => Ok(ReportWish {
+                kind,
+                path: PathBuf::from(path.unwrap_or(usual)),
+            }),
+        }
+    }
+}
+
+/// The reports to write, with whole paths, because the system under test may change the current folder.
+pub(crate) struct Reports {
+    table: bool,
+    places: Vec<(ReportKind, Place)>,
+    root: PathBuf,
+}
+
+impl Reports {
+    pub(crate) fn prepare(wishes: &[ReportWish]) -> Result<Reports, Error> {
+        let mut places = Vec::new();
+        for wish in wishes.iter().filter(|wish| wish.kind != ReportKind::Table) {
+            let place = match wish.kind {
+                ReportKind::Html => folder(&wish.path)?,
+                _ => match Destination::prepare(&wish.path, &[])? {
+                    Destination::File(place) => place,
+                    Destination::StandardOutput => {
+                        let message = "a coverage report cannot be written to standard output";
+                        return Err(Error::new(message));
+                    }
+                },
+            };
+            places.push((wish.kind, place));
+        }
+        Ok(Reports {
+            table: places.is_empty() || wishes.iter().any(|wish| wish.kind == ReportKind::Table),
+            places,
+            root: std::env::current_dir().unwrap_or_default(),
+        })
+    }
+
+    /// Writes them all, and shows the table if it is wanted: `show` gets its lines.
+    pub(crate) fn write(
+        &self,
+        console: &mut Console<'_>,
+        report: &CoverageReport,
+        show: impl Fn(&mut Console<'_>, &str),
+    ) -> Result<(), Trouble> {
+        if report.files.is_empty() {
+            let message = "no module was measured, so there is no coverage to report";
+            let help = "name files, folders or modules to measure (`source:` lines in the harness, or `--source`)";
+            console.warning(message, Some(help));
+            return Ok(());
+        }
+        if self.table {
+            let options = table::Options {
+                width: console.width(),
+                unicode: true,
+                colour: console.colour_out(),
+            };
+            show(console, table::table(report, &options).trim_end());
+        }
+        for (kind, place) in &self.places {
+            self.write_one(*kind, place, report)?;
+            console.tell(format_args!(
+                "coverage written to {}",
+                place.shown().display()
+            ));
+        }
+        Ok(())
+    }
+
+    fn write_one(
+        &self,
+        kind: ReportKind,
+        place: &Place,
+        report: &CoverageReport,
+    ) -> Result<(), Error> {
+        let path = place.absolute();
+        match kind {
+            ReportKind::Table => Ok(()),
+            ReportKind::Lcov => place.write(&lcov::lcov(report)),
+            ReportKind::Cobertura => place.write(&cobertura::cobertura(report, now())),
+            ReportKind::Data => data_file::write(report, path, now()).map_err(unwritten),
+            ReportKind::Html => html::write(report, path, now())
+                .map(drop)
+                .map_err(unwritten),
+        }
+    }
+}
+
+/// A folder to write to, which need not be there yet.
+fn folder(path: &Path) -> Result<Place, Error> {
+    let place = Place::new(path)?;
+    if place.absolute().exists() && !place.absolute().is_dir() {
+        let message = format!(
+            "cannot write to the folder `{}`: it is a file",
+            path.display()
+        );
+        return Err(Error::new(message));
+    }
+    Ok(place)
+}
+
+fn unwritten(error: testwright_report::Error) -> Error {
+    let cause = std::error::Error::source(&error).map(ToString::to_string);
+    Error::new(match cause {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    })
+}
+
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    Timestamp(since.map_or(0, |since| since.as_secs()))
+}
+
+/// Which test reached what.
+pub(crate) struct Reached {
+    tests: Vec<String>,
+    by_test: Vec<Vec<TargetId>>,
+    attribution: Attribution,
+}
+
+impl Reached {
+    pub(crate) fn new(attribution: Attribution) -> Reached {
+        Reached {
+            tests: Vec::new(),
+            by_test: Vec::new(),
+            attribution,
+        }
+    }
+
+    /// Notes what a test reached. Tests that reached nothing are not kept.
+    pub(crate) fn note(&mut self, name: impl FnOnce() -> String, targets: Vec<TargetId>) {
+        if !targets.is_empty() {
+            self.tests.push(name());
+            self.by_test.push(targets);
+        }
+    }
+
+    /// Notes what was reached after the last test was noted as reached by it.
+    pub(crate) fn add_to_last(&mut self, targets: Vec<TargetId>) {
+        if let Some(last) = self.by_test.last_mut() {
+            last.extend(targets);
+        }
+    }
+
+    /// All that is to be reported.
+    pub(crate) fn into_report(
+        self,
+        collector: &Collector<'_>,
+        reports: &Reports,
+    ) -> CoverageReport {
+        let measured = collector.files();
+        let mut arcs: Vec<BTreeMap<usize, BTreeSet<_>>> = vec![BTreeMap::new(); measured.len()];
+        for (test, targets) in self.by_test.iter().enumerate() {
+            for target in targets {
+                let (file, arc) = collector.meaning(*target);
+                arcs[file].entry(test).or_default().insert(arc);
+            }
+        }
+        let files = measured.iter().zip(arcs).map(|(file, arcs)| FileCoverage {
+            by_test: arcs.into_iter().collect(),
+            ..shape(file, collector.version())
+        });
+        CoverageReport {
+            files: files.collect(),
+            tests: self.tests,
+            attribution: self.attribution,
+            root: reports.root.clone(),
+        }
+    }
+}
+
+/// What can run in a file.
+fn shape(file: &MeasuredFile, _version: (u8, u8)) -> FileCoverage {
+    let text = std::fs::read(&file.path).ok();
+    let text = text.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    FileCoverage {
+        path: file.path.clone(),
+        text,
+        statements: file.lines.clone(),
+        ..FileCoverage::default()
+    }
+}
