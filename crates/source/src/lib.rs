@@ -28,6 +28,7 @@
 //! - [`check_module`], [`check_statements`], [`check_expression`]: syntax errors, in plain words.
 //! - [`statements`], [`is_literal`]: the shape of a small piece of code.
 //! - [`names`], [`definitions`], [`needed`], [`imports`]: what depends on what.
+//! - [`shape`](mod@shape): what can run in a file, which is what coverage is a share of.
 //! - [`tokens`]: cutting a text that may not be Python at all.
 //! - [`python2_hint`], [`python2_constructs`]: noticing that it is Python 2.
 //!
@@ -43,6 +44,7 @@ mod literal;
 mod names;
 mod parse;
 mod python2;
+pub mod shape;
 mod statements;
 mod tokens;
 mod wording;
