@@ -8,6 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::Args;
 use testwright_core::{Error, TargetId};
 use testwright_python::{Collector, Measured, MeasuredFile};
+use testwright_source::shape::{self, Shape};
 use testwright_report::{
     Attribution, CoverageReport, FileCoverage, Timestamp, cobertura, data_file, html, lcov, table,
 };
@@ -254,7 +255,7 @@ impl Reached {
         }
         let files = measured.iter().zip(arcs).map(|(file, arcs)| FileCoverage {
             by_test: arcs.into_iter().collect(),
-            ..shape(file, collector.version())
+            ..shape(file)
         });
         CoverageReport {
             files: files.collect(),
@@ -266,13 +267,24 @@ impl Reached {
 }
 
 /// What can run in a file.
-fn shape(file: &MeasuredFile, _version: (u8, u8)) -> FileCoverage {
+fn shape(file: &MeasuredFile) -> FileCoverage {
     let text = std::fs::read(&file.path).ok();
     let text = text.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let shape = text.as_ref().and_then(|text| shape::shape(text, &file.lines).ok());
+    // A harness is no Python file: all that is known is which lines have code.
+    let shape = shape.unwrap_or_else(|| Shape {
+        statements: file.lines.clone(),
+        ..Shape::default()
+    });
     FileCoverage {
         path: file.path.clone(),
         text,
-        statements: file.lines.clone(),
-        ..FileCoverage::default()
+        statements: shape.statements,
+        excluded: shape.excluded,
+        first_lines: shape.first_lines,
+        branches: shape.branches,
+        waived: shape.waived,
+        detours: shape.detours,
+        by_test: Vec::new(),
     }
 }

@@ -29,6 +29,7 @@
 //! - [`statements`], [`is_literal`]: the shape of a small piece of code.
 //! - [`names`], [`definitions`], [`needed`], [`imports`]: what depends on what.
 //! - [`only_definitions`]: whether running a module again could make a difference.
+//! - [`shape`](mod@shape): what can run in a file, which is what coverage is a share of.
 //! - [`tokens`]: cutting a text that may not be Python at all.
 //! - [`python2_hint`], [`python2_constructs`]: noticing that it is Python 2.
 //!
@@ -45,6 +46,7 @@ mod names;
 mod only_definitions;
 mod parse;
 mod python2;
+pub mod shape;
 mod statements;
 mod tokens;
 mod wording;

@@ -110,12 +110,6 @@ impl<'py> Collector<'py> {
         })
     }
 
-    /// The version of the interpreter that compiled them.
-    pub fn version(&self) -> (u8, u8) {
-        let version = self.python.version_info();
-        (version.major, version.minor)
-    }
-
     /// All that was ever reached.
     pub fn all(&self) -> Coverage {
         self.monitor.get().with_record(|record| record.all.clone())
