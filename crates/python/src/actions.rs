@@ -286,7 +286,8 @@ impl<'py> Actions<'py> {
         }
         self.collect_arguments(context, template, values)?;
         for condition in &variant.conditions {
-            if !call::call(condition, &self.arguments)?.is_truthy()? {
+            let answer = call::call(condition, &self.arguments)?;
+            if !call::is_true(&answer) && !answer.is_truthy()? {
                 return Ok(false);
             }
         }

@@ -87,6 +87,13 @@ pub(crate) fn call<'py>(
     }
 }
 
+/// Whether an object is `True` itself, as most answers are.
+#[inline]
+pub(crate) fn is_true(object: &Bound<'_, PyAny>) -> bool {
+    // SAFETY: gives the address of an object that always exists, and nothing is done but comparing it.
+    object.as_ptr() == unsafe { ffi::Py_True() }
+}
+
 /// Whether a slot holds a value.
 #[inline]
 pub(crate) fn is_filled(slots: &Bound<'_, PyList>, place: usize) -> bool {

@@ -4,6 +4,7 @@ use pyo3::prelude::*;
 use testwright_core::{Failure, FailureKind, Outcome, PoolId};
 use testwright_lang::harness::Line;
 
+use crate::call;
 use crate::context::Context;
 use crate::failures::{self, Raised, shown};
 use crate::functions;
@@ -105,6 +106,9 @@ impl<'py> Property<'py> {
         let mut violation = None;
         self.condition
             .for_each(context, Some(states), |line, values, result| {
+                if result.as_ref().is_ok_and(call::is_true) {
+                    return true;
+                }
                 let answer = result.and_then(|value| value.is_truthy());
                 if !matches!(answer, Ok(true)) {
                     let text = context.shown(&line.code, &line.axes, values);

@@ -28,9 +28,20 @@ pub(crate) struct LineCode<'py> {
     plan: Plan,
     functions: ByKey<Bound<'py, PyAny>>,
     operands: Operands<'py>,
-    values: Vec<u64>,
+    /// All combinations, unless there are too many to keep.
+    combinations: Option<Vec<Combination<'py>>>,
     arguments: Vec<Bound<'py, PyAny>>,
 }
+
+/// One combination of slots and alternatives.
+struct Combination<'py> {
+    values: Vec<u64>,
+    /// The function and its arguments, once it has been called.
+    call: Option<(Bound<'py, PyAny>, Vec<Bound<'py, PyAny>>)>,
+}
+
+/// A line that has more combinations takes its time anyway.
+const MOST_COMBINATIONS: u64 = 256;
 
 impl<'py> LineCode<'py> {
     pub(crate) fn new(context: &Context<'py>, line: &Line, kind: Kind) -> LineCode<'py> {
@@ -41,7 +52,7 @@ impl<'py> LineCode<'py> {
             plan,
             functions: ByKey::default(),
             operands: Operands::new(),
-            values: Vec::new(),
+            combinations: None,
             arguments: Vec::new(),
         }
     }
@@ -78,12 +89,69 @@ impl<'py> LineCode<'py> {
         states: Option<&PoolStates>,
         mut visit: impl FnMut(&Line, &[u64], PyResult<Bound<'py, PyAny>>) -> bool,
     ) {
+        let Some(mut combinations) = self.combinations.take().or_else(|| self.all_combinations())
+        else {
+            return self.for_each_of_many(context, states, visit);
+        };
+        for combination in &mut combinations {
+            if !allowed(states, &self.line.axes, &combination.values) {
+                continue;
+            }
+            let result = match &combination.call {
+                Some((function, arguments)) => call::call(function, arguments),
+                None => self.first_call(context, combination),
+            };
+            if !visit(&self.line, &combination.values, result) {
+                break;
+            }
+        }
+        self.combinations = Some(combinations);
+    }
+
+    /// The combinations, if they can be kept.
+    #[cold]
+    fn all_combinations(&self) -> Option<Vec<Combination<'py>>> {
+        let sizes = self.plan.sizes();
+        let count = sizes
+            .iter()
+            .try_fold(1u64, |count, size| count.checked_mul(*size))?;
+        if count > MOST_COMBINATIONS {
+            return None;
+        }
+        let mut combinations = Vec::new();
+        let mut values = vec![0; sizes.len()];
+        while combinations.len() < count as usize {
+            combinations.push(Combination {
+                values: values.clone(),
+                call: None,
+            });
+            advance(&mut values, sizes);
+        }
+        Some(combinations)
+    }
+
+    #[cold]
+    fn first_call(
+        &mut self,
+        context: &Context<'py>,
+        combination: &mut Combination<'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let result = self.call(context, &combination.values);
+        let function = self.functions.get(self.plan.key(&combination.values));
+        combination.call = function.map(|function| (function.clone(), self.arguments.clone()));
+        result
+    }
+
+    fn for_each_of_many(
+        &mut self,
+        context: &Context<'py>,
+        states: Option<&PoolStates>,
+        mut visit: impl FnMut(&Line, &[u64], PyResult<Bound<'py, PyAny>>) -> bool,
+    ) {
         if self.plan.sizes().contains(&0) {
             return;
         }
-        let mut values = std::mem::take(&mut self.values);
-        values.clear();
-        values.resize(self.line.axes.len(), 0);
+        let mut values = vec![0; self.line.axes.len()];
         loop {
             if allowed(states, &self.line.axes, &values) {
                 let result = self.call(context, &values);
@@ -95,7 +163,6 @@ impl<'py> LineCode<'py> {
                 break;
             }
         }
-        self.values = values;
     }
 
     /// Runs the line for one combination.
@@ -170,6 +237,7 @@ fn advance(values: &mut [u64], sizes: &[u64]) -> bool {
     false
 }
 
+#[inline]
 fn allowed(states: Option<&PoolStates>, axes: &[Axis], values: &[u64]) -> bool {
     let Some(states) = states else { return true };
     axes.iter().zip(values).all(|(axis, value)| match axis {

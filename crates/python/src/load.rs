@@ -113,7 +113,9 @@ pub(crate) fn load<'py>(
     let states = PoolStates::new(&sizes);
     Ok(PythonSystem {
         weights: Weights::new(&context.harness.catalog, &states),
-        slots_may_change_unseen: hooks.any() || mentions_slots_by_name(&context.harness),
+        slots_may_change_unseen: hooks.has(Hook::BeforeEach)
+            || hooks.has(Hook::AfterEach)
+            || mentions_slots_by_name(&context.harness),
         logs: Logs::new(lines.logs, log_level, options.log_level.is_some()),
         path: path.to_path_buf(),
         inits: lines.inits,
