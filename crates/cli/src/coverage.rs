@@ -8,10 +8,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::Args;
 use testwright_core::{Error, TargetId};
 use testwright_python::{Collector, Measured, MeasuredFile};
-use testwright_source::shape::{self, Shape};
 use testwright_report::{
     Attribution, CoverageReport, FileCoverage, Timestamp, cobertura, data_file, html, lcov, table,
 };
+use testwright_source::shape::{self, Shape};
 
 use crate::Trouble;
 use crate::console::Console;
@@ -270,7 +270,9 @@ impl Reached {
 fn shape(file: &MeasuredFile) -> FileCoverage {
     let text = std::fs::read(&file.path).ok();
     let text = text.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    let shape = text.as_ref().and_then(|text| shape::shape(text, &file.lines).ok());
+    let shape = text
+        .as_ref()
+        .and_then(|text| shape::shape(text, &file.lines).ok());
     // A harness is no Python file: all that is known is which lines have code.
     let shape = shape.unwrap_or_else(|| Shape {
         statements: file.lines.clone(),
