@@ -16,6 +16,8 @@ pub struct Terminal {
     pub live: bool,
     /// How many characters fit into a line.
     pub width: usize,
+    /// That is so because there is a screen of that width.
+    pub width_is_known: bool,
     /// Standard output understands colours.
     pub colour_out: bool,
     /// Standard error understands colours.
@@ -36,6 +38,7 @@ impl Terminal {
             width: width
                 .filter(|width| *width >= 20)
                 .unwrap_or(Terminal::USUAL_WIDTH),
+            width_is_known: width.is_some(),
             colour_out: colour && out_is_terminal,
             colour_err: colour && err_is_terminal,
         }
@@ -97,9 +100,12 @@ impl<'a> Console<'a> {
         }
     }
 
-    /// How many characters fit into a line.
-    pub(crate) fn width(&self) -> usize {
-        self.terminal.width
+    /// How wide a table may be. Files and pipes take all of it.
+    pub(crate) fn table_width(&self) -> usize {
+        match self.terminal.width_is_known {
+            true => self.terminal.width,
+            false => usize::MAX,
+        }
     }
 
     pub(crate) fn colour_out(&self) -> bool {

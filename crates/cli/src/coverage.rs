@@ -147,7 +147,7 @@ impl Reports {
         }
         if self.table {
             let options = table::Options {
-                width: console.width(),
+                width: console.table_width(),
                 unicode: true,
                 colour: console.colour_out(),
             };

@@ -9,7 +9,7 @@ use std::path::Path;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyModule};
 use testwright_core::Error;
-use testwright_lang::harness::{Fragment, Line, Part};
+use testwright_lang::harness::{Fragment, Line, Located, Part};
 use testwright_lang::{Diagnostic, Harness, Severity};
 
 use crate::actions::Actions;
@@ -123,7 +123,10 @@ pub(crate) fn load<'py>(
         assumptions: lines.assumptions,
         checks: lines.checks,
         draw: Draw::default(),
-        problems: BTreeMap::new(),
+        problems: collector
+            .as_ref()
+            .map(|collector| unknown_sources(&context.harness, collector))
+            .unwrap_or_default(),
         assumption_violated: false,
         last_expected: None,
         prepared: None,
@@ -167,6 +170,23 @@ fn collector<'py>(
     };
     let collector = Collector::start(interpreter, &choice).map_err(LoadError::Failed)?;
     Ok(Some(collector))
+}
+
+/// `source:` lines that name nothing, as problems of the harness.
+fn unknown_sources(harness: &Harness, collector: &Collector<'_>) -> BTreeMap<(usize, String), u64> {
+    let unknown = collector.unknown_names();
+    let sources = harness.sources.iter();
+    let problem = |source: &Located| {
+        let message = format!(
+            "there is no file, folder or module `{}` to measure",
+            source.text
+        );
+        ((source.line, message), 1)
+    };
+    sources
+        .filter(|source| unknown.contains(&source.text))
+        .map(problem)
+        .collect()
 }
 
 /// The package that a module belongs to.

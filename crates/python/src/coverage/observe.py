@@ -140,7 +140,7 @@ def run_program(finder, words, is_module):
     code = (prepare_module if is_module else prepare_script)(finder, words[0], main)
     main.__loader__ = importlib.machinery.SourceFileLoader("__main__", main.__file__)
     sys.modules["__main__"] = main
-    sys.argv[:] = [main.__file__, *words[1:]]
+    sys.argv[:] = [main.__file__ if is_module else words[0], *words[1:]]
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     status = 0
@@ -160,9 +160,10 @@ def run_program(finder, words, is_module):
 
 
 def prepare_script(finder, path, main):
+    path = os.path.abspath(path)
     with io.open_code(path) as file:
         code = compile(file.read(), path, "exec", dont_inherit=True)
-    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+    sys.path.insert(0, os.path.dirname(path))
     main.__file__ = path
     return finder.observed(code) if finder.sources.wants("__main__", path) else code
 
