@@ -4,9 +4,11 @@
 //! objects are read before they run ([`instructions`], [`line_table`], [`exception_table`], in the words of
 //! [`dialect`]); [`flow`] says which arcs each step between two instructions would make, by the rules of
 //! [`tracing`]; [`assemble`] puts marks where the interpreter alone would not tell. Then [`monitoring`] waits for
-//! each place to be reached once, and [`record`] keeps what was.
+//! each place to be reached once, and [`record`] keeps what was. Before 3.12 the interpreter tells nothing worth
+//! waiting for; there [`watch`] says what calls of our own to insert, and [`probes`] answers them.
 
 mod assemble;
+mod code_memory;
 mod collector;
 mod dialect;
 mod exception_table;
@@ -15,9 +17,12 @@ mod instructions;
 mod instrument;
 mod line_table;
 mod monitoring;
+mod observer;
+mod probes;
 mod record;
 mod tracing;
 mod unit;
+mod watch;
 
 pub use collector::{Collector, Ended, MeasuredFile, SourceChoice};
 pub use flow::Arc;

@@ -13,11 +13,11 @@
 //!         …
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::dialect::{Dialect, Direction, Kind};
 use super::exception_table::{self, Protection};
-use super::instructions::Instructions;
+use super::instructions::{Instruction, Instructions};
 use super::line_table::{self, Place};
 
 /// Something to insert.
@@ -38,6 +38,11 @@ pub(crate) enum MarkPlace {
     Branch(usize),
     /// Before an instruction, however it is reached.
     Before(usize),
+    /// Before the first instruction of a handler. It finds the place of the exception on the stack, below the
+    /// exception, and has to take it away if the handler does not expect it.
+    Handler(usize),
+    /// After everything else: where exceptions go that no handler takes. It finds the same on the stack.
+    Uncaught,
 }
 
 /// What a mark consists of.
@@ -80,6 +85,8 @@ enum Label {
     Itself(usize),
     /// The mark in the way of a branch.
     Way(usize),
+    /// What takes the exceptions that no handler takes.
+    Uncaught,
 }
 
 struct Item {
@@ -109,6 +116,8 @@ pub(crate) fn assemble(
         dialect,
         items: Vec::with_capacity(code.len() + 2 * marks.len()),
         labels: BTreeMap::new(),
+        entry: entry(dialect, code),
+        handlers: BTreeSet::new(),
     };
     program.write(code, marks);
     let starts = program.settle();
@@ -120,6 +129,15 @@ struct Program<'a> {
     items: Vec<Item>,
     /// Numbers of items.
     labels: BTreeMap<Label, usize>,
+    /// Where tracing tools begin to listen.
+    entry: usize,
+    /// Those that need to know the place of the exception.
+    handlers: BTreeSet<usize>,
+}
+
+fn entry(dialect: &Dialect, code: &Instructions) -> usize {
+    let is_entry = |one: &Instruction| dialect.kind(one.operation) == Kind::Resume;
+    code.list.iter().position(is_entry).unwrap_or(0)
 }
 
 impl Program<'_> {
@@ -127,17 +145,23 @@ impl Program<'_> {
         let mut falls: BTreeMap<usize, &Mark> = BTreeMap::new();
         let mut befores: BTreeMap<usize, Vec<&Mark>> = BTreeMap::new();
         let mut ways: BTreeMap<usize, Vec<(usize, &Mark)>> = BTreeMap::new();
-        let mut sent_elsewhere: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut sent_elsewhere: BTreeSet<usize> = BTreeSet::new();
+        let mut uncaught = None;
         for mark in marks {
             match mark.place {
                 MarkPlace::Fall(number) => {
                     falls.insert(number, mark);
                 }
                 MarkPlace::Before(number) => befores.entry(number).or_default().push(mark),
+                MarkPlace::Handler(number) => {
+                    self.handlers.insert(number);
+                    befores.entry(number).or_default().insert(0, mark);
+                }
+                MarkPlace::Uncaught => uncaught = Some(mark),
                 MarkPlace::Branch(number) => {
                     if let Some(target) = code.list[number].target {
                         ways.entry(target).or_default().push((number, mark));
-                        sent_elsewhere.insert(number, number);
+                        sent_elsewhere.insert(number);
                     }
                 }
             }
@@ -146,6 +170,9 @@ impl Program<'_> {
             self.label(Label::Surroundings(number));
             let before = number.checked_sub(1).map(|before| &code.list[before]);
             let place_before = before.map(|before| before.place.line);
+            // Before 3.12, tracing tools are told of the first line even if it is the one before.
+            let place_before = place_before
+                .filter(|_| self.dialect.minor >= 12 || number.checked_sub(1) != Some(self.entry));
             let ways = ways.get(&number).map(Vec::as_slice).unwrap_or_default();
             let target = Label::Target(number);
             if let Some(mark) = falls.get(&number) {
@@ -160,7 +187,9 @@ impl Program<'_> {
             }
             for (branch, mark) in ways {
                 self.label(Label::Way(*branch));
-                let place = line_only(code.line(*branch));
+                // Before 3.12, tracing tools are told of a line whenever a branch goes back.
+                let hides = self.dialect.minor < 12 && number <= *branch;
+                let place = line_only(code.line(*branch).filter(|_| !hides));
                 self.mark(mark, place, target);
                 if let MarkCode::Sequence(_) = mark.code {
                     self.jump(target, place, Origin::Detour);
@@ -177,7 +206,7 @@ impl Program<'_> {
             self.label(Label::Itself(number));
             let argument = match instruction.target {
                 None => Argument::Number(instruction.argument),
-                Some(_) if sent_elsewhere.contains_key(&number) => Argument::To(Label::Way(number)),
+                Some(_) if sent_elsewhere.contains(&number) => Argument::To(Label::Way(number)),
                 Some(target) => Argument::To(Label::Target(target)),
             };
             self.items.push(Item {
@@ -190,6 +219,10 @@ impl Program<'_> {
             });
         }
         self.label(Label::Surroundings(code.len()));
+        if let Some(mark) = uncaught {
+            self.label(Label::Uncaught);
+            self.mark(mark, line_only(None), Label::Uncaught);
+        }
     }
 
     fn label(&mut self, label: Label) {
@@ -297,16 +330,28 @@ impl Program<'_> {
             }
         }
         let unit_of = |label: Label| starts[self.labels[&label]];
-        let protections: Vec<Protection> = code
+        let mut protections: Vec<Protection> = code
             .protections
             .iter()
             .map(|protection| Protection {
                 start: unit_of(Label::Surroundings(protection.start)),
                 end: unit_of(Label::Surroundings(protection.end)),
                 handler: unit_of(Label::Target(protection.handler)),
-                depth_and_place: protection.depth_and_place,
+                depth_and_place: match self.handlers.contains(&protection.handler) {
+                    true => protection.depth_and_place | exception_table::WITH_PLACE,
+                    false => protection.depth_and_place,
+                },
             })
             .collect();
+        if self.labels.contains_key(&Label::Uncaught) {
+            let generator = self.dialect.numbers.return_generator;
+            // An exception may be thrown into a generator that has not begun.
+            let start = code.list.iter().position(|one| one.operation == generator);
+            let start = unit_of(Label::Itself(start.unwrap_or(self.entry)));
+            let end = unit_of(Label::Surroundings(code.len()));
+            let handler = unit_of(Label::Uncaught);
+            exception_table::protect_the_rest(&mut protections, start..end, handler);
+        }
         Assembled {
             code: bytes,
             line_table: line_table::write(self.dialect.minor, &runs, first_line),

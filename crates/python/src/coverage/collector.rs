@@ -9,7 +9,7 @@ use pyo3::types::PyModule;
 use testwright_core::{Coverage, Error, TargetId};
 
 use super::flow::Arc;
-use super::monitoring::Monitor;
+use super::observer::Observer;
 use crate::Interpreter;
 use crate::failures::Raised;
 
@@ -28,7 +28,7 @@ pub struct SourceChoice {
 /// Observes modules under test, from the time they are imported.
 pub struct Collector<'py> {
     python: Python<'py>,
-    monitor: Py<Monitor>,
+    observer: Observer,
     support: Bound<'py, PyModule>,
     finder: Bound<'py, PyAny>,
 }
@@ -72,13 +72,13 @@ impl<'py> Collector<'py> {
         )?;
         let arguments = (&choice.names, &choice.imports, &choice.folder);
         let sources = support.call_method1("Sources", arguments)?;
-        let monitor = Monitor::install(python)?;
-        let observe = monitor.getattr(python, "observe_module")?;
+        let observer = Observer::start(python)?;
+        let observe = observer.observe_module(python)?;
         let finder = support.call_method1("install", (&sources, observe))?;
         sources.call_method0("forget_loaded")?;
         Ok(Collector {
             python,
-            monitor,
+            observer,
             support,
             finder,
         })
@@ -99,7 +99,7 @@ impl<'py> Collector<'py> {
 
     /// The files under observation, with what is known of them.
     pub fn files(&self) -> Vec<MeasuredFile> {
-        self.monitor.get().with_record(|record| {
+        self.observer.with_record(|record| {
             let files = record.files().iter().zip(record.lines());
             files
                 .map(|(path, lines)| MeasuredFile {
@@ -112,34 +112,30 @@ impl<'py> Collector<'py> {
 
     /// All that was ever reached.
     pub fn all(&self) -> Coverage {
-        self.monitor.get().with_record(|record| record.all.clone())
+        self.observer.with_record(|record| record.all.clone())
     }
 
     /// What was reached since [`Collector::begin_anew`].
     pub fn current(&self) -> Coverage {
-        self.monitor
-            .get()
-            .with_record(|record| record.current.clone())
+        self.observer.with_record(|record| record.current.clone())
     }
 
     /// What was reached for the first time, since this was last asked.
     pub fn take_new(&self) -> Vec<TargetId> {
-        self.monitor
-            .get()
+        self.observer
             .with_record(|record| std::mem::take(&mut record.fresh))
     }
 
     /// Begins a new count of what is reached: what was seen before is looked at again.
     pub fn begin_anew(&self) -> Result<(), Error> {
-        self.monitor
-            .get()
+        self.observer
             .begin_anew(self.python)
             .map_err(|error| Error::new(error.to_string()))
     }
 
     /// What a target stands for: the place of its file in [`Collector::files`], and the arc.
     pub fn meaning(&self, target: TargetId) -> (usize, Arc) {
-        self.monitor.get().with_record(|record| {
+        self.observer.with_record(|record| {
             let (file, arc) = record.meaning(target);
             (file as usize, arc)
         })
@@ -163,6 +159,6 @@ impl Drop for Collector<'_> {
     fn drop(&mut self) {
         // Nothing can be done about a failure here, and nothing depends on it.
         let _uninstalled = self.support.call_method1("uninstall", (&self.finder,));
-        let _stopped = self.monitor.get().stop(self.python);
+        let _stopped = self.observer.stop(self.python);
     }
 }

@@ -62,13 +62,16 @@ pub(crate) struct Numbers {
     pub(crate) no_operation: u8,
     pub(crate) load_constant: u8,
     pub(crate) pop_top: u8,
-    pub(crate) push_null: u8,
-    pub(crate) precall: u8,
-    pub(crate) call: u8,
-    pub(crate) call_function: u8,
+    pub(crate) unary_positive: u8,
+    /// With an operator as its argument, since 3.11.
+    pub(crate) binary_operation: u8,
     pub(crate) copy: u8,
+    pub(crate) swap: u8,
     pub(crate) reraise: u8,
-    pub(crate) push_exception: u8,
+    /// In front of a call, which nothing may come between (3.11).
+    pub(crate) keyword_names: u8,
+    pub(crate) precall: u8,
+    pub(crate) return_generator: u8,
 }
 
 impl Dialect {
@@ -134,13 +137,14 @@ impl Numbers {
             "NOP" => &mut self.no_operation,
             "LOAD_CONST" => &mut self.load_constant,
             "POP_TOP" => &mut self.pop_top,
-            "PUSH_NULL" => &mut self.push_null,
-            "PRECALL" => &mut self.precall,
-            "CALL" => &mut self.call,
-            "CALL_FUNCTION" => &mut self.call_function,
+            "UNARY_POSITIVE" => &mut self.unary_positive,
+            "BINARY_OP" => &mut self.binary_operation,
             "COPY" => &mut self.copy,
+            "SWAP" => &mut self.swap,
             "RERAISE" => &mut self.reraise,
-            "PUSH_EXC_INFO" => &mut self.push_exception,
+            "KW_NAMES" => &mut self.keyword_names,
+            "PRECALL" => &mut self.precall,
+            "RETURN_GENERATOR" => &mut self.return_generator,
             _ => return,
         };
         *place = number;

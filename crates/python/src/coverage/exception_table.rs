@@ -1,5 +1,7 @@
 //! Which instructions are protected by which handlers: the table that code objects have since 3.11.
 
+use std::ops::Range;
+
 /// A stretch of code whose exceptions go to a handler.
 ///
 /// In the table itself places are code units; once read by [`super::instructions`] they are numbers of instructions.
@@ -11,6 +13,36 @@ pub(crate) struct Protection {
     pub(crate) handler: usize,
     /// How deep the stack is kept, and whether the place of the exception is put on it.
     pub(crate) depth_and_place: usize,
+}
+
+/// The bit of [`Protection::depth_and_place`] that says that the place of the exception is put on the stack.
+pub(crate) const WITH_PLACE: usize = 1;
+
+/// Sends the exceptions of code that is not protected to a handler, which finds nothing on the stack but the place
+/// and the exception.
+pub(crate) fn protect_the_rest(
+    protections: &mut Vec<Protection>,
+    code: Range<usize>,
+    handler: usize,
+) {
+    let taken = std::mem::take(protections);
+    let mut place = code.start;
+    let protect = |protections: &mut Vec<Protection>, start: usize, end: usize| {
+        if start < end {
+            protections.push(Protection {
+                start,
+                end,
+                handler,
+                depth_and_place: WITH_PLACE,
+            });
+        }
+    };
+    for protection in taken {
+        protect(protections, place, protection.start);
+        place = place.max(protection.end);
+        protections.push(protection);
+    }
+    protect(protections, place, code.end);
 }
 
 /// Reads a table, or `None` if it is broken.
@@ -90,6 +122,21 @@ mod tests {
         let table = write(&protections);
         assert_eq!(read(&table), Some(protections));
         assert_eq!(table.iter().filter(|byte| **byte & 128 != 0).count(), 3);
+    }
+
+    #[test]
+    fn the_rest_can_be_protected() {
+        let protection = |start, end, handler| Protection {
+            start,
+            end,
+            handler,
+            depth_and_place: WITH_PLACE,
+        };
+        let mut protections = vec![protection(3, 5, 9), protection(5, 7, 11)];
+        protect_the_rest(&mut protections, 1..20, 20);
+        let expected = [(1, 3, 20), (3, 5, 9), (5, 7, 11), (7, 20, 20)];
+        let expected = expected.map(|(start, end, handler)| protection(start, end, handler));
+        assert_eq!(protections, expected);
     }
 
     #[test]

@@ -131,6 +131,10 @@ impl Flow {
                     .tracing
                     .tells(number, next)
                     .map(|line| vec![line as i32]);
+                let lines = match handlers[number] == Some(next) {
+                    true => self.lines_thrown_from(number, &lines),
+                    false => lines.clone(),
+                };
                 let mut changed = false;
                 for &line in told.as_ref().unwrap_or(&lines) {
                     let known = &mut self.last_lines[next];
@@ -153,6 +157,23 @@ impl Flow {
             [] if number <= self.tracing.entry() => Some(self.exit),
             [line] => Some(line),
             _ => None,
+        }
+    }
+
+    /// The lines that a tool may have been told of last when an exception comes from this instruction.
+    fn lines_thrown_from(&self, number: usize, lines: &Lines) -> Lines {
+        match self.tracing.forgets_line_at(number) {
+            true => vec![self.exit],
+            false => lines.clone(),
+        }
+    }
+
+    /// The line that a tool was told of last when an exception comes from this instruction, if that does not depend
+    /// on the past.
+    pub(crate) fn line_thrown_from(&self, number: usize) -> Option<i32> {
+        match self.tracing.forgets_line_at(number) {
+            true => Some(self.exit),
+            false => self.last_line(number),
         }
     }
 
@@ -246,7 +267,8 @@ impl Search<'_> {
         for protection in &code.protections {
             let mut place = Some(protection.handler);
             while let Some(number) = place.filter(|number| !self.settled[*number]) {
-                if self.flow.last_line(number).is_some() {
+                // A return has to be seen itself: not every exception is one that the handler takes.
+                if self.flow.last_line(number).is_some() || self.kinds[number] == Kind::Return {
                     break;
                 }
                 self.settled[number] = true;

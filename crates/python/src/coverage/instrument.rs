@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCode, PyDict, PyTuple};
 
-use super::assemble::{Assembled, Mark, assemble};
+use super::assemble::{Assembled, Mark, MarkCode, assemble};
 use super::dialect::Dialect;
 use super::instructions::{CodeText, Instructions};
 
@@ -43,6 +43,9 @@ pub(crate) fn take_apart(dialect: &Dialect, code: &Bound<'_, PyCode>) -> PyResul
     )
 }
 
+/// How much deeper the stack gets by what is inserted.
+const DEPTH_OF_MARKS: u32 = 4;
+
 /// Puts a code object together again, with marks in it and with other constants.
 pub(crate) fn put_together<'py>(
     dialect: &Dialect,
@@ -65,6 +68,11 @@ pub(crate) fn put_together<'py>(
     if dialect.minor >= 11 {
         let table = PyBytes::new(python, &assembled.exception_table);
         changes.set_item("co_exceptiontable", table)?;
+    }
+    let is_sequence = |mark: &Mark| matches!(mark.code, MarkCode::Sequence(_));
+    if marks.iter().any(is_sequence) {
+        let depth: u32 = code.getattr("co_stacksize")?.extract()?;
+        changes.set_item("co_stacksize", depth + DEPTH_OF_MARKS)?;
     }
     let changed = code.call_method("replace", (), Some(&changes))?;
     Ok((changed.cast_into()?, assembled))

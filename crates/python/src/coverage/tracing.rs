@@ -81,6 +81,12 @@ impl Tracing {
         resumed != self.entry && self.kinds.get(resumed) == Some(&Kind::Resume)
     }
 
+    /// Whether coverage.py takes an exception that is thrown into a frame waiting here for a new call: on 3.11, it
+    /// looks at the argument of the instruction, which is zero for a `yield` as for the beginning of a function.
+    pub(crate) fn forgets_line_at(&self, number: usize) -> bool {
+        self.minor == 11 && self.waits_at(number)
+    }
+
     /// The line that an instruction may be the first of, since 3.12.
     pub(crate) fn start_of(&self, number: usize) -> Option<u32> {
         self.lines[number].filter(|_| self.starts[number])

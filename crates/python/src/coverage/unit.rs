@@ -8,6 +8,7 @@ use super::dialect::Dialect;
 use super::flow::{Arc, Flow, Look, Sight, Thrown, findings};
 use super::instructions::Instructions;
 use super::record::Record;
+use super::watch::{Watch, watches};
 
 /// What is known about a code object: where its code units come from, and what follows from them.
 pub(crate) struct Unit {
@@ -37,6 +38,19 @@ pub(crate) enum Seen {
     FromRemembered(i32),
 }
 
+impl Seen {
+    fn new(sight: Sight, file: u32, record: &mut Record) -> Seen {
+        match sight {
+            Sight::Arc(arc) => Seen::Target(record.target(file, arc)),
+            Sight::Remember(last_line) => Seen::Remember(Thrown {
+                last_line,
+                previous: 0,
+            }),
+            Sight::FromRemembered(line) => Seen::FromRemembered(line),
+        }
+    }
+}
+
 /// What it means that the interpreter tells of a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LineMeaning {
@@ -59,26 +73,10 @@ impl Unit {
         let flow = Flow::new(dialect, code, first_line);
         let told_of_lines = true;
         let found = findings(&flow, dialect, code, told_of_lines);
-        let mut unit = Unit {
-            file,
-            flow,
-            origins: Vec::new(),
-            starts: FxHashMap::default(),
-            lines: FxHashMap::default(),
-            waiting: FxHashSet::default(),
-            leaving: FxHashMap::default(),
-            marks: Vec::new(),
-        };
+        let mut unit = Unit::new(flow, file);
         let mut marks = Vec::new();
         for (look, sight) in found {
-            let seen = match sight {
-                Sight::Arc(arc) => Seen::Target(record.target(file, arc)),
-                Sight::Remember(last_line) => Seen::Remember(Thrown {
-                    last_line,
-                    previous: 0,
-                }),
-                Sight::FromRemembered(line) => Seen::FromRemembered(line),
-            };
+            let seen = Seen::new(sight, file, record);
             let tells = |number: usize| dialect.tells_of_jumps(code.list[number].operation);
             let place = match (look, seen) {
                 (Look::Line(number), Seen::Target(target)) => {
@@ -107,6 +105,38 @@ impl Unit {
         unit.give_lines_meaning(code);
         unit.begin_anew();
         (unit, marks)
+    }
+
+    /// Plans the observation of a code object by probes: where they are to be, and what each of them watches.
+    pub(crate) fn probed(
+        dialect: &Dialect,
+        code: &Instructions,
+        first_line: u32,
+        file: u32,
+        record: &mut Record,
+    ) -> (Unit, Vec<(MarkPlace, Watch)>) {
+        record.mention(file, code.list.iter().filter_map(|one| one.place.line));
+        let flow = Flow::new(dialect, code, first_line);
+        let told_of_lines = false;
+        let found = findings(&flow, dialect, code, told_of_lines)
+            .into_iter()
+            .map(|(look, sight)| (look, Seen::new(sight, file, record)))
+            .collect();
+        let watches = watches(dialect, code, &flow, found);
+        (Unit::new(flow, file), watches)
+    }
+
+    fn new(flow: Flow, file: u32) -> Unit {
+        Unit {
+            file,
+            flow,
+            origins: Vec::new(),
+            starts: FxHashMap::default(),
+            lines: FxHashMap::default(),
+            waiting: FxHashSet::default(),
+            leaving: FxHashMap::default(),
+            marks: Vec::new(),
+        }
     }
 
     /// Most lines have one beginning, or all their beginnings mean the same.
@@ -197,6 +227,36 @@ impl Unit {
             last_line,
             previous,
         })
+    }
+
+    /// An exception comes from an offset, as the interpreter has it; `last_line` if that is known, and otherwise
+    /// `before` if it does not follow from the offset.
+    pub(crate) fn thrown_from(
+        &self,
+        offset: usize,
+        last_line: Option<i32>,
+        before: Option<i32>,
+    ) -> Option<Thrown> {
+        let origins = self.origins.get(..=offset / 2)?;
+        let previous = origins.iter().rev().find_map(|origin| match origin {
+            Origin::Instruction(number) => Some(*number),
+            Origin::Mark(_) | Origin::Detour => None,
+        })?;
+        let last_line = last_line.or_else(|| self.flow.line_thrown_from(previous));
+        Some(Thrown {
+            last_line: last_line.or(before)?,
+            previous,
+        })
+    }
+
+    /// The line that a tool was told of last when an instruction runs, if that does not depend on the past.
+    pub(crate) fn last_line(&self, number: usize) -> Option<i32> {
+        self.flow.last_line(number)
+    }
+
+    /// An exception is handled by an instruction.
+    pub(crate) fn handled_by(&self, thrown: Thrown, handler: usize) -> Option<Arc> {
+        self.flow.after_exception(thrown, handler)
     }
 
     /// An exception is handled at an offset.

@@ -1,0 +1,62 @@
+//! Two ways to observe code, and which of them an interpreter has.
+
+use pyo3::prelude::*;
+
+use super::monitoring::Monitor;
+use super::probes::Prober;
+use super::record::Record;
+
+/// What observes code objects.
+pub(crate) enum Observer {
+    /// Since 3.12.
+    Monitor(Py<Monitor>),
+    /// Before.
+    Prober(Py<Prober>),
+}
+
+impl Observer {
+    /// Starts to observe.
+    pub(crate) fn start(python: Python<'_>) -> PyResult<Observer> {
+        match python.version_info().minor {
+            12.. => Monitor::install(python).map(Observer::Monitor),
+            _ => Prober::start(python).map(Observer::Prober),
+        }
+    }
+
+    /// The Python function that takes a module's code and returns it under observation.
+    pub(crate) fn observe_module<'py>(&self, python: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        match self {
+            Observer::Monitor(monitor) => monitor.bind(python).getattr("observe_module"),
+            Observer::Prober(prober) => prober.bind(python).getattr("observe_module"),
+        }
+    }
+
+    pub(crate) fn with_record<R>(&self, use_it: impl FnOnce(&mut Record) -> R) -> R {
+        match self {
+            Observer::Monitor(monitor) => monitor.get().with_record(use_it),
+            Observer::Prober(prober) => prober.get().with_record(use_it),
+        }
+    }
+
+    /// Sees everything again that was seen before.
+    pub(crate) fn begin_anew(&self, python: Python<'_>) -> PyResult<()> {
+        match self {
+            Observer::Monitor(monitor) => monitor.get().begin_anew(python),
+            Observer::Prober(prober) => {
+                prober.get().begin_anew(python);
+                Ok(())
+            }
+        }
+    }
+
+    /// Stops observing.
+    pub(crate) fn stop(&self, python: Python<'_>) -> PyResult<()> {
+        match self {
+            Observer::Monitor(monitor) => monitor.get().stop(python),
+            Observer::Prober(prober) => {
+                prober.get().stop(python);
+                Ok(())
+            }
+        }
+    }
+}
