@@ -134,6 +134,7 @@ fn deepest_bracket(text: &str) -> crate::Range {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shape::shape;
     use crate::{check_expression, check_module, definitions, names};
 
     #[track_caller]
@@ -145,6 +146,7 @@ mod tests {
         check_expression(text);
         drop(definitions(text));
         drop(names(text));
+        drop(shape(text, &(1..=200).collect()));
     }
 
     #[test]

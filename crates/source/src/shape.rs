@@ -4,6 +4,10 @@
 //! here and there is the same. The compiled code says in which lines anything happens at all; the text says which of
 //! them belong together, where a line may lead, and what was left out on request.
 //!
+//! Two things differ on purpose. A `with` whose block has no code at all, such as only `x: int` in a function, makes
+//! coverage.py give up on the file. And behind a jump in the line of a `with`, as in `with a: break; b`, it follows code
+//! that no one reaches in its own way.
+//!
 //! - `lines.rs`: which physical lines are one statement.
 //! - `exclusion.rs`: `# pragma: no cover` and its kin.
 //! - `flow.rs`: which line may come after which.

@@ -10,8 +10,8 @@ use std::mem::take;
 
 use ruff_python_ast::statement_visitor::{StatementVisitor, walk_stmt};
 use ruff_python_ast::{
-    BoolOp, Decorator, ElifElseClause, ExceptHandler, Expr, MatchCase, Number, Pattern, Stmt,
-    StmtIf, StmtMatch, StmtTry, UnaryOp,
+    BoolOp, Decorator, ExceptHandler, Expr, MatchCase, Number, Pattern, Stmt, StmtIf, StmtMatch,
+    StmtTry, UnaryOp,
 };
 
 use super::lines::Lines;
@@ -140,21 +140,21 @@ impl Walk<'_> {
         let here = Places::from([Place::Line(line)]);
         let mut exits = Exits::default();
         match statement {
+            Stmt::FunctionDef(it) => exits = self.definition(statement, &it.decorator_list),
+            Stmt::ClassDef(it) => exits = self.definition(statement, &it.decorator_list),
+            Stmt::If(it) => exits = self.choice(it, line),
+            Stmt::While(it) => {
+                let ends = truth(&it.test).is_none();
+                exits = self.repetition(line, &it.body, &it.orelse, ends);
+            }
+            Stmt::For(it) => exits = self.repetition(line, &it.body, &it.orelse, true),
+            Stmt::With(it) => exits = self.with(line, &it.body),
+            Stmt::Try(it) => exits = self.attempt(it, line),
+            Stmt::Match(it) => exits = self.matching(it, line),
             Stmt::Break(_) => exits.breaks = here,
             Stmt::Continue(_) => exits.continues = here,
             Stmt::Return(_) => exits.returns = here,
             Stmt::Raise(_) => exits.raises = here,
-            Stmt::FunctionDef(it) => return self.definition(statement, &it.decorator_list),
-            Stmt::ClassDef(it) => return self.definition(statement, &it.decorator_list),
-            Stmt::If(it) => return self.choice(it, line),
-            Stmt::While(it) => {
-                let ends = truth(&it.test).is_none();
-                return self.repetition(line, &it.body, &it.orelse, ends);
-            }
-            Stmt::For(it) => return self.repetition(line, &it.body, &it.orelse, true),
-            Stmt::With(it) => return self.with(line, &it.body),
-            Stmt::Try(it) => return self.attempt(it, line),
-            Stmt::Match(it) => return self.matching(it, line),
             _ => exits.next = here,
         }
         exits
@@ -183,26 +183,24 @@ impl Walk<'_> {
             if truth == Some(true) {
                 return exits;
             }
-            match clauses.next() {
-                Some(ElifElseClause {
-                    test: None, body, ..
-                }) => {
-                    exits.absorb(self.block_after(line, body));
-                    return exits;
-                }
-                Some(
-                    clause @ ElifElseClause {
-                        test: Some(next), ..
-                    },
-                ) if self.running.contains(&self.lines.statement(clause)) => {
+            let clause = clauses.next().filter(|clause| {
+                clause.test.is_none() || self.running.contains(&self.lines.statement(*clause))
+            });
+            let Some(clause) = clause else {
+                // There is no `else`, or the compiler has dropped the rest.
+                exits.next.insert(Place::Line(line));
+                return exits;
+            };
+            body = &clause.body;
+            match &clause.test {
+                Some(next) => {
                     let from = Place::Line(line);
                     line = self.lines.statement(clause);
                     self.arcs.insert((from, Place::Line(line)));
-                    (test, body) = (next, &clause.body);
+                    test = next;
                 }
-                // Without an `else`, or the compiler has dropped all of the rest.
-                _ => {
-                    exits.next.insert(Place::Line(line));
+                None => {
+                    exits.absorb(self.block_after(line, body));
                     return exits;
                 }
             }
@@ -429,7 +427,12 @@ mod tests {
         check("if a or 1:\n    b\nc\n", &["1: 2 3"]);
         check("if -1:\n    b\nc\n", &["1: 2 3"]);
         check_compiled("if a:\n    b\nelif 0:\n    c\nd\n", &[4], &["1: 2 3"]);
-        check_compiled("if a:\n    b\nelif 0:\n    c\nd\n", &[3, 4], &["1: 2 5"]);
+        // The compiler knows better, and drops what is never reached.
+        check_compiled(
+            "if a or 1:\n    b\nelif c:\n    d\ne\n",
+            &[3, 4],
+            &["1: 2 5"],
+        );
     }
 
     #[test]
@@ -498,7 +501,7 @@ mod tests {
         );
         check("try:\n    a\nfinally:\n    if b: raise c\nd\n", &[]);
         check(
-            "for x in y:\n    try:\n        if a: break\n        b\n    except* C:\n        if d: continue\n        e\ng\n",
+            "for x in y:\n    try:\n        if a: break\n        b\n    except C:\n        if d: continue\n        e\ng\n",
             &["1: 2 8", "3: 4 8", "6: 1 7"],
         );
     }
@@ -570,6 +573,11 @@ mod tests {
             "with a:\n    with b: c\nd\n",
             &[],
             &["2 1 -> 2 3", "2 2 -> 2 3"],
+        );
+        // Nothing is inside; coverage.py itself gives up on such a file if that is not compiled.
+        assert_eq!(
+            flow_of("def f():\n    with a:\n        b: int\n    c\n", &[3]).detours,
+            BTreeMap::from([((2, 2), (2, 4))])
         );
         // Nothing comes after.
         check_with(
