@@ -466,6 +466,7 @@ fn callback(monitor: &Bound<'_, Monitor>, function: ffi::PyCFunctionFast) -> PyR
 }
 
 /// Where the innermost Python frame is, in bytes.
+#[cfg(Py_3_11)]
 fn offset_of_frame(_python: Python<'_>) -> Option<usize> {
     // SAFETY: the lock is held. The frame is a borrowed reference, or null outside of Python code; it is used
     // before anything else can run.
@@ -474,12 +475,13 @@ fn offset_of_frame(_python: Python<'_>) -> Option<usize> {
         if frame.is_null() {
             return None;
         }
-        PyFrame_GetLasti(frame)
+        ffi::PyFrame_GetLasti(frame)
     };
     usize::try_from(offset).ok()
 }
 
-unsafe extern "C" {
-    /// Public since 3.11.
-    fn PyFrame_GetLasti(frame: *mut ffi::PyFrameObject) -> std::ffi::c_int;
+/// There is no monitoring in these versions.
+#[cfg(not(Py_3_11))]
+fn offset_of_frame(_python: Python<'_>) -> Option<usize> {
+    None
 }

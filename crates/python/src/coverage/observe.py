@@ -150,7 +150,8 @@ def run_program(finder, words, is_module):
         status = status_of_exit(error)
     except BaseException as error:
         # The first entry is this function's, which is none of the program's business.
-        sys.excepthook(type(error), error, error.__traceback__.tb_next)
+        error = error.with_traceback(error.__traceback__.tb_next)
+        sys.excepthook(type(error), error, error.__traceback__)
         status = 128 + signal.SIGINT if isinstance(error, KeyboardInterrupt) else 1
     try:
         threading._shutdown()
