@@ -9,8 +9,6 @@ use super::line_table::{self, Place};
 pub(crate) struct Instruction {
     pub(crate) operation: u8,
     pub(crate) argument: u32,
-    /// The first code unit, prefixes included.
-    pub(crate) start: usize,
     /// The code unit after it, caches included.
     pub(crate) end: usize,
     /// The caches, which are all zero in code that never ran.
@@ -55,7 +53,6 @@ impl Instructions {
             list.push(Instruction {
                 operation,
                 argument,
-                start,
                 end,
                 caches,
                 place: places[unit],
