@@ -139,7 +139,9 @@ def test_coverage_py_reads_and_combines_the_data_file(shop):
     shop.write("more.py", "import money\nmoney.pay(-1)\n")
     command = [sys.executable, "-m", "coverage"]
     options = {"cwd": shop.folder, "check": True, "capture_output": True, "text": True}
-    subprocess.run([*command, "run", "--branch", "--data-file=.coverage.theirs", "more.py"], **options)
+    subprocess.run(
+        [*command, "run", "--branch", "--data-file=.coverage.theirs", "more.py"], **options
+    )
     subprocess.run([*command, "combine", ".coverage.ours", ".coverage.theirs"], **options)
     done = subprocess.run([*command, "report", "-m", "--include=money.py"], **options)
     assert "money.py" in done.stdout and done.stdout.split()[-1] != "0%"
@@ -194,7 +196,10 @@ def test_cover_runs_a_program_as_python_would(shop):
         )
         assert python.returncode == status
         ours = subprocess.run(
-            shop.line("cover", "program.py", *words), cwd=shop.folder, capture_output=True, text=True
+            shop.line("cover", "program.py", *words),
+            cwd=shop.folder,
+            capture_output=True,
+            text=True,
         )
         assert ours.returncode == status
         assert ours.stdout == python.stdout
@@ -204,7 +209,9 @@ def test_cover_runs_a_program_as_python_would(shop):
 
 def test_cover_runs_modules(shop):
     shop.write("package/__init__.py", "")
-    shop.write("package/__main__.py", "import sys\nfrom package import inner\nprint(sys.argv[1:])\n")
+    shop.write(
+        "package/__main__.py", "import sys\nfrom package import inner\nprint(sys.argv[1:])\n"
+    )
     shop.write("package/inner.py", "X = 1\n")
     done = shop("cover", "-m", "package", "--flag", "x")
     assert done.stdout == "['--flag', 'x']\n"
@@ -219,14 +226,18 @@ def test_cover_measures_only_what_is_named(shop):
 @pytest.mark.parametrize("words", [["missing.py"], ["-m", "missing"], ["broken.py"]])
 def test_a_program_that_cannot_be_run(shop, words):
     shop.write("broken.py", "def f(:\n")
-    done = subprocess.run(shop.line("cover", *words), cwd=shop.folder, capture_output=True, text=True)
+    done = subprocess.run(
+        shop.line("cover", *words), cwd=shop.folder, capture_output=True, text=True
+    )
     assert done.returncode == 2
     assert done.stderr.startswith("error"), done.stderr
     assert "Traceback" not in done.stderr
 
 
 def test_ctrl_c_ends_the_program_and_the_report_is_written(shop):
-    shop.write("program.py", "import time\nprint('go', flush=True)\ntime.sleep(60)\nprint('never')\n")
+    shop.write(
+        "program.py", "import time\nprint('go', flush=True)\ntime.sleep(60)\nprint('never')\n"
+    )
     process = shop.start("cover", "--coverage-report", "lcov:x.info", "program.py")
     assert process.stdout.readline() == "go\n"
     time.sleep(0.1)
@@ -288,6 +299,8 @@ def test_a_unicode_name_and_an_empty_file(shop):
     shop.write("größe.py", "def f(x):\n    return x\n")
     shop.write("leer.py", "")
     shop.write("program.py", "import größe, leer\ngröße.f(1)\n")
-    rows = table(shop("cover", "program.py", env={**os.environ, "PYTHONIOENCODING": "utf-8"}).stderr)
+    rows = table(
+        shop("cover", "program.py", env={**os.environ, "PYTHONIOENCODING": "utf-8"}).stderr
+    )
     assert rows["größe.py"][0] == ["2", "0", "0", "0"]
     assert rows["leer.py"][0][0] == "0"

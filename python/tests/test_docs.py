@@ -50,7 +50,7 @@ def test_links_lead_somewhere(page):
         assert not heading or heading in headings(file), f"{target} has no such heading"
 
 
-COMMANDS = ["check", "expand", "run", "replay", "reduce", "standalone"]
+COMMANDS = ["check", "expand", "run", "replay", "reduce", "standalone", "cover"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -60,6 +60,8 @@ def test_every_option_is_explained(command):
     explained = rows(text, f"## {command}\n") | {"--help"}
     if command in {"run", "replay", "reduce", "standalone"}:
         explained |= common
+    if command in {"run", "replay"}:
+        explained |= rows(text, "lines and branches the tests reach")
     usage = run([sys.executable, "-m", "testwright", command, "--help"], ROOT).stdout
     offered = set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", usage, re.MULTILINE))
     assert explained == offered
