@@ -29,6 +29,8 @@ use crate::mirror::Mirror;
 use crate::modules::Modules;
 use crate::pool_states::PoolStates;
 use crate::rejected::Rejected;
+use crate::shapes::Shapes;
+use crate::skeleton::Skeletons;
 use crate::stage::Stage;
 use crate::system::PythonSystem;
 use crate::weights::Weights;
@@ -111,6 +113,7 @@ pub(crate) fn load<'py>(
     let states = PoolStates::new(&sizes);
     Ok(PythonSystem {
         weights: Weights::new(&context.harness.catalog, &states),
+        shapes: Shapes::new(&context.harness.catalog),
         slots_may_change_unseen: hooks.has(Hook::BeforeEach)
             || hooks.has(Hook::AfterEach)
             || mentions_slots_by_name(&context.harness),
@@ -210,6 +213,7 @@ fn context<'py>(
         namespace,
         path,
         support,
+        skeletons: Skeletons::default(),
     })
 }
 
