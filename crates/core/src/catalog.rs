@@ -52,7 +52,7 @@ impl Pool {
 }
 
 /// What standing in an action means for a slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
     /// The slot must hold a value, and counts as used afterwards.
     Use,
@@ -258,6 +258,12 @@ impl Catalog {
     /// How many concrete actions a template stands for.
     pub fn count(&self, template: TemplateId) -> u64 {
         self.starts[template.0 + 1] - self.starts[template.0]
+    }
+
+    /// The first of a template's actions; the others follow, the last axis varying fastest.
+    #[inline]
+    pub fn first(&self, template: TemplateId) -> ActionId {
+        ActionId(self.starts[template.0])
     }
 
     /// The sizes of a template's axes.

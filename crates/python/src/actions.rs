@@ -27,7 +27,8 @@ pub(crate) struct Actions<'py> {
 }
 
 struct TemplateCode<'py> {
-    plan: Plan,
+    /// Shared by neighbours that are alike.
+    plan: Rc<Plan>,
     variants: ByKey<Rc<Variant<'py>>>,
     /// The axes that its conditions mention, if that leaves any out.
     deciding: Option<Vec<usize>>,
@@ -41,6 +42,8 @@ pub(crate) struct Variant<'py> {
     conditions: Vec<Bound<'py, PyAny>>,
     /// The reference mirrors the action; the function calls the hook after the action itself.
     pub(crate) mirrored: bool,
+    /// Some exceptions of the action are taken as warnings.
+    pub(crate) warns: bool,
 }
 
 /// What the texts of one concrete action are, with slots written `self.p_avl[0]`.
@@ -67,8 +70,9 @@ impl<'py> Actions<'py> {
                 all_textual,
             )
         };
+        let mut latest = None;
         let template = |action: &Action| TemplateCode {
-            plan: plan(action, mirror.depends_on_indices()),
+            plan: shared(&mut latest, plan(action, mirror.depends_on_indices())),
             variants: ByKey::default(),
             deciding: deciding(&context.harness, action),
             operands: Operands::new(),
@@ -93,7 +97,7 @@ impl<'py> Actions<'py> {
                     .is_err()
             {
                 // A pattern takes slots apart: translate each concrete action by itself.
-                actions.templates[number].plan = plan(action, true);
+                actions.templates[number].plan = Rc::new(plan(action, true));
             }
         }
         actions
@@ -155,6 +159,7 @@ impl<'py> Actions<'py> {
             run,
             conditions,
             mirrored: mirrored.is_some(),
+            warns: !action.warnings.is_empty(),
         })
     }
 
@@ -376,6 +381,14 @@ impl ConcreteTexts {
             ),
             (reference, _) => (self.statement.clone(), reference.clone()),
         }
+    }
+}
+
+/// The plan, or the latest one if that is equal.
+fn shared(latest: &mut Option<Rc<Plan>>, plan: Plan) -> Rc<Plan> {
+    match latest {
+        Some(latest) if **latest == plan => Rc::clone(latest),
+        _ => Rc::clone(latest.insert(Rc::new(plan))),
     }
 }
 

@@ -8,6 +8,7 @@ use testwright_lang::Harness;
 use crate::call;
 use crate::functions::FunctionText;
 use crate::layout::Layout;
+use crate::skeleton::Skeletons;
 
 /// The unchanging surroundings of a harness that runs.
 pub(crate) struct Context<'py> {
@@ -23,12 +24,21 @@ pub(crate) struct Context<'py> {
     /// The harness file, as tracebacks name it.
     pub(crate) path: String,
     pub(crate) support: Bound<'py, PyModule>,
+    pub(crate) skeletons: Skeletons<'py>,
 }
 
 impl<'py> Context<'py> {
-    /// Compiles a function.
+    /// Makes a function.
     pub(crate) fn function(&self, function: &FunctionText) -> PyResult<Bound<'py, PyAny>> {
-        let arguments = (&function.text, function.line, &self.path, &self.namespace);
+        match self.skeletons.function(self, function)? {
+            Some(made) => Ok(made),
+            None => self.compile(&function.text, function.line),
+        }
+    }
+
+    /// Compiles the text of a function.
+    pub(crate) fn compile(&self, text: &str, line: usize) -> PyResult<Bound<'py, PyAny>> {
+        let arguments = (text, line, &self.path, &self.namespace);
         self.support.call_method1("make_function", arguments)
     }
 

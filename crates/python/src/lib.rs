@@ -38,6 +38,8 @@ mod output;
 mod plan;
 mod pool_states;
 mod rejected;
+mod shapes;
+mod skeleton;
 mod slot_set;
 mod snapshot;
 mod stage;

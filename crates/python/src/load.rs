@@ -30,6 +30,8 @@ use crate::mirror::Mirror;
 use crate::modules::Modules;
 use crate::pool_states::PoolStates;
 use crate::rejected::Rejected;
+use crate::shapes::Shapes;
+use crate::skeleton::Skeletons;
 use crate::stage::Stage;
 use crate::system::PythonSystem;
 use crate::weights::Weights;
@@ -113,6 +115,7 @@ pub(crate) fn load<'py>(
     let states = PoolStates::new(&sizes);
     Ok(PythonSystem {
         weights: Weights::new(&context.harness.catalog, &states),
+        shapes: Shapes::new(&context.harness.catalog),
         slots_may_change_unseen: hooks.has(Hook::BeforeEach)
             || hooks.has(Hook::AfterEach)
             || mentions_slots_by_name(&context.harness),
@@ -264,6 +267,7 @@ fn context<'py>(
         namespace,
         path,
         support,
+        skeletons: Skeletons::default(),
     })
 }
 

@@ -19,7 +19,7 @@ const FIRST_MARK: u32 = 0x1D7CE;
 const MARKS: usize = 50;
 
 /// How the holes of one line are filled.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
     axes: Vec<Axis>,
     sizes: Vec<u64>,

@@ -4,8 +4,9 @@
 //! (stand left of `:=`) if it is used or not filled. These sets decide which actions are enabled, so nobody
 //! has to ask the interpreter.
 
-use testwright_core::{Axis, PoolId, Role};
+use testwright_core::{PoolId, Role};
 
+use crate::shapes::SlotAxis;
 use crate::slot_set::SlotSet;
 
 /// One of the sets an axis may draw its slot from; weights depend on their sizes.
@@ -70,11 +71,10 @@ impl PoolStates {
     }
 
     /// Whether the slots chosen on these axes allow the action.
-    pub(crate) fn allow(&self, axes: &[Axis], values: &[u64]) -> bool {
-        axes.iter().zip(values).all(|(axis, value)| match axis {
-            Axis::Slot { pool, role } => PoolStates::source(*pool, *role)
-                .is_none_or(|source| self.set(source).contains(*value as u32)),
-            _ => true,
+    pub(crate) fn allow(&self, slots: &[SlotAxis], values: &[u64]) -> bool {
+        slots.iter().all(|slot| {
+            PoolStates::source(slot.pool, slot.role)
+                .is_none_or(|source| self.set(source).contains(values[slot.axis] as u32))
         })
     }
 
@@ -87,14 +87,10 @@ impl PoolStates {
 
     /// The effects of an action on the used flags: uses first, then definitions.
     #[inline]
-    pub(crate) fn mark(&mut self, axes: &[Axis], values: &[u64]) {
-        let slots = axes
+    pub(crate) fn mark(&mut self, slots: &[SlotAxis], values: &[u64]) {
+        let slots = slots
             .iter()
-            .zip(values)
-            .filter_map(|(axis, value)| match axis {
-                Axis::Slot { pool, role } => Some((*pool, *value as u32, *role)),
-                _ => None,
-            });
+            .map(|slot| (slot.pool, values[slot.axis] as u32, slot.role));
         for (place, (pool, slot, role)) in slots.clone().enumerate() {
             let is_use = |role| matches!(role, Role::Use | Role::SilentUse);
             // Only the slot's first use in the line decides, so that `f(~<x>, <x>)` stays silent.

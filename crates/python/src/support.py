@@ -36,6 +36,8 @@ class Unset:
     """Stands for a result that an exception prevented."""
 
 
+HAS_QUALNAME = hasattr(compile("", "", "exec"), "co_qualname")
+
 PRELUDE = """\
 import copy, glob, inspect, os, os.path, random, re, struct, subprocess, sys, time, traceback
 from importlib import reload
@@ -76,6 +78,15 @@ def make_function(text, line, path, namespace):
     exec(compile_code(tree, path), namespace, made)
     (function,) = made.values()
     return function
+
+
+def make_alike(function, name, distance, constants):
+    """A function that differs from another only in its name, its constants and its place."""
+    code = function.__code__
+    first_line = max(code.co_firstlineno + distance, 0)
+    names = {"co_name": name, "co_qualname": name} if HAS_QUALNAME else {"co_name": name}
+    code = code.replace(co_firstlineno=first_line, co_consts=constants, **names)
+    return types.FunctionType(code, function.__globals__)
 
 
 def moved(code, distance):

@@ -8,9 +8,7 @@ use pyo3::exceptions::PyException;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use testwright_core::{
-    ActionId, Axis, Catalog, Error, Outcome, PoolId, Random, System, TemplateId,
-};
+use testwright_core::{ActionId, Catalog, Error, Outcome, PoolId, Random, System, TemplateId};
 use testwright_lang::Harness;
 
 use crate::actions::{Actions, Variant, complaint};
@@ -30,6 +28,7 @@ use crate::modules::Modules;
 use crate::output::Output;
 use crate::pool_states::PoolStates;
 use crate::rejected::Rejected;
+use crate::shapes::Shapes;
 use crate::stage::Stage;
 use crate::weights::Weights;
 use crate::{Interpreter, LoadError, Options};
@@ -56,6 +55,7 @@ pub struct PythonSystem<'py> {
     pub(crate) actions: Actions<'py>,
     pub(crate) states: PoolStates,
     pub(crate) weights: Weights,
+    pub(crate) shapes: Shapes,
     pub(crate) draw: Draw,
     pub(crate) inits: Vec<LineCode<'py>>,
     pub(crate) finallys: Vec<LineCode<'py>>,
@@ -285,15 +285,10 @@ impl<'py> PythonSystem<'py> {
     #[inline]
     fn notice_values(&mut self, axes_of: Option<(TemplateId, &[u64])>) {
         if let (Some((template, values)), false) = (axes_of, self.slots_may_change_unseen) {
-            for (axis, value) in self.context.harness.catalog.templates()[template.0]
-                .axes
-                .iter()
-                .zip(values)
-            {
-                if let Axis::Slot { pool, .. } = axis {
-                    let filled = self.context.is_filled(*pool, *value as u32);
-                    self.states.set_filled(*pool, *value as u32, filled);
-                }
+            for axis in &self.shapes.of(template).slots {
+                let slot = values[axis.axis] as u32;
+                let filled = self.context.is_filled(axis.pool, slot);
+                self.states.set_filled(axis.pool, slot, filled);
             }
             return;
         }
@@ -461,9 +456,9 @@ impl System for PythonSystem<'_> {
             .harness
             .catalog
             .values_into(action, &mut self.values);
-        let axes = &self.context.harness.catalog.templates()[template.0].axes;
+        let slots = &self.shapes.of(template).slots;
         !self.assumption_violated
-            && self.states.allow(axes, &self.values)
+            && self.states.allow(slots, &self.values)
             && self.prepare_if_allowed(action, template)
     }
 
@@ -478,6 +473,7 @@ impl System for PythonSystem<'_> {
         while let Some(rank) = self.draw.next(random) {
             let (template, action) = self.weights.action(
                 &self.context.harness.catalog,
+                &self.shapes,
                 &self.states,
                 rank,
                 &mut self.values,
@@ -506,28 +502,24 @@ impl System for PythonSystem<'_> {
             }
             _ => self.look_up(action),
         };
-        let line = self.context.harness.actions[template.0].line;
         self.logs.speak(&self.context, action, false);
         if self.hooks.has(Hook::BeforeEach) {
             self.call_hook(Hook::BeforeEach);
         }
         self.forget_exceptions();
         interrupt::sign_of_life();
-        let (result, mirrored) = match variant {
+        let (result, mirrored, warns) = match variant {
             Ok(variant) => {
                 let result = self
                     .actions
                     .run(&self.context, template, &variant, &self.values);
-                (result, variant.mirrored)
+                (result, variant.mirrored, variant.warns)
             }
-            Err(error) => (Err(error), false),
+            Err(error) => (Err(error), false, false),
         };
         forked::leave_if_child();
         let values = std::mem::take(&mut self.values);
-        self.states.mark(
-            &self.context.harness.catalog.templates()[template.0].axes,
-            &values,
-        );
+        self.states.mark(&self.shapes.of(template).slots, &values);
         if self.hooks.has(Hook::AfterEach) && !(mirrored && result.is_ok()) {
             self.call_hook(Hook::AfterEach);
         }
@@ -536,8 +528,8 @@ impl System for PythonSystem<'_> {
         if !self.assumptions.is_empty() {
             self.check_assumptions();
         }
-        if !self.context.harness.actions[template.0].warnings.is_empty() {
-            self.remember_warnings(line);
+        if warns {
+            self.remember_warnings(self.context.harness.actions[template.0].line);
         }
         match result {
             Ok(value) => {
@@ -550,6 +542,7 @@ impl System for PythonSystem<'_> {
                 Outcome::Expected
             }
             Err(error) => {
+                let line = self.context.harness.actions[template.0].line;
                 let outcome = self.outcome_of_error(action, line, &error);
                 self.last_failure = Some(LastFailure::Step(error));
                 outcome

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use testwright_core::{ActionId, Axis, Catalog, PoolId, TemplateId};
 
 use crate::pool_states::{PoolStates, Source};
+use crate::shapes::{Dimension, Shapes};
 
 /// Weights of all templates.
 pub(crate) struct Weights {
@@ -96,6 +97,7 @@ impl Weights {
     pub(crate) fn action(
         &self,
         catalog: &Catalog,
+        shapes: &Shapes,
         states: &PoolStates,
         rank: u64,
         values: &mut Vec<u64>,
@@ -111,32 +113,35 @@ impl Weights {
                 template
             }
         };
-        let axes = &catalog.templates()[template.0].axes;
+        let axes = &shapes.of(template).axes;
         values.clear();
         values.resize(axes.len(), 0);
-        for (place, axis) in axes.iter().enumerate().rev() {
+        let mut index = 0;
+        let mut stride = 1;
+        for (place, (axis, size)) in axes.iter().enumerate().rev() {
             let source = match axis {
-                Axis::Slot { pool, role } => PoolStates::source(*pool, *role),
+                Dimension::Slot(pool, role) => PoolStates::source(*pool, *role),
                 _ => None,
             };
-            let size = source.map_or(catalog.sizes(template)[place], |source| {
-                states.set(source).count().into()
-            });
+            let allowed = source.map_or(*size, |source| states.set(source).count().into());
             let chosen = match place {
                 0 => rest,
-                _ => rest % size,
+                _ => rest % allowed,
             };
             if place > 0 {
-                rest /= size;
+                rest /= allowed;
             }
-            values[place] = match (axis, source) {
+            let value = match (axis, source) {
                 (_, Some(source)) => states.set(source).member(chosen as u32).into(),
                 // Equal copies are one action, drawn more often.
-                (Axis::Repeat(_), None) => 0,
+                (Dimension::Repeat, None) => 0,
                 (_, None) => chosen,
             };
+            values[place] = value;
+            index += value * stride;
+            stride *= size;
         }
-        (template, catalog.action(template, values))
+        (template, ActionId(catalog.first(template).0 + index))
     }
 }
 

@@ -1,0 +1,94 @@
+//! In what the actions of a template differ, shared by all templates that are alike in that.
+//!
+//! A harness with ten thousand lines has few kinds of lines. What a step needs to know about a template is kept here,
+//! close together: with that many templates, fetching it from all over the memory would take longer than the step.
+
+use rustc_hash::FxHashMap;
+use testwright_core::{Axis, Catalog, PoolId, Role, TemplateId};
+
+/// The shapes of all templates.
+pub(crate) struct Shapes {
+    shapes: Vec<Shape>,
+    /// For each template the place of its shape.
+    of_templates: Vec<u32>,
+}
+
+/// What may vary in a line.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Shape {
+    /// The axes, the slowest first, each with its size.
+    pub(crate) axes: Vec<(Dimension, u64)>,
+    /// The axes on which a slot is chosen.
+    pub(crate) slots: Vec<SlotAxis>,
+}
+
+/// An axis, as far as drawing from it is concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Dimension {
+    /// A slot of a pool.
+    Slot(PoolId, Role),
+    /// An alternative.
+    Choice,
+    /// Equal copies.
+    Repeat,
+}
+
+/// An axis on which a slot is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct SlotAxis {
+    pub(crate) axis: usize,
+    pub(crate) pool: PoolId,
+    pub(crate) role: Role,
+}
+
+impl Shapes {
+    pub(crate) fn new(catalog: &Catalog) -> Shapes {
+        let mut known: FxHashMap<Shape, u32> = FxHashMap::default();
+        let mut shapes = Vec::new();
+        let mut of_templates = Vec::new();
+        for template in (0..catalog.templates().len()).map(TemplateId) {
+            let shape = Shape::new(catalog, template);
+            let place = *known.entry(shape).or_insert_with_key(|shape| {
+                shapes.push(shape.clone());
+                shapes.len() as u32 - 1
+            });
+            of_templates.push(place);
+        }
+        Shapes {
+            shapes,
+            of_templates,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn of(&self, template: TemplateId) -> &Shape {
+        &self.shapes[self.of_templates[template.0] as usize]
+    }
+}
+
+impl Shape {
+    fn new(catalog: &Catalog, template: TemplateId) -> Shape {
+        let axes = &catalog.templates()[template.0].axes;
+        let dimension = |axis: &Axis| match axis {
+            Axis::Slot { pool, role } => Dimension::Slot(*pool, *role),
+            Axis::Choice(_) => Dimension::Choice,
+            Axis::Repeat(_) => Dimension::Repeat,
+        };
+        let slot = |(axis, dimension): (usize, &Axis)| match dimension {
+            Axis::Slot { pool, role } => Some(SlotAxis {
+                axis,
+                pool: *pool,
+                role: *role,
+            }),
+            _ => None,
+        };
+        Shape {
+            slots: axes.iter().enumerate().filter_map(slot).collect(),
+            axes: axes
+                .iter()
+                .map(dimension)
+                .zip(catalog.sizes(template).iter().copied())
+                .collect(),
+        }
+    }
+}
