@@ -11,7 +11,7 @@ def measure(setting):
     tools = setting.searchers()
     table = page.Table(
         "Time to find a bug",
-        f"CPU time from the start of the command to its end, without reduction, and steps until the failure; bugs that are found at once show little but the start of the command, for Testwright also the confirmation in a process of its own. The ancestor's harness was compiled before. These are medians of {len(seeds)} seeds. Where a bug was not found within {seconds} seconds for some seeds, it says for how many it was; those that were not found count as the slowest.",
+        f"CPU time from the start of the command to its end, without reduction, and steps until the failure; bugs that are found at once show little but the start of the command, for Testwright also the confirmation in a process of its own. The ancestor's harness was compiled before. These are medians of {len(seeds)} seeds. Where a bug was not found within {seconds} seconds by the clock on the wall for some seeds, it says for how many it was; those that were not found count as the slowest.",
         ["bug", *(tool.name for tool in tools)],
     )
     table.notes += setting.missing()
