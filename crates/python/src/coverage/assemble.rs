@@ -27,6 +27,9 @@ pub(crate) struct Mark {
     /// Comes back in [`Assembled::origins`].
     pub(crate) number: usize,
     pub(crate) code: MarkCode,
+    /// Whether it has the line of the instruction before. Without, tools are told of the line after it, and the
+    /// interpreter spends no time on finding out that a mark starts no line.
+    pub(crate) has_line: bool,
 }
 
 /// Where to insert it.
@@ -176,7 +179,7 @@ impl Program<'_> {
             let ways = ways.get(&number).map(Vec::as_slice).unwrap_or_default();
             let target = Label::Target(number);
             if let Some(mark) = falls.get(&number) {
-                let place = line_only(place_before.flatten());
+                let place = line_only(place_before.flatten().filter(|_| mark.has_line));
                 self.mark(mark, place, target);
                 if let (MarkCode::Sequence(_), false) = (&mark.code, ways.is_empty()) {
                     self.jump(target, place, Origin::Detour);
@@ -189,7 +192,7 @@ impl Program<'_> {
                 self.label(Label::Way(*branch));
                 // Before 3.12, tracing tools are told of a line whenever a branch goes back.
                 let hides = self.dialect.minor < 12 && number <= *branch;
-                let place = line_only(code.line(*branch).filter(|_| !hides));
+                let place = line_only(code.line(*branch).filter(|_| !hides && mark.has_line));
                 self.mark(mark, place, target);
                 if let MarkCode::Sequence(_) = mark.code {
                     self.jump(target, place, Origin::Detour);

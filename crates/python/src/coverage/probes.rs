@@ -178,6 +178,7 @@ impl Prober {
             let mark = |(number, (place, watch)): (usize, &_)| Mark {
                 place: *place,
                 number,
+                has_line: true,
                 code: probe(
                     &prober.dialect,
                     &taken.instructions,

@@ -99,6 +99,7 @@ impl Unit {
                 place,
                 number: unit.marks.len(),
                 code: MarkCode::Jump,
+                has_line: !is_told(code, place, sight),
             });
             unit.marks.push(seen);
         }
@@ -271,4 +272,18 @@ impl Unit {
         let looks_like_yield = self.flow.tracing.waits_at(thrown.previous);
         (!looks_like_yield).then_some((thrown.last_line, self.flow.exit))
     }
+}
+
+/// Whether tools are told of a line right after a mark, or there is none to be told of.
+fn is_told(code: &Instructions, place: MarkPlace, sight: Sight) -> bool {
+    let target = match place {
+        MarkPlace::Fall(number) => Some(number),
+        MarkPlace::Branch(number) => code.list[number].target,
+        _ => None,
+    };
+    target.is_some_and(|target| match (code.line(target), sight) {
+        (None, _) => true,
+        (Some(line), Sight::Arc((_, to)) | Sight::FromRemembered(to)) => to == line as i32,
+        (Some(_), Sight::Remember(_)) => false,
+    })
 }
