@@ -7,6 +7,7 @@
 //! There is an imprint only if everything in the modules is understood. An object of any other class, for example,
 //! may change in ways that nobody sees from outside.
 
+use std::cell::Cell;
 use std::ptr::null_mut;
 
 use pyo3::ffi;
@@ -32,6 +33,8 @@ struct Node {
     object: Pointer,
     /// Where its parts end.
     end: usize,
+    /// The version of the dictionary when it was last looked at.
+    version: Cell<Option<u64>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,6 +43,7 @@ enum Kind {
     List,
     Set,
     Function,
+    /// A class without its attributes, which are a dictionary.
     Class,
     Cell,
     Property,
@@ -103,6 +107,11 @@ impl Imprint {
         let mut place = 0;
         for node in &self.nodes {
             let parts = &self.parts[place..node.end];
+            place = node.end;
+            let version = node.current_version();
+            if version.is_some() && version == node.version.get() {
+                continue;
+            }
             let mut count = 0;
             let same = node.for_each_part(python, &self.ignored, |part| {
                 let same = parts.get(count) == Some(&part);
@@ -112,13 +121,28 @@ impl Imprint {
             if !same || count != parts.len() {
                 return false;
             }
-            place = node.end;
+            node.version.set(version);
         }
         true
     }
 }
 
 impl Node {
+    /// A number that the interpreter gives a dictionary anew whenever it changes, where it has one (up to 3.13).
+    #[inline]
+    fn current_version(&self) -> Option<u64> {
+        #[cfg(not(Py_3_14))]
+        if self.kind == Kind::Dictionary {
+            #[allow(
+                deprecated,
+                reason = "the versions in which it is missing are excluded"
+            )]
+            // SAFETY: the object is a dictionary, so it has this layout.
+            return Some(unsafe { (*self.object.cast::<ffi::PyDictObject>()).ma_version_tag });
+        }
+        None
+    }
+
     /// Visits the parts of the object as it is now, until `visit` says that it is enough. False if it did.
     fn for_each_part(
         &self,
@@ -156,7 +180,6 @@ impl Node {
                 let class = unsafe { &*object.cast::<ffi::PyHeapTypeObject>() };
                 let parts = [class.ht_name, class.ht_qualname, class.ht_type.tp_bases];
                 parts.into_iter().all(&mut visit)
-                    && for_each_entry(class.ht_type.tp_dict, ignored, &mut visit)
             }
             Kind::Cell => {
                 // SAFETY: the object is a cell, which gives a reference or null, and keeps its own.
@@ -265,6 +288,7 @@ impl<'py> Walk<'py> {
                 true
             });
             node.end = parts.len();
+            node.version.set(node.current_version());
         }
         Imprint {
             nodes,
@@ -280,6 +304,7 @@ impl<'py> Walk<'py> {
             kind,
             object: object.as_ptr(),
             end: 0,
+            version: Cell::new(None),
         });
     }
 
@@ -367,8 +392,9 @@ impl<'py> Walk<'py> {
             // Running the module again does not make it again.
             return Some(());
         }
-        self.add_node(Kind::Class, class);
         let attributes = attributes(class)?;
+        self.add_node(Kind::Class, class);
+        self.add_node(Kind::Dictionary, attributes.as_any());
         for (name, value) in attributes.iter() {
             match name.extract::<String>().ok()?.as_str() {
                 // Of types, which may be any objects, but are not changed.

@@ -559,6 +559,57 @@ fn tracebacks_name_the_line_of_the_harness() {
 }
 
 #[test]
+fn lines_that_differ_in_literals_only_are_told_apart() {
+    let text = "\
+pool: <x> 2
+<@
+def fail(word, number):
+    raise ValueError('%s %d' % (word, number))
+@>
+<x> := 'first'
+<x> := 'second'
+<x> := \"third\"
+fail('a', 11)
+fail('b', 22)
+fail('c', 33)
+assert <x> == 'third'
+assert <x> != 'third'
+assert <x> != 'second'
+";
+    Folder::new(&[]).with(text, |system| {
+        for (line, number) in [
+            ("fail('a', 11)", 9),
+            ("fail('b', 22)", 10),
+            ("fail('c', 33)", 11),
+        ] {
+            let action = action(system, line);
+            assert!(system.is_enabled(action));
+            let testwright_core::Outcome::Failed(failure) = system.step(action) else {
+                panic!("{line} must fail");
+            };
+            let wanted = format!("case.tstl\", line {number}, in line_{number}");
+            assert!(failure.details.contains(&wanted), "{}", failure.details);
+            let values = &line[6..7];
+            assert!(
+                failure
+                    .message
+                    .starts_with(&format!("ValueError: {values} "))
+            );
+        }
+        for taken in [
+            "x0 = 'first'",
+            "assert x0 != 'second'",
+            "x0 = 'second'",
+            "assert x0 != 'third'",
+        ] {
+            assert_eq!(step(system, taken), "passed", "{taken}");
+        }
+        assert_eq!(step(system, "x0 = \"third\""), "passed");
+        assert_eq!(step(system, "assert x0 == 'third'"), "passed");
+    });
+}
+
+#[test]
 fn a_python_harness_can_go_back() {
     let text = "\
 pool: <list> 2
