@@ -21,16 +21,11 @@ use crate::files::{Destination, Place};
 #[derive(Args)]
 #[command(next_help_heading = "Coverage")]
 pub(crate) struct CoverageArguments {
-    /// Measure which lines and branches are reached, and show a table at the end
-    ///
-    /// What is measured: the files, folders and modules that `source:` lines of the harness name. Without any, all
-    /// local modules, and the modules that the harness imports.
+    /// Measure which lines and branches of the modules under test are reached, and show a table
     #[arg(long)]
     coverage: bool,
 
-    /// Measure, and report as TYPE: table, html, lcov, cobertura, or data (for coverage.py); may be repeated
-    ///
-    /// PATH is a folder for html (default htmlcov) and a file for the others (coverage.lcov, coverage.xml, .coverage).
+    /// Measure, and report as table, html, lcov, cobertura, or data for coverage.py; repeatable
     #[arg(long, value_name = "TYPE[:PATH]")]
     coverage_report: Vec<ReportWish>,
 

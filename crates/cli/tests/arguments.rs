@@ -84,6 +84,7 @@ fn help_fits_the_page() {
         "replay",
         "reduce",
         "standalone",
+        "cover",
     ] {
         let help = testwright(&format!("{command} --help")).out;
         for line in help.lines() {

@@ -28,11 +28,11 @@ pub(crate) struct Cover {
     #[arg(short)]
     module: bool,
 
-    /// A file, folder or module to measure; may be repeated [default: all that is neither installed nor standard]
+    /// A file, folder or module to measure; repeatable [default: what is neither installed nor standard]
     #[arg(long, value_name = "NAME")]
     source: Vec<String>,
 
-    /// Report as TYPE: table, html, lcov, cobertura, or data (for coverage.py); may be repeated
+    /// Report as table, html, lcov, cobertura, or data for coverage.py; repeatable
     #[arg(long, value_name = "TYPE[:PATH]")]
     coverage_report: Vec<ReportWish>,
 
