@@ -11,7 +11,7 @@
 
 use super::dialect::{Dialect, Direction, Kind};
 use super::instructions::Instructions;
-use super::tracing::Tracing;
+use super::tracing::{Resumed, Tracing};
 
 /// From one line to the next, as coverage.py counts: the entry to and the exit from a code object are the
 /// negative of its first line.
@@ -99,12 +99,12 @@ impl Flow {
                 .collect(),
             exit,
         };
-        flow.spread(dialect, code, &following);
+        flow.spread(code, &following);
         flow
     }
 
     /// Finds the possible last lines of every instruction.
-    fn spread(&mut self, dialect: &Dialect, code: &Instructions, following: &[Vec<usize>]) {
+    fn spread(&mut self, code: &Instructions, following: &[Vec<usize>]) {
         let mut handlers: Vec<Option<usize>> = vec![None; code.len()];
         for protection in &code.protections {
             for handler in &mut handlers[protection.start..protection.end] {
@@ -115,16 +115,19 @@ impl Flow {
         if entry >= code.len() {
             return;
         }
-        self.last_lines[entry].push(self.exit);
+        let told = self.tracing.tells_at_entry().map(|line| line as i32);
+        self.last_lines[entry].push(told.unwrap_or(self.exit));
         let mut waiting = vec![entry];
         while let Some(number) = waiting.pop() {
-            let instruction = &code.list[number];
-            let resumed = dialect.kind(instruction.operation) == Kind::Resume && number != entry;
+            let mut lines = self.last_lines[number].clone();
             // Whoever returns to a generator looks up the line it stopped in.
-            let lines = match code.line(number) {
-                Some(line) if resumed => vec![line as i32],
-                _ => self.last_lines[number].clone(),
-            };
+            match self.tracing.looks_up_line(number) {
+                Resumed::Always(line) => lines = vec![line as i32],
+                Resumed::Perhaps(line) if !lines.contains(&(line as i32)) => {
+                    lines.push(line as i32);
+                }
+                Resumed::Perhaps(_) | Resumed::Never => {}
+            }
             let handler = handlers[number].into_iter();
             for next in following[number].iter().copied().chain(handler) {
                 let told = self
@@ -337,6 +340,16 @@ impl Search<'_> {
         }
         let mut told = Vec::new();
         let mut silent = is_handler;
+        if let Some(line) = flow.tracing.tells_at_entry()
+            && number == flow.tracing.entry()
+        {
+            let edge = Edge {
+                from: number,
+                to: number,
+                way: Way::Fall,
+            };
+            told.push((edge, Sight::Arc((flow.exit, line as i32))));
+        }
         for edge in arriving {
             let Some(line) = flow.tracing.tells(edge.from, number) else {
                 silent = true;
@@ -414,9 +427,7 @@ fn edges(dialect: &Dialect, code: &Instructions) -> Vec<Edge> {
                 add(number, target, Way::Branch);
             }
             Kind::Return | Kind::Raise | Kind::Reraise => {}
-            Kind::Plain | Kind::Setup | Kind::Resume | Kind::ExtendedArgument | Kind::EndOfLoop => {
-                add(number, number + 1, Way::Fall)
-            }
+            _ => add(number, number + 1, Way::Fall),
         }
     }
     edges

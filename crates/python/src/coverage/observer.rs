@@ -2,13 +2,15 @@
 
 use pyo3::prelude::*;
 
+#[cfg(Py_3_11)]
 use super::monitoring::Monitor;
 use super::probes::Prober;
 use super::record::Record;
 
 /// What observes code objects.
 pub(crate) enum Observer {
-    /// Since 3.12.
+    /// Since 3.12. (It needs a function that is there since 3.11.)
+    #[cfg(Py_3_11)]
     Monitor(Py<Monitor>),
     /// Before.
     Prober(Py<Prober>),
@@ -18,6 +20,7 @@ impl Observer {
     /// Starts to observe.
     pub(crate) fn start(python: Python<'_>) -> PyResult<Observer> {
         match python.version_info().minor {
+            #[cfg(Py_3_11)]
             12.. => Monitor::start(python).map(Observer::Monitor),
             _ => Prober::start(python).map(Observer::Prober),
         }
@@ -26,6 +29,7 @@ impl Observer {
     /// The Python function that takes a module's code and returns it under observation.
     pub(crate) fn observe_module<'py>(&self, python: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match self {
+            #[cfg(Py_3_11)]
             Observer::Monitor(monitor) => monitor.bind(python).getattr("observe_module"),
             Observer::Prober(prober) => prober.bind(python).getattr("observe_module"),
         }
@@ -33,6 +37,7 @@ impl Observer {
 
     pub(crate) fn with_record<R>(&self, use_it: impl FnOnce(&mut Record) -> R) -> R {
         match self {
+            #[cfg(Py_3_11)]
             Observer::Monitor(monitor) => monitor.get().with_record(use_it),
             Observer::Prober(prober) => prober.get().with_record(use_it),
         }
@@ -41,6 +46,7 @@ impl Observer {
     /// Sees everything again that was seen before.
     pub(crate) fn begin_anew(&self, python: Python<'_>) -> PyResult<()> {
         match self {
+            #[cfg(Py_3_11)]
             Observer::Monitor(monitor) => monitor.get().begin_anew(python),
             Observer::Prober(prober) => {
                 prober.get().begin_anew(python);
@@ -52,6 +58,7 @@ impl Observer {
     /// Stops observing.
     pub(crate) fn stop(&self, python: Python<'_>) -> PyResult<()> {
         match self {
+            #[cfg(Py_3_11)]
             Observer::Monitor(monitor) => monitor.get().stop(python),
             Observer::Prober(prober) => {
                 prober.get().stop(python);

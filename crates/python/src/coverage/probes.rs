@@ -23,8 +23,17 @@ use super::watch::{Watch, probe};
 thread_local! {
     /// The line that this thread was last known to be in, and the number of the unit.
     static LAST_LINE: Cell<Option<(u32, i32)>> = const { Cell::new(None) };
-    /// The unit that is just throwing an exception again as if from another place, and its last line.
-    static AGAIN: Cell<Option<(u32, Option<i32>)>> = const { Cell::new(None) };
+    /// The exception that is just being thrown again.
+    static AGAIN: Cell<Option<Again>> = const { Cell::new(None) };
+}
+
+#[derive(Clone, Copy)]
+struct Again {
+    /// The number of the unit.
+    unit: u32,
+    last_line: Option<i32>,
+    /// The instruction, unless it is as if it was thrown where it was thrown before.
+    instruction: Option<usize>,
 }
 
 /// Observes code objects.
@@ -81,7 +90,15 @@ impl ProbeObject {
         python.None()
     }
 
-    /// An exception comes along; it is from this code unit.
+    /// An exception comes along, and this thread is handling it (until 3.10).
+    fn __neg__(&self, python: Python<'_>) -> Py<PyAny> {
+        if let Some(from) = place_of_handled(python) {
+            self.prober.get().thrown(self, from);
+        }
+        python.None()
+    }
+
+    /// An exception comes along; it is from this code unit (3.11).
     fn __matmul__(&self, from: usize, python: Python<'_>) -> Py<PyAny> {
         self.prober.get().thrown(self, from);
         python.None()
@@ -237,7 +254,11 @@ impl Prober {
             Watch::Again(number) => {
                 let last_line = probed.unit.last_line(*number);
                 let last_line = last_line.or_else(|| last_line_in(probe.unit));
-                AGAIN.set(Some((probe.unit, last_line)));
+                AGAIN.set(Some(Again {
+                    unit: probe.unit,
+                    last_line,
+                    instruction: probed.unit.throws_again_from(*number),
+                }));
             }
             Watch::Handler(_) | Watch::Uncaught => {}
         }
@@ -288,10 +309,13 @@ impl Prober {
             return;
         };
         let Probed { unit, watches, .. } = &units[probe.unit as usize];
-        let again = AGAIN.take().filter(|(unit, _)| *unit == probe.unit);
-        let last_line = again.and_then(|(_, line)| line);
-        let offset = from * size_of::<CodeUnit>();
-        let Some(thrown) = unit.thrown_from(offset, last_line, last_line_in(probe.unit)) else {
+        let again = AGAIN.take().filter(|again| again.unit == probe.unit);
+        let last_line = again.and_then(|again| again.last_line);
+        let previous = again.and_then(|again| again.instruction);
+        let Some(previous) = previous.or_else(|| unit.instruction_up_to(from)) else {
+            return;
+        };
+        let Some(thrown) = unit.thrown_from(previous, last_line, last_line_in(probe.unit)) else {
             return;
         };
         LAST_LINE.set(Some((probe.unit, thrown.last_line)));
@@ -375,6 +399,19 @@ fn spots(dialect: &Dialect, assembled: &Assembled, probes: usize) -> Vec<Spot> {
         spot.jump = [jump, argument];
     }
     spots
+}
+
+/// The code unit in the innermost frame that the exception comes from which this thread is handling.
+fn place_of_handled(python: Python<'_>) -> Option<usize> {
+    let mut handled = [std::ptr::null_mut::<ffi::PyObject>(); 3];
+    let [class, value, traceback] = &mut handled;
+    // SAFETY: the lock is held, and all three are written to: new references, or null.
+    let [_class, _value, traceback] = unsafe {
+        ffi::PyErr_GetExcInfo(class, value, traceback);
+        handled.map(|object| Bound::from_owned_ptr_or_opt(python, object))
+    };
+    let offset: usize = traceback?.getattr("tb_lasti").ok()?.extract().ok()?;
+    Some(offset / size_of::<CodeUnit>())
 }
 
 /// The code object that runs in the innermost Python frame.
