@@ -128,16 +128,16 @@ impl Flow {
                 }
                 Resumed::Perhaps(_) | Resumed::Never => {}
             }
-            let handler = handlers[number].into_iter();
-            for next in following[number].iter().copied().chain(handler) {
-                let told = self
-                    .tracing
-                    .tells(number, next)
-                    .map(|line| vec![line as i32]);
-                let lines = match handlers[number] == Some(next) {
-                    true => self.lines_thrown_from(number, &lines),
-                    false => lines.clone(),
-                };
+            let goes_on = following[number]
+                .iter()
+                .map(|next| (*next, self.tracing.tells(number, *next), lines.clone()));
+            let fails = handlers[number].into_iter().map(|handler| {
+                let told = self.tracing.tells_handler(number, handler);
+                (handler, told, self.lines_thrown_from(number, &lines))
+            });
+            let steps: Vec<(usize, Option<u32>, Lines)> = goes_on.chain(fails).collect();
+            for (next, told, lines) in steps {
+                let told = told.map(|line| vec![line as i32]);
                 let mut changed = false;
                 for &line in told.as_ref().unwrap_or(&lines) {
                     let known = &mut self.last_lines[next];
@@ -186,7 +186,11 @@ impl Flow {
         let (mut previous, mut number) = (thrown.previous, handler);
         // Handlers without lines are a few instructions long; the limit is for code that nobody understands.
         for _ in 0..50 {
-            if let Some(line) = self.tracing.tells(previous, number) {
+            let told = match number == handler {
+                true => self.tracing.tells_handler(previous, number),
+                false => self.tracing.tells(previous, number),
+            };
+            if let Some(line) = told {
                 return Some((thrown.last_line, line as i32));
             }
             if self.last_line(number).is_some() {

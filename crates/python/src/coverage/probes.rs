@@ -318,12 +318,13 @@ impl Prober {
         let Some(thrown) = unit.thrown_from(previous, last_line, last_line_in(probe.unit)) else {
             return;
         };
-        LAST_LINE.set(Some((probe.unit, thrown.last_line)));
         let arc: Option<Arc> = match watches[probe.number as usize] {
             Watch::Handler(handler) => unit.handled_by(thrown, handler),
             Watch::Uncaught => unit.unwound(thrown),
             Watch::Passing(_) | Watch::Again(_) => None,
         };
+        let last_line = arc.map_or(thrown.last_line, |(_, line)| line);
+        LAST_LINE.set(Some((probe.unit, last_line)));
         if let Some(arc) = arc {
             let target = record.target(unit.file, arc);
             record.reach(target);

@@ -82,6 +82,19 @@ impl Tracing {
         told.then_some(line)
     }
 
+    /// The line that a tool is told of when an exception takes the control from an instruction to a handler.
+    pub(crate) fn tells_handler(&self, previous: usize, handler: usize) -> Option<u32> {
+        match self.minor {
+            10.. => self.tells(previous, handler),
+            // The interpreter forgets the previous instruction, unless that was the first of a line, or in the first.
+            _ if self.waits_at(previous) => self.lines[handler],
+            _ if !self.starts[previous] && self.starts[1..=previous].contains(&true) => {
+                self.lines[handler]
+            }
+            _ => self.tells(previous, handler),
+        }
+    }
+
     /// Whether a frame that has come to an instruction waits there, in a `yield` or `await`.
     ///
     /// Until 3.10 it waits at the `yield` itself, but before a `yield from`, which it does again when it goes on.
