@@ -186,11 +186,7 @@ impl Flow {
         let (mut previous, mut number) = (thrown.previous, handler);
         // Handlers without lines are a few instructions long; the limit is for code that nobody understands.
         for _ in 0..50 {
-            let told = match number == handler {
-                true => self.tracing.tells_handler(previous, number),
-                false => self.tracing.tells(previous, number),
-            };
-            if let Some(line) = told {
+            if let Some(line) = self.tracing.tells(previous, number) {
                 return Some((thrown.last_line, line as i32));
             }
             if self.last_line(number).is_some() {
@@ -200,6 +196,12 @@ impl Flow {
             (previous, number) = (number, self.next[number]?);
         }
         None
+    }
+
+    /// The arc that an exception makes by coming to its handler, if it makes one at once.
+    pub(crate) fn at_handler(&self, thrown: Thrown, handler: usize) -> Option<Arc> {
+        let line = self.tracing.tells_handler(thrown.previous, handler)?;
+        Some((thrown.last_line, line as i32))
     }
 
     pub(crate) fn restores_place(&self, number: usize) -> bool {
@@ -241,9 +243,12 @@ pub(crate) fn findings(
             .collect(),
         told_of_lines,
         settled: vec![false; code.len()],
+        meetings: vec![None; code.len()],
         found: Vec::new(),
     };
-    search.settle_handlers(code);
+    if told_of_lines {
+        search.settle_handlers(code);
+    }
     search.settle_meetings();
     let mut arriving: Vec<Vec<Edge>> = vec![Vec::new(); code.len()];
     for edge in flow.edges.iter().filter(|edge| flow.is_reached(edge.from)) {
@@ -265,17 +270,20 @@ struct Search<'a> {
     told_of_lines: bool,
     /// By instruction: the last line is not known before running, but what it means is seen earlier.
     settled: Vec<bool>,
+    /// By instruction: the line that follows, if ways from different lines meet here and that is seen earlier.
+    meetings: Vec<Option<i32>>,
     found: Vec<(Look, Sight)>,
 }
 
 impl Search<'_> {
     /// What happens at the head of a handler is seen when the exception comes: [`Flow::after_exception`].
+    ///
+    /// With probes that is not necessary; they remember the last line when the exception comes.
     fn settle_handlers(&mut self, code: &Instructions) {
         for protection in &code.protections {
             let mut place = Some(protection.handler);
             while let Some(number) = place.filter(|number| !self.settled[*number]) {
-                // A return has to be seen itself: not every exception is one that the handler takes.
-                if self.flow.last_line(number).is_some() || self.kinds[number] == Kind::Return {
+                if self.flow.last_line(number).is_some() {
                     break;
                 }
                 self.settled[number] = true;
@@ -301,6 +309,25 @@ impl Search<'_> {
             };
             self.found.push((edge.look(), sight));
         }
+        if !self.told_of_lines {
+            self.join_meetings();
+        }
+    }
+
+    /// Ways may join those that met, and that were seen before that, with a line that is known only then.
+    fn join_meetings(&mut self) {
+        for edge in &self.flow.edges {
+            let is_unknown =
+                self.flow.is_reached(edge.from) && self.flow.last_line(edge.from).is_none();
+            let tells = self.flow.tracing.tells(edge.from, edge.to).is_some();
+            if !is_unknown || tells || self.meetings[edge.from].is_some() {
+                continue;
+            }
+            if let Some(next) = self.meetings[edge.to] {
+                let sight = Sight::FromRemembered(next);
+                self.found.push((edge.look(), sight));
+            }
+        }
     }
 
     /// The line that a tool is told of next, or the exit, if nothing else can happen.
@@ -323,6 +350,7 @@ impl Search<'_> {
         };
         for number in passed {
             self.settled[number] = true;
+            self.meetings[number] = Some(next);
         }
         Some(next)
     }

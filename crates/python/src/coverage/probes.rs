@@ -4,12 +4,13 @@
 //! that is how it learns that the control has come to its place. If that needs to be known once, it has the
 //! interpreter jump over these instructions from then on, which costs a nanosecond.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyTuple};
+use rustc_hash::FxHashMap;
 
 use super::assemble::{Assembled, Mark, Origin};
 use super::code_memory::{CodeMemory, CodeUnit};
@@ -21,8 +22,8 @@ use super::unit::{Seen, Unit};
 use super::watch::{Watch, probe};
 
 thread_local! {
-    /// The line that this thread was last known to be in, and the number of the unit.
-    static LAST_LINE: Cell<Option<(u32, i32)>> = const { Cell::new(None) };
+    /// By number of the unit: the line that this thread was last known to be in.
+    static LAST_LINES: RefCell<FxHashMap<u32, i32>> = RefCell::default();
     /// The exception that is just being thrown again.
     static AGAIN: Cell<Option<Again>> = const { Cell::new(None) };
 }
@@ -324,7 +325,7 @@ impl Prober {
             Watch::Passing(_) | Watch::Again(_) => None,
         };
         let last_line = arc.map_or(thrown.last_line, |(_, line)| line);
-        LAST_LINE.set(Some((probe.unit, last_line)));
+        remember(probe.unit, last_line);
         if let Some(arc) = arc {
             let target = record.target(unit.file, arc);
             record.reach(target);
@@ -349,7 +350,7 @@ impl Prober {
 fn see(seen: Seen, unit: u32, file: u32, record: &mut Record) {
     match seen {
         Seen::Target(target) => record.reach(target),
-        Seen::Remember(thrown) => LAST_LINE.set(Some((unit, thrown.last_line))),
+        Seen::Remember(thrown) => remember(unit, thrown.last_line),
         Seen::FromRemembered(line) => {
             if let Some(last_line) = last_line_in(unit) {
                 let target = record.target(file, (last_line, line));
@@ -359,12 +360,13 @@ fn see(seen: Seen, unit: u32, file: u32, record: &mut Record) {
     }
 }
 
-/// The line that this thread was last known to be in, if that was in this unit.
+fn remember(unit: u32, line: i32) {
+    LAST_LINES.with_borrow_mut(|lines| lines.insert(unit, line));
+}
+
+/// The line of this unit that this thread was last known to be in.
 fn last_line_in(unit: u32) -> Option<i32> {
-    LAST_LINE
-        .get()
-        .filter(|(own, _)| *own == unit)
-        .map(|(_, line)| line)
+    LAST_LINES.with_borrow(|lines| lines.get(&unit).copied())
 }
 
 /// Where the probes ended up.

@@ -245,9 +245,9 @@ impl Unit {
         self.flow.last_line(number)
     }
 
-    /// An exception is handled by an instruction.
+    /// An exception comes to a handler, which begins with this instruction.
     pub(crate) fn handled_by(&self, thrown: Thrown, handler: usize) -> Option<Arc> {
-        self.flow.after_exception(thrown, handler)
+        self.flow.at_handler(thrown, handler)
     }
 
     /// An exception is handled at an offset.
