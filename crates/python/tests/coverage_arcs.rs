@@ -93,9 +93,8 @@ def wait(x):
     if x:
         yield x
 
-for x in range(2):
-    list(wait.__wrapped__(x) if hasattr(wait, '__wrapped__') else wait(x).__await__()
-         if hasattr(wait(x), '__await__') else wait(x))
+for x in [0, 1] * 3:
+    list(wait(x))
 ";
     with_program(source, |collector, program| {
         for _ in 0..2 {
