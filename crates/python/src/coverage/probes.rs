@@ -76,7 +76,7 @@ struct Spot {
 }
 
 /// What the instructions of a probe apply operators to.
-#[pyclass(frozen, module = "testwright")]
+#[pyclass(frozen, module = "testwright", name = "Probe")]
 struct ProbeObject {
     prober: Py<Prober>,
     unit: u32,
@@ -120,7 +120,8 @@ impl Prober {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn silence(&self) -> CodeUnit {
+    /// What a probe begins with as long as it is not jumped over.
+    fn listening(&self) -> CodeUnit {
         [self.dialect.numbers.no_operation, 0]
     }
 
@@ -136,13 +137,13 @@ impl Prober {
             for (unit, number) in std::mem::take(&mut state.silent) {
                 let probed = &state.units[unit as usize];
                 if let Some(memory) = &probed.memory {
-                    memory.set(probed.spots[number as usize].start, self.silence());
+                    memory.set(probed.spots[number as usize].start, self.listening());
                 }
             }
             std::mem::take(&mut state.silent_copies)
         };
         for (memory, place) in copies {
-            memory.set(place, self.silence());
+            memory.set(place, self.listening());
         }
     }
 
@@ -270,7 +271,7 @@ impl Prober {
             return;
         };
         let spot = probed.spots[probe.number as usize];
-        if memory.get(spot.start) == self.silence() {
+        if memory.get(spot.start) == self.listening() {
             memory.set(spot.start, spot.jump);
             silent.push((probe.unit, probe.number));
             return;
@@ -290,7 +291,7 @@ impl Prober {
         };
         let is_same = copy.code().as_ptr() != memory.code().as_ptr()
             && copy.len() == memory.len()
-            && copy.get(spot.start) == self.silence()
+            && copy.get(spot.start) == self.listening()
             && (spot.start + 1..spot.end).all(|unit| copy.get(unit) == memory.get(unit));
         if is_same {
             copy.set(spot.start, spot.jump);
