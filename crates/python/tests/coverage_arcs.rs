@@ -109,6 +109,35 @@ for x in [0, 1] * 3:
 }
 
 #[test]
+fn copies_are_seen_again_whenever_they_were_made() {
+    let source = "\
+import sys, types
+
+def made():
+    @types.coroutine
+    def wait(x):
+        if x:
+            yield x
+    return wait
+
+if not hasattr(sys, 'kept_copies'):
+    sys.kept_copies = []
+    for x in (1, 0):
+        sys.kept_copies.append(made())
+        list(sys.kept_copies[-1](1))
+list(sys.kept_copies[1](1))
+";
+    with_program(source, |collector, program| {
+        for _ in 0..2 {
+            collector.begin_anew().expect("a new beginning");
+            run(collector, program);
+            let arcs = arcs(collector, &collector.current());
+            assert!(arcs.contains(&(6, 7)), "{arcs:?}");
+        }
+    });
+}
+
+#[test]
 fn the_program_does_not_notice() {
     // What is compiled by the program itself is not observed, so that the two can be compared.
     let source = "\

@@ -37,6 +37,10 @@ struct Again {
     instruction: Option<usize>,
 }
 
+/// How many probes in copies are jumped over. Each keeps its copy alive, and a program may make ever more of them;
+/// those of the rest are called each time.
+const MOST_COPIES: usize = 10_000;
+
 /// Observes code objects.
 #[pyclass(frozen, module = "testwright")]
 pub(crate) struct Prober {
@@ -81,6 +85,7 @@ struct ProbeObject {
     prober: Py<Prober>,
     unit: u32,
     number: u32,
+    is_once: bool,
 }
 
 #[pymethods]
@@ -185,7 +190,7 @@ impl Prober {
         let Some(taken) = take_apart(&prober.dialect, code)? else {
             return Ok(code.clone());
         };
-        let (unit_number, marks) = {
+        let (unit_number, marks, once) = {
             let mut state = prober.state();
             let (unit, watches) = Unit::probed(
                 &prober.dialect,
@@ -205,19 +210,21 @@ impl Prober {
                 ),
             };
             let marks: Vec<Mark> = watches.iter().enumerate().map(mark).collect();
+            let once: Vec<bool> = watches.iter().map(|(_, watch)| watch.is_once()).collect();
             state.units.push(Probed {
                 unit,
                 watches: watches.into_iter().map(|(_, watch)| watch).collect(),
                 spots: Vec::new(),
                 memory: None,
             });
-            (state.units.len() - 1, marks)
+            (state.units.len() - 1, marks, once)
         };
-        for mark in &marks {
+        for (mark, is_once) in marks.iter().zip(once) {
             let probe = ProbeObject {
                 prober: slf.clone().unbind(),
                 unit: unit_number as u32,
                 number: mark.number as u32,
+                is_once,
             };
             constants.push(Bound::new(slf.py(), probe)?.into_any());
         }
@@ -234,20 +241,24 @@ impl Prober {
     }
 
     fn passed(&self, python: Python<'_>, probe: &ProbeObject) {
+        // Of code objects that were copied, only the one that runs is to be changed.
+        let running = match probe.is_once {
+            true => running_code(python),
+            false => None,
+        };
         let mut state = self.state();
         let State {
             record,
             units,
             silent,
-            is_over,
+            is_over: false,
             ..
-        } = &mut *state;
-        let probed = &units[probe.unit as usize];
-        if *is_over {
+        } = &mut *state
+        else {
             return;
-        }
-        let watch = &probed.watches[probe.number as usize];
-        match watch {
+        };
+        let probed = &units[probe.unit as usize];
+        match &probed.watches[probe.number as usize] {
             Watch::Passing(all) => {
                 for seen in all {
                     see(*seen, probe.unit, probed.unit.file, record);
@@ -264,33 +275,32 @@ impl Prober {
             }
             Watch::Handler(_) | Watch::Uncaught => {}
         }
-        if !watch.is_once() {
-            return;
-        }
-        let Some(memory) = &probed.memory else {
+        let (Some(memory), Some(running)) = (&probed.memory, running) else {
             return;
         };
         let spot = probed.spots[probe.number as usize];
-        if memory.get(spot.start) == self.listening() {
+        if memory.code().as_ptr() != running.as_ptr() {
+            drop(state);
+            self.passed_in_copy(&running, probe, spot);
+        } else if memory.get(spot.start) == self.listening() {
             memory.set(spot.start, spot.jump);
             silent.push((probe.unit, probe.number));
-            return;
         }
-        drop(state);
-        self.passed_in_copy(python, probe, spot);
     }
 
-    /// Silences a probe that was silenced, but not in the code object that runs.
-    fn passed_in_copy(&self, python: Python<'_>, probe: &ProbeObject, spot: Spot) {
-        let Some(copy) = running_code(python).and_then(|code| CodeMemory::of(&code).ok()) else {
+    /// Silences a probe in a copy of the code object.
+    fn passed_in_copy(&self, running: &Bound<'_, PyCode>, probe: &ProbeObject, spot: Spot) {
+        let Ok(copy) = CodeMemory::of(running) else {
             return;
         };
         let mut state = self.state();
         let Some(memory) = &state.units[probe.unit as usize].memory else {
             return;
         };
-        let is_same = copy.code().as_ptr() != memory.code().as_ptr()
-            && copy.len() == memory.len()
+        if state.silent_copies.len() >= MOST_COPIES {
+            return;
+        }
+        let is_same = copy.len() == memory.len()
             && copy.get(spot.start) == self.listening()
             && (spot.start + 1..spot.end).all(|unit| copy.get(unit) == memory.get(unit));
         if is_same {
