@@ -11,10 +11,6 @@ import xml.etree.ElementTree
 
 import pytest
 
-pytestmark = pytest.mark.skipif(
-    sys.version_info < (3, 11), reason="coverage is measured from Python 3.11 on"
-)
-
 MONEY = """\
 def pay(amount, limit=10):
     if amount > limit:

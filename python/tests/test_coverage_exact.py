@@ -10,7 +10,7 @@ import pytest
 coverage = pytest.importorskip("coverage")
 
 pytestmark = pytest.mark.skipif(
-    sys.version_info < (3, 11), reason="coverage is measured from Python 3.11 on"
+    sys.version_info < (3, 11), reason="equal to the last arc from Python 3.11 on"
 )
 
 MEASURED = pathlib.Path(__file__).parent / "measured"

@@ -8,6 +8,7 @@
 //! waiting for; there [`watch`] says what calls of our own to insert, and [`probes`] answers them.
 
 mod assemble;
+mod blocks;
 mod code_memory;
 mod collector;
 mod dialect;
@@ -16,11 +17,16 @@ mod flow;
 mod instructions;
 mod instrument;
 mod line_table;
+#[cfg(Py_3_11)]
 mod monitoring;
 mod observer;
 mod probes;
 mod record;
 mod tracing;
+#[cfg_attr(
+    not(Py_3_11),
+    expect(dead_code, reason = "half of it is for `monitoring`")
+)]
 mod unit;
 mod watch;
 

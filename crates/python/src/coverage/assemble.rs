@@ -173,9 +173,24 @@ impl Program<'_> {
             self.label(Label::Surroundings(number));
             let before = number.checked_sub(1).map(|before| &code.list[before]);
             let place_before = before.map(|before| before.place.line);
-            // Before 3.12, tracing tools are told of the first line even if it is the one before.
+            // On 3.11 tracing tools are told of the first line even if it is the one before.
             let place_before = place_before
-                .filter(|_| self.dialect.minor >= 12 || number.checked_sub(1) != Some(self.entry));
+                .filter(|_| self.dialect.minor != 11 || number.checked_sub(1) != Some(self.entry));
+            if uncaught.is_some() && self.opens_block_before(number, code) {
+                let place = match self.dialect.minor {
+                    10.. => None,
+                    // Every instruction has a line; one more here would not go unnoticed.
+                    _ => instruction.place.line,
+                };
+                self.items.push(Item {
+                    operation: self.dialect.numbers.setup_finally,
+                    argument: Argument::To(Label::Uncaught),
+                    caches: 0,
+                    place: line_only(place),
+                    origin: Origin::Detour,
+                    prefixes: 0,
+                });
+            }
             let ways = ways.get(&number).map(Vec::as_slice).unwrap_or_default();
             let target = Label::Target(number);
             if let Some(mark) = falls.get(&number) {
@@ -226,6 +241,15 @@ impl Program<'_> {
             self.label(Label::Uncaught);
             self.mark(mark, line_only(None), Label::Uncaught);
         }
+    }
+
+    /// Whether the block around everything begins before this instruction; there are no blocks since 3.11.
+    fn opens_block_before(&self, number: usize, code: &Instructions) -> bool {
+        let starts_generator = |one: &Instruction| {
+            self.dialect.minor == 10 && one.operation == self.dialect.numbers.start_generator
+        };
+        let begin = usize::from(code.list.first().is_some_and(starts_generator));
+        self.dialect.minor < 11 && number == begin
     }
 
     fn label(&mut self, label: Label) {
@@ -346,7 +370,7 @@ impl Program<'_> {
                 },
             })
             .collect();
-        if self.labels.contains_key(&Label::Uncaught) {
+        if self.dialect.minor >= 11 && self.labels.contains_key(&Label::Uncaught) {
             let generator = self.dialect.numbers.return_generator;
             // An exception may be thrown into a generator that has not begun.
             let start = code.list.iter().position(|one| one.operation == generator);

@@ -31,6 +31,12 @@ pub(crate) enum Kind {
     Resume,
     /// Larger arguments for the next one.
     ExtendedArgument,
+    /// Waits for whoever called to come back (before 3.11, when nothing marked the place to go on).
+    Yield,
+    /// The same, as often as another generator does.
+    YieldFrom,
+    /// Ends what [`Kind::Setup`] began, or the handling of an exception (before 3.11).
+    EndOfBlock,
     /// Never starts a line, whatever the line table says.
     EndOfLoop,
 }
@@ -63,6 +69,7 @@ pub(crate) struct Numbers {
     pub(crate) load_constant: u8,
     pub(crate) pop_top: u8,
     pub(crate) unary_positive: u8,
+    pub(crate) unary_negative: u8,
     /// With an operator as its argument, since 3.11.
     pub(crate) binary_operation: u8,
     pub(crate) copy: u8,
@@ -72,6 +79,9 @@ pub(crate) struct Numbers {
     pub(crate) keyword_names: u8,
     pub(crate) precall: u8,
     pub(crate) return_generator: u8,
+    /// Takes away what generators begin with (3.10).
+    pub(crate) start_generator: u8,
+    pub(crate) setup_finally: u8,
 }
 
 impl Dialect {
@@ -138,6 +148,7 @@ impl Numbers {
             "LOAD_CONST" => &mut self.load_constant,
             "POP_TOP" => &mut self.pop_top,
             "UNARY_POSITIVE" => &mut self.unary_positive,
+            "UNARY_NEGATIVE" => &mut self.unary_negative,
             "BINARY_OP" => &mut self.binary_operation,
             "COPY" => &mut self.copy,
             "SWAP" => &mut self.swap,
@@ -145,6 +156,8 @@ impl Numbers {
             "KW_NAMES" => &mut self.keyword_names,
             "PRECALL" => &mut self.precall,
             "RETURN_GENERATOR" => &mut self.return_generator,
+            "GEN_START" => &mut self.start_generator,
+            "SETUP_FINALLY" => &mut self.setup_finally,
             _ => return,
         };
         *place = number;
@@ -162,6 +175,9 @@ fn kind_of(name: &str, minor: u8) -> Kind {
         "FOR_ITER" => Kind::Branch(Direction::Forward),
         "SEND" => Kind::Send,
         "END_FOR" | "END_SEND" | "END_ASYNC_FOR" if minor >= 12 => Kind::EndOfLoop,
+        "YIELD_VALUE" if minor < 11 => Kind::Yield,
+        "YIELD_FROM" => Kind::YieldFrom,
+        "POP_BLOCK" | "POP_EXCEPT" | "END_ASYNC_FOR" if minor < 11 => Kind::EndOfBlock,
         "SETUP_FINALLY" | "SETUP_WITH" | "SETUP_ASYNC_WITH" => Kind::Setup,
         "JUMP_FORWARD" => Kind::Jump(Direction::Forward),
         "JUMP_BACKWARD" | "JUMP_BACKWARD_NO_INTERRUPT" => Kind::Jump(Direction::Backward),

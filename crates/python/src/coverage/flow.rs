@@ -11,7 +11,7 @@
 
 use super::dialect::{Dialect, Direction, Kind};
 use super::instructions::Instructions;
-use super::tracing::Tracing;
+use super::tracing::{Resumed, Tracing};
 
 /// From one line to the next, as coverage.py counts: the entry to and the exit from a code object are the
 /// negative of its first line.
@@ -99,12 +99,12 @@ impl Flow {
                 .collect(),
             exit,
         };
-        flow.spread(dialect, code, &following);
+        flow.spread(code, &following);
         flow
     }
 
     /// Finds the possible last lines of every instruction.
-    fn spread(&mut self, dialect: &Dialect, code: &Instructions, following: &[Vec<usize>]) {
+    fn spread(&mut self, code: &Instructions, following: &[Vec<usize>]) {
         let mut handlers: Vec<Option<usize>> = vec![None; code.len()];
         for protection in &code.protections {
             for handler in &mut handlers[protection.start..protection.end] {
@@ -115,26 +115,29 @@ impl Flow {
         if entry >= code.len() {
             return;
         }
-        self.last_lines[entry].push(self.exit);
+        let told = self.tracing.tells_at_entry().map(|line| line as i32);
+        self.last_lines[entry].push(told.unwrap_or(self.exit));
         let mut waiting = vec![entry];
         while let Some(number) = waiting.pop() {
-            let instruction = &code.list[number];
-            let resumed = dialect.kind(instruction.operation) == Kind::Resume && number != entry;
+            let mut lines = self.last_lines[number].clone();
             // Whoever returns to a generator looks up the line it stopped in.
-            let lines = match code.line(number) {
-                Some(line) if resumed => vec![line as i32],
-                _ => self.last_lines[number].clone(),
-            };
-            let handler = handlers[number].into_iter();
-            for next in following[number].iter().copied().chain(handler) {
-                let told = self
-                    .tracing
-                    .tells(number, next)
-                    .map(|line| vec![line as i32]);
-                let lines = match handlers[number] == Some(next) {
-                    true => self.lines_thrown_from(number, &lines),
-                    false => lines.clone(),
-                };
+            match self.tracing.looks_up_line(number) {
+                Resumed::Always(line) => lines = vec![line as i32],
+                Resumed::Perhaps(line) if !lines.contains(&(line as i32)) => {
+                    lines.push(line as i32);
+                }
+                Resumed::Perhaps(_) | Resumed::Never => {}
+            }
+            let goes_on = following[number]
+                .iter()
+                .map(|next| (*next, self.tracing.tells(number, *next), lines.clone()));
+            let fails = handlers[number].into_iter().map(|handler| {
+                let told = self.tracing.tells_handler(number, handler);
+                (handler, told, self.lines_thrown_from(number, &lines))
+            });
+            let steps: Vec<(usize, Option<u32>, Lines)> = goes_on.chain(fails).collect();
+            for (next, told, lines) in steps {
+                let told = told.map(|line| vec![line as i32]);
                 let mut changed = false;
                 for &line in told.as_ref().unwrap_or(&lines) {
                     let known = &mut self.last_lines[next];
@@ -195,6 +198,12 @@ impl Flow {
         None
     }
 
+    /// The arc that an exception makes by coming to its handler, if it makes one at once.
+    pub(crate) fn at_handler(&self, thrown: Thrown, handler: usize) -> Option<Arc> {
+        let line = self.tracing.tells_handler(thrown.previous, handler)?;
+        Some((thrown.last_line, line as i32))
+    }
+
     pub(crate) fn restores_place(&self, number: usize) -> bool {
         self.restores_place[number]
     }
@@ -234,9 +243,12 @@ pub(crate) fn findings(
             .collect(),
         told_of_lines,
         settled: vec![false; code.len()],
+        meetings: vec![None; code.len()],
         found: Vec::new(),
     };
-    search.settle_handlers(code);
+    if told_of_lines {
+        search.settle_handlers(code);
+    }
     search.settle_meetings();
     let mut arriving: Vec<Vec<Edge>> = vec![Vec::new(); code.len()];
     for edge in flow.edges.iter().filter(|edge| flow.is_reached(edge.from)) {
@@ -258,17 +270,20 @@ struct Search<'a> {
     told_of_lines: bool,
     /// By instruction: the last line is not known before running, but what it means is seen earlier.
     settled: Vec<bool>,
+    /// By instruction: the line that follows, if ways from different lines meet here and that is seen earlier.
+    meetings: Vec<Option<i32>>,
     found: Vec<(Look, Sight)>,
 }
 
 impl Search<'_> {
     /// What happens at the head of a handler is seen when the exception comes: [`Flow::after_exception`].
+    ///
+    /// With probes that is not necessary; they remember the last line when the exception comes.
     fn settle_handlers(&mut self, code: &Instructions) {
         for protection in &code.protections {
             let mut place = Some(protection.handler);
             while let Some(number) = place.filter(|number| !self.settled[*number]) {
-                // A return has to be seen itself: not every exception is one that the handler takes.
-                if self.flow.last_line(number).is_some() || self.kinds[number] == Kind::Return {
+                if self.flow.last_line(number).is_some() {
                     break;
                 }
                 self.settled[number] = true;
@@ -294,6 +309,25 @@ impl Search<'_> {
             };
             self.found.push((edge.look(), sight));
         }
+        if !self.told_of_lines {
+            self.join_meetings();
+        }
+    }
+
+    /// Ways may join those that met, and that were seen before that, with a line that is known only then.
+    fn join_meetings(&mut self) {
+        for edge in &self.flow.edges {
+            let is_unknown =
+                self.flow.is_reached(edge.from) && self.flow.last_line(edge.from).is_none();
+            let tells = self.flow.tracing.tells(edge.from, edge.to).is_some();
+            if !is_unknown || tells || self.meetings[edge.from].is_some() {
+                continue;
+            }
+            if let Some(next) = self.meetings[edge.to] {
+                let sight = Sight::FromRemembered(next);
+                self.found.push((edge.look(), sight));
+            }
+        }
     }
 
     /// The line that a tool is told of next, or the exit, if nothing else can happen.
@@ -316,6 +350,7 @@ impl Search<'_> {
         };
         for number in passed {
             self.settled[number] = true;
+            self.meetings[number] = Some(next);
         }
         Some(next)
     }
@@ -337,6 +372,16 @@ impl Search<'_> {
         }
         let mut told = Vec::new();
         let mut silent = is_handler;
+        if let Some(line) = flow.tracing.tells_at_entry()
+            && number == flow.tracing.entry()
+        {
+            let edge = Edge {
+                from: number,
+                to: number,
+                way: Way::Fall,
+            };
+            told.push((edge, Sight::Arc((flow.exit, line as i32))));
+        }
         for edge in arriving {
             let Some(line) = flow.tracing.tells(edge.from, number) else {
                 silent = true;
@@ -421,9 +466,7 @@ fn edges(dialect: &Dialect, code: &Instructions) -> Vec<Edge> {
                 add(number, target, Way::Branch);
             }
             Kind::Return | Kind::Raise | Kind::Reraise => {}
-            Kind::Plain | Kind::Setup | Kind::Resume | Kind::ExtendedArgument | Kind::EndOfLoop => {
-                add(number, number + 1, Way::Fall)
-            }
+            _ => add(number, number + 1, Way::Fall),
         }
     }
     edges

@@ -1,5 +1,6 @@
 //! A code object as a list of instructions with their places in the source.
 
+use super::blocks;
 use super::dialect::{Dialect, Direction, Kind};
 use super::exception_table::{self, Protection};
 use super::line_table::{self, Place};
@@ -22,6 +23,8 @@ pub(crate) struct Instruction {
 pub(crate) struct Instructions {
     pub(crate) list: Vec<Instruction>,
     pub(crate) protections: Vec<Protection>,
+    /// Whether exceptions that no handler takes can be sent to another one.
+    pub(crate) can_be_protected: bool,
 }
 
 /// What a code object says about itself, as far as we need it.
@@ -73,8 +76,10 @@ impl Instructions {
                 instruction.target = Some(number_of(unit)?);
             }
         }
-        let protections = match dialect.minor {
-            11.. => exception_table::read(text.exception_table)?
+        let blocks = (dialect.minor < 11).then(|| blocks::find(dialect, &list));
+        let can_be_protected = blocks.as_ref().is_none_or(|blocks| blocks.has_room);
+        let protections = match blocks {
+            None => exception_table::read(text.exception_table)?
                 .into_iter()
                 .map(|entry| {
                     Some(Protection {
@@ -85,13 +90,17 @@ impl Instructions {
                     })
                 })
                 .collect::<Option<Vec<Protection>>>()?,
-            _ => Vec::new(),
+            Some(blocks) => blocks.protections,
         };
         let inside = |instruction: &Instruction| instruction.target < Some(list.len());
         list.iter()
             .all(inside)
             .then_some(())
-            .map(|()| Instructions { list, protections })
+            .map(|()| Instructions {
+                list,
+                protections,
+                can_be_protected,
+            })
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -43,8 +43,8 @@ pub(crate) fn take_apart(dialect: &Dialect, code: &Bound<'_, PyCode>) -> PyResul
     )
 }
 
-/// How much deeper the stack gets by what is inserted.
-const DEPTH_OF_MARKS: u32 = 4;
+/// How much deeper the stack gets by what is inserted, at most: until 3.10 a handler begins with six values.
+const DEPTH_OF_MARKS: u32 = 8;
 
 /// Puts a code object together again, with marks in it and with other constants.
 pub(crate) fn put_together<'py>(

@@ -466,7 +466,6 @@ fn callback(monitor: &Bound<'_, Monitor>, function: ffi::PyCFunctionFast) -> PyR
 }
 
 /// Where the innermost Python frame is, in bytes.
-#[cfg(Py_3_11)]
 fn offset_of_frame(_python: Python<'_>) -> Option<usize> {
     // SAFETY: the lock is held. The frame is a borrowed reference, or null outside of Python code; it is used
     // before anything else can run.
@@ -478,10 +477,4 @@ fn offset_of_frame(_python: Python<'_>) -> Option<usize> {
         ffi::PyFrame_GetLasti(frame)
     };
     usize::try_from(offset).ok()
-}
-
-/// There is no monitoring in these versions.
-#[cfg(not(Py_3_11))]
-fn offset_of_frame(_python: Python<'_>) -> Option<usize> {
-    None
 }

@@ -1,14 +1,17 @@
 //! Two ways to observe code, and which of them an interpreter has.
 
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
+#[cfg(Py_3_11)]
 use super::monitoring::Monitor;
 use super::probes::Prober;
 use super::record::Record;
 
 /// What observes code objects.
 pub(crate) enum Observer {
-    /// Since 3.12.
+    /// Since 3.12. (It needs a function that is there since 3.11.)
+    #[cfg(Py_3_11)]
     Monitor(Py<Monitor>),
     /// Before.
     Prober(Py<Prober>),
@@ -18,6 +21,11 @@ impl Observer {
     /// Starts to observe.
     pub(crate) fn start(python: Python<'_>) -> PyResult<Observer> {
         match python.version_info().minor {
+            // Its instructions, and its rules for telling of lines, have yet to be learnt.
+            14.. => Err(PyRuntimeError::new_err(
+                "this version of Python is too new, use 3.9 to 3.13",
+            )),
+            #[cfg(Py_3_11)]
             12.. => Monitor::install(python).map(Observer::Monitor),
             _ => Prober::start(python).map(Observer::Prober),
         }
@@ -26,6 +34,7 @@ impl Observer {
     /// The Python function that takes a module's code and returns it under observation.
     pub(crate) fn observe_module<'py>(&self, python: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match self {
+            #[cfg(Py_3_11)]
             Observer::Monitor(monitor) => monitor.bind(python).getattr("observe_module"),
             Observer::Prober(prober) => prober.bind(python).getattr("observe_module"),
         }
@@ -33,6 +42,7 @@ impl Observer {
 
     pub(crate) fn with_record<R>(&self, use_it: impl FnOnce(&mut Record) -> R) -> R {
         match self {
+            #[cfg(Py_3_11)]
             Observer::Monitor(monitor) => monitor.get().with_record(use_it),
             Observer::Prober(prober) => prober.get().with_record(use_it),
         }
@@ -41,6 +51,7 @@ impl Observer {
     /// Sees everything again that was seen before.
     pub(crate) fn begin_anew(&self, python: Python<'_>) -> PyResult<()> {
         match self {
+            #[cfg(Py_3_11)]
             Observer::Monitor(monitor) => monitor.get().begin_anew(python),
             Observer::Prober(prober) => {
                 prober.get().begin_anew(python);
@@ -52,6 +63,7 @@ impl Observer {
     /// Stops observing.
     pub(crate) fn stop(&self, python: Python<'_>) -> PyResult<()> {
         match self {
+            #[cfg(Py_3_11)]
             Observer::Monitor(monitor) => monitor.get().stop(python),
             Observer::Prober(prober) => {
                 prober.get().stop(python);

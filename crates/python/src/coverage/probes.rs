@@ -4,12 +4,13 @@
 //! that is how it learns that the control has come to its place. If that needs to be known once, it has the
 //! interpreter jump over these instructions from then on, which costs a nanosecond.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyTuple};
+use rustc_hash::FxHashMap;
 
 use super::assemble::{Assembled, Mark, Origin};
 use super::code_memory::{CodeMemory, CodeUnit};
@@ -21,11 +22,24 @@ use super::unit::{Seen, Unit};
 use super::watch::{Watch, probe};
 
 thread_local! {
-    /// The line that this thread was last known to be in, and the number of the unit.
-    static LAST_LINE: Cell<Option<(u32, i32)>> = const { Cell::new(None) };
-    /// The unit that is just throwing an exception again as if from another place, and its last line.
-    static AGAIN: Cell<Option<(u32, Option<i32>)>> = const { Cell::new(None) };
+    /// By number of the unit: the line that this thread was last known to be in.
+    static LAST_LINES: RefCell<FxHashMap<u32, i32>> = RefCell::default();
+    /// The exception that is just being thrown again.
+    static AGAIN: Cell<Option<Again>> = const { Cell::new(None) };
 }
+
+#[derive(Clone, Copy)]
+struct Again {
+    /// The number of the unit.
+    unit: u32,
+    last_line: Option<i32>,
+    /// The instruction, unless it is as if it was thrown where it was thrown before.
+    instruction: Option<usize>,
+}
+
+/// How many probes in copies are jumped over. Each keeps its copy alive, and a program may make ever more of them;
+/// those of the rest are called each time.
+const MOST_COPIES: usize = 10_000;
 
 /// Observes code objects.
 #[pyclass(frozen, module = "testwright")]
@@ -66,11 +80,12 @@ struct Spot {
 }
 
 /// What the instructions of a probe apply operators to.
-#[pyclass(frozen, module = "testwright")]
+#[pyclass(frozen, module = "testwright", name = "Probe")]
 struct ProbeObject {
     prober: Py<Prober>,
     unit: u32,
     number: u32,
+    is_once: bool,
 }
 
 #[pymethods]
@@ -81,7 +96,15 @@ impl ProbeObject {
         python.None()
     }
 
-    /// An exception comes along; it is from this code unit.
+    /// An exception comes along, and this thread is handling it (until 3.10).
+    fn __neg__(&self, python: Python<'_>) -> Py<PyAny> {
+        if let Some(from) = place_of_handled(python) {
+            self.prober.get().thrown(self, from);
+        }
+        python.None()
+    }
+
+    /// An exception comes along; it is from this code unit (3.11).
     fn __matmul__(&self, from: usize, python: Python<'_>) -> Py<PyAny> {
         self.prober.get().thrown(self, from);
         python.None()
@@ -102,7 +125,8 @@ impl Prober {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn silence(&self) -> CodeUnit {
+    /// What a probe begins with as long as it is not jumped over.
+    fn listening(&self) -> CodeUnit {
         [self.dialect.numbers.no_operation, 0]
     }
 
@@ -118,13 +142,13 @@ impl Prober {
             for (unit, number) in std::mem::take(&mut state.silent) {
                 let probed = &state.units[unit as usize];
                 if let Some(memory) = &probed.memory {
-                    memory.set(probed.spots[number as usize].start, self.silence());
+                    memory.set(probed.spots[number as usize].start, self.listening());
                 }
             }
             std::mem::take(&mut state.silent_copies)
         };
         for (memory, place) in copies {
-            memory.set(place, self.silence());
+            memory.set(place, self.listening());
         }
     }
 
@@ -166,7 +190,7 @@ impl Prober {
         let Some(taken) = take_apart(&prober.dialect, code)? else {
             return Ok(code.clone());
         };
-        let (unit_number, marks) = {
+        let (unit_number, marks, once) = {
             let mut state = prober.state();
             let (unit, watches) = Unit::probed(
                 &prober.dialect,
@@ -187,19 +211,21 @@ impl Prober {
                 ),
             };
             let marks: Vec<Mark> = watches.iter().enumerate().map(mark).collect();
+            let once: Vec<bool> = watches.iter().map(|(_, watch)| watch.is_once()).collect();
             state.units.push(Probed {
                 unit,
                 watches: watches.into_iter().map(|(_, watch)| watch).collect(),
                 spots: Vec::new(),
                 memory: None,
             });
-            (state.units.len() - 1, marks)
+            (state.units.len() - 1, marks, once)
         };
-        for mark in &marks {
+        for (mark, is_once) in marks.iter().zip(once) {
             let probe = ProbeObject {
                 prober: slf.clone().unbind(),
                 unit: unit_number as u32,
                 number: mark.number as u32,
+                is_once,
             };
             constants.push(Bound::new(slf.py(), probe)?.into_any());
         }
@@ -216,20 +242,24 @@ impl Prober {
     }
 
     fn passed(&self, python: Python<'_>, probe: &ProbeObject) {
+        // Of code objects that were copied, only the one that runs is to be changed.
+        let running = match probe.is_once {
+            true => running_code(python),
+            false => None,
+        };
         let mut state = self.state();
         let State {
             record,
             units,
             silent,
-            is_over,
+            is_over: false,
             ..
-        } = &mut *state;
-        let probed = &units[probe.unit as usize];
-        if *is_over {
+        } = &mut *state
+        else {
             return;
-        }
-        let watch = &probed.watches[probe.number as usize];
-        match watch {
+        };
+        let probed = &units[probe.unit as usize];
+        match &probed.watches[probe.number as usize] {
             Watch::Passing(all) => {
                 for seen in all {
                     see(*seen, probe.unit, probed.unit.file, record);
@@ -238,38 +268,41 @@ impl Prober {
             Watch::Again(number) => {
                 let last_line = probed.unit.last_line(*number);
                 let last_line = last_line.or_else(|| last_line_in(probe.unit));
-                AGAIN.set(Some((probe.unit, last_line)));
+                AGAIN.set(Some(Again {
+                    unit: probe.unit,
+                    last_line,
+                    instruction: probed.unit.throws_again_from(*number),
+                }));
             }
             Watch::Handler(_) | Watch::Uncaught => {}
         }
-        if !watch.is_once() {
-            return;
-        }
-        let Some(memory) = &probed.memory else {
+        let (Some(memory), Some(running)) = (&probed.memory, running) else {
             return;
         };
         let spot = probed.spots[probe.number as usize];
-        if memory.get(spot.start) == self.silence() {
+        if memory.code().as_ptr() != running.as_ptr() {
+            drop(state);
+            self.passed_in_copy(&running, probe, spot);
+        } else if memory.get(spot.start) == self.listening() {
             memory.set(spot.start, spot.jump);
             silent.push((probe.unit, probe.number));
-            return;
         }
-        drop(state);
-        self.passed_in_copy(python, probe, spot);
     }
 
-    /// Silences a probe that was silenced, but not in the code object that runs.
-    fn passed_in_copy(&self, python: Python<'_>, probe: &ProbeObject, spot: Spot) {
-        let Some(copy) = running_code(python).and_then(|code| CodeMemory::of(&code).ok()) else {
+    /// Silences a probe in a copy of the code object.
+    fn passed_in_copy(&self, running: &Bound<'_, PyCode>, probe: &ProbeObject, spot: Spot) {
+        let Ok(copy) = CodeMemory::of(running) else {
             return;
         };
         let mut state = self.state();
         let Some(memory) = &state.units[probe.unit as usize].memory else {
             return;
         };
-        let is_same = copy.code().as_ptr() != memory.code().as_ptr()
-            && copy.len() == memory.len()
-            && copy.get(spot.start) == self.silence()
+        if state.silent_copies.len() >= MOST_COPIES {
+            return;
+        }
+        let is_same = copy.len() == memory.len()
+            && copy.get(spot.start) == self.listening()
             && (spot.start + 1..spot.end).all(|unit| copy.get(unit) == memory.get(unit));
         if is_same {
             copy.set(spot.start, spot.jump);
@@ -289,18 +322,22 @@ impl Prober {
             return;
         };
         let Probed { unit, watches, .. } = &units[probe.unit as usize];
-        let again = AGAIN.take().filter(|(unit, _)| *unit == probe.unit);
-        let last_line = again.and_then(|(_, line)| line);
-        let offset = from * size_of::<CodeUnit>();
-        let Some(thrown) = unit.thrown_from(offset, last_line, last_line_in(probe.unit)) else {
+        let again = AGAIN.take().filter(|again| again.unit == probe.unit);
+        let last_line = again.and_then(|again| again.last_line);
+        let previous = again.and_then(|again| again.instruction);
+        let Some(previous) = previous.or_else(|| unit.instruction_up_to(from)) else {
             return;
         };
-        LAST_LINE.set(Some((probe.unit, thrown.last_line)));
+        let Some(thrown) = unit.thrown_from(previous, last_line, last_line_in(probe.unit)) else {
+            return;
+        };
         let arc: Option<Arc> = match watches[probe.number as usize] {
             Watch::Handler(handler) => unit.handled_by(thrown, handler),
             Watch::Uncaught => unit.unwound(thrown),
             Watch::Passing(_) | Watch::Again(_) => None,
         };
+        let last_line = arc.map_or(thrown.last_line, |(_, line)| line);
+        remember(probe.unit, last_line);
         if let Some(arc) = arc {
             let target = record.target(unit.file, arc);
             record.reach(target);
@@ -325,7 +362,7 @@ impl Prober {
 fn see(seen: Seen, unit: u32, file: u32, record: &mut Record) {
     match seen {
         Seen::Target(target) => record.reach(target),
-        Seen::Remember(thrown) => LAST_LINE.set(Some((unit, thrown.last_line))),
+        Seen::Remember(thrown) => remember(unit, thrown.last_line),
         Seen::FromRemembered(line) => {
             if let Some(last_line) = last_line_in(unit) {
                 let target = record.target(file, (last_line, line));
@@ -335,12 +372,13 @@ fn see(seen: Seen, unit: u32, file: u32, record: &mut Record) {
     }
 }
 
-/// The line that this thread was last known to be in, if that was in this unit.
+fn remember(unit: u32, line: i32) {
+    LAST_LINES.with_borrow_mut(|lines| lines.insert(unit, line));
+}
+
+/// The line of this unit that this thread was last known to be in.
 fn last_line_in(unit: u32) -> Option<i32> {
-    LAST_LINE
-        .get()
-        .filter(|(own, _)| *own == unit)
-        .map(|(_, line)| line)
+    LAST_LINES.with_borrow(|lines| lines.get(&unit).copied())
 }
 
 /// Where the probes ended up.
@@ -376,6 +414,19 @@ fn spots(dialect: &Dialect, assembled: &Assembled, probes: usize) -> Vec<Spot> {
         spot.jump = [jump, argument];
     }
     spots
+}
+
+/// The code unit in the innermost frame that the exception comes from which this thread is handling.
+fn place_of_handled(python: Python<'_>) -> Option<usize> {
+    let mut handled = [std::ptr::null_mut::<ffi::PyObject>(); 3];
+    let [class, value, traceback] = &mut handled;
+    // SAFETY: the lock is held, and all three are written to: new references, or null.
+    let [_class, _value, traceback] = unsafe {
+        ffi::PyErr_GetExcInfo(class, value, traceback);
+        handled.map(|object| Bound::from_owned_ptr_or_opt(python, object))
+    };
+    let offset: usize = traceback?.getattr("tb_lasti").ok()?.extract().ok()?;
+    Some(offset / size_of::<CodeUnit>())
 }
 
 /// The code object that runs in the innermost Python frame.

@@ -7,11 +7,21 @@ use super::dialect::{Dialect, Kind};
 use super::flow::loop_end;
 use super::instructions::Instructions;
 
+/// Whether a line is looked up at an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Resumed {
+    /// It is this one.
+    Always(u32),
+    /// It is this one, unless the control did not leave.
+    Perhaps(u32),
+    Never,
+}
+
 /// The rules, applied to one code object.
 pub(crate) struct Tracing {
     minor: u8,
     lines: Vec<Option<u32>>,
-    /// Since 3.12: whether an instruction may be the first of a line.
+    /// Since 3.12, and until 3.9: whether an instruction may be the first of a line.
     starts: Vec<bool>,
     kinds: Vec<Kind>,
     /// Since 3.12: whether an instruction tells of its jumps.
@@ -68,15 +78,34 @@ impl Tracing {
                     || self.lines[previous] != Some(line)
                     || number < previous && self.kinds[number] != Kind::Send
             }
-            _ => previous == number || self.lines[previous] != Some(line) || number < previous,
+            10 => self.lines[previous] != Some(line) || number < previous,
+            _ => self.starts[number] || number < previous,
         };
         told.then_some(line)
     }
 
+    /// The line that a tool is told of when an exception takes the control from an instruction to a handler.
+    pub(crate) fn tells_handler(&self, previous: usize, handler: usize) -> Option<u32> {
+        match self.minor {
+            10.. => self.tells(previous, handler),
+            // The interpreter forgets the previous instruction, unless that was the first of a line, or in the first.
+            _ if self.waits_at(previous) => self.lines[handler],
+            _ if !self.starts[previous] && self.starts[1..=previous].contains(&true) => {
+                self.lines[handler]
+            }
+            _ => self.tells(previous, handler),
+        }
+    }
+
     /// Whether a frame that has come to an instruction waits there, in a `yield` or `await`.
     ///
+    /// Until 3.10 it waits at the `yield` itself, but before a `yield from`, which it does again when it goes on.
     /// Since 3.13 that is where the code goes on, before that it is the instruction in front of it.
     pub(crate) fn waits_at(&self, number: usize) -> bool {
+        if self.minor < 11 {
+            return self.kinds[number] == Kind::Yield
+                || self.kinds.get(number + 1) == Some(&Kind::YieldFrom);
+        }
         let resumed = if self.minor >= 13 { number } else { number + 1 };
         resumed != self.entry && self.kinds.get(resumed) == Some(&Kind::Resume)
     }
@@ -85,6 +114,30 @@ impl Tracing {
     /// looks at the argument of the instruction, which is zero for a `yield` as for the beginning of a function.
     pub(crate) fn forgets_line_at(&self, number: usize) -> bool {
         self.minor == 11 && self.waits_at(number)
+    }
+
+    /// The line that a tool is told of when the first instruction runs, if it is told of that at all.
+    pub(crate) fn tells_at_entry(&self) -> Option<u32> {
+        match self.minor {
+            11.. => None,
+            _ => self.lines.first().copied().flatten(),
+        }
+    }
+
+    /// Whether coverage.py looks up the line when the control comes back to a frame that waited at an instruction.
+    pub(crate) fn looks_up_line(&self, number: usize) -> Resumed {
+        let always = self.lines[number].map_or(Resumed::Never, Resumed::Always);
+        match (self.minor, self.kinds[number]) {
+            (11.., Kind::Resume) if number != self.entry => always,
+            (10, Kind::Yield) => always,
+            (10, Kind::YieldFrom) => {
+                let before = number.checked_sub(1);
+                let line = before.and_then(|before| self.lines[before]);
+                line.map_or(Resumed::Never, Resumed::Perhaps)
+            }
+            // Until 3.9 frames remember the line that a tool was told of.
+            _ => Resumed::Never,
+        }
     }
 
     /// The line that an instruction may be the first of, since 3.12.
@@ -118,6 +171,13 @@ impl Tracing {
 fn starts(dialect: &Dialect, code: &Instructions, kinds: &[Kind], entry: usize) -> Vec<bool> {
     let mut starts = vec![false; code.len()];
     let mut current = None;
+    if dialect.minor < 10 {
+        // Not where jumps go: a line begins in one place each time it stands in the table.
+        for (number, start) in starts.iter_mut().enumerate() {
+            *start = number == 0 || code.line(number) != code.line(number - 1);
+        }
+        return starts;
+    }
     for number in entry..code.len() {
         if matches!(kinds[number], Kind::EndOfLoop | Kind::Resume) {
             continue;

@@ -230,19 +230,28 @@ impl Unit {
         })
     }
 
-    /// An exception comes from an offset, as the interpreter has it; `last_line` if that is known, and otherwise
-    /// `before` if it does not follow from the offset.
+    /// The instruction at a code unit, or the last one before it.
+    pub(crate) fn instruction_up_to(&self, unit: usize) -> Option<usize> {
+        let origins = self.origins.get(..=unit)?;
+        origins.iter().rev().find_map(|origin| match origin {
+            Origin::Instruction(number) => Some(*number),
+            Origin::Mark(_) | Origin::Detour => None,
+        })
+    }
+
+    /// Where an exception comes from that an instruction throws again, unless it is where it came from before.
+    pub(crate) fn throws_again_from(&self, number: usize) -> Option<usize> {
+        (!self.flow.restores_place(number)).then_some(number)
+    }
+
+    /// An exception comes from an instruction, as the interpreter has it; `last_line` if that is known, and
+    /// otherwise `before` if it does not follow from the instruction.
     pub(crate) fn thrown_from(
         &self,
-        offset: usize,
+        previous: usize,
         last_line: Option<i32>,
         before: Option<i32>,
     ) -> Option<Thrown> {
-        let origins = self.origins.get(..=offset / 2)?;
-        let previous = origins.iter().rev().find_map(|origin| match origin {
-            Origin::Instruction(number) => Some(*number),
-            Origin::Mark(_) | Origin::Detour => None,
-        })?;
         let last_line = last_line.or_else(|| self.flow.line_thrown_from(previous));
         Some(Thrown {
             last_line: last_line.or(before)?,
@@ -255,9 +264,9 @@ impl Unit {
         self.flow.last_line(number)
     }
 
-    /// An exception is handled by an instruction.
+    /// An exception comes to a handler, which begins with this instruction.
     pub(crate) fn handled_by(&self, thrown: Thrown, handler: usize) -> Option<Arc> {
-        self.flow.after_exception(thrown, handler)
+        self.flow.at_handler(thrown, handler)
     }
 
     /// An exception is handled at an offset.

@@ -21,7 +21,7 @@ pub(crate) enum Watch {
     Handler(usize),
     /// An exception leaves.
     Uncaught,
-    /// This instruction is about to throw an exception again, as if from where it was thrown first.
+    /// This instruction is about to throw an exception again, perhaps as if from where it was thrown first.
     Again(usize),
 }
 
@@ -64,13 +64,16 @@ pub(crate) fn watches(
         .into_iter()
         .map(|(place, seen)| (place, Watch::Passing(seen)))
         .collect();
-    if dialect.minor >= 11 {
-        watch_exceptions(code, flow, &mut watches);
-    }
+    watch_exceptions(dialect, code, flow, &mut watches);
     watches
 }
 
-fn watch_exceptions(code: &Instructions, flow: &Flow, watches: &mut Vec<(MarkPlace, Watch)>) {
+fn watch_exceptions(
+    dialect: &Dialect,
+    code: &Instructions,
+    flow: &Flow,
+    watches: &mut Vec<(MarkPlace, Watch)>,
+) {
     // If a handler does not begin a line, and comes after the same line in any case, nothing depends on the exception.
     let matters =
         |handler: usize| code.line(handler).is_some() || flow.last_line(handler).is_none();
@@ -86,11 +89,23 @@ fn watch_exceptions(code: &Instructions, flow: &Flow, watches: &mut Vec<(MarkPla
         }
     }
     for (number, handler) in handlers.into_iter().enumerate() {
-        if flow.restores_place(number) && handler.is_none_or(matters) {
+        // Since 3.11 the interpreter itself knows where the others throw from.
+        let is_unclear = match dialect.minor {
+            11.. => flow.restores_place(number),
+            // Until then they leave no trace of their own in tracebacks, and neither does a `raise` without anything.
+            _ => match dialect.kind(code.list[number].operation) {
+                Kind::Reraise => true,
+                Kind::Raise => code.list[number].argument == 0,
+                _ => false,
+            },
+        };
+        if is_unclear && handler.map_or(code.can_be_protected, matters) {
             watches.push((MarkPlace::Before(number), Watch::Again(number)));
         }
     }
-    watches.push((MarkPlace::Uncaught, Watch::Uncaught));
+    if code.can_be_protected {
+        watches.push((MarkPlace::Uncaught, Watch::Uncaught));
+    }
 }
 
 struct Choice<'a> {
@@ -151,13 +166,20 @@ pub(crate) fn probe(
     constant: u32,
 ) -> MarkCode {
     let numbers = &dialect.numbers;
-    let with_place = [
-        (numbers.load_constant, constant),
-        // Below the probe is the exception, and below that its place.
-        (numbers.copy, 3),
-        (numbers.binary_operation, MATRIX_MULTIPLY),
-        (numbers.pop_top, 0),
-    ];
+    let with_place = match dialect.minor {
+        11.. => vec![
+            (numbers.load_constant, constant),
+            // Below the probe is the exception, and below that its place.
+            (numbers.copy, 3),
+            (numbers.binary_operation, MATRIX_MULTIPLY),
+            (numbers.pop_top, 0),
+        ],
+        _ => vec![
+            (numbers.load_constant, constant),
+            (numbers.unary_negative, 0),
+            (numbers.pop_top, 0),
+        ],
+    };
     MarkCode::Sequence(match watch {
         Watch::Passing(_) | Watch::Again(_) => vec![
             // Becomes a jump over the rest.
@@ -170,15 +192,15 @@ pub(crate) fn probe(
             let expects_place = code.protections.iter().any(|one| {
                 one.handler == *handler && one.depth_and_place & WITH_PLACE == WITH_PLACE
             });
-            let mut sequence = with_place.to_vec();
-            if !expects_place {
+            let mut sequence = with_place;
+            if !expects_place && dialect.minor >= 11 {
                 sequence.extend([(numbers.swap, 2), (numbers.pop_top, 0)]);
             }
             sequence
         }
         Watch::Uncaught => {
-            let mut sequence = with_place.to_vec();
-            sequence.push((numbers.reraise, 1));
+            let mut sequence = with_place;
+            sequence.push((numbers.reraise, u32::from(dialect.minor >= 10)));
             sequence
         }
     })
