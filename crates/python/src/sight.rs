@@ -106,7 +106,8 @@ enum Kind {
     /// All it holds is what the garbage collector is told of.
     Traversed(ffi::traverseproc),
     Function,
-    Class,
+    /// With the version of its dictionary.
+    Class(Option<u64>),
     /// An instance of a class made in Python: its attributes.
     Instance(usize),
 }
@@ -212,6 +213,10 @@ impl View {
             // SAFETY: the roots are alive, and everything else is held by a node that was found unchanged before.
             if unsafe { ffi::Py_TYPE(node.object) } != node.class {
                 return false;
+            }
+            if matches!(node.kind, Kind::Class(_)) && node.has_same_version(parts[0]) {
+                place = node.end;
+                continue;
             }
             let mut count = 0;
             let same = node.for_each_part(types, &mut |part| {
@@ -411,7 +416,37 @@ fn module_name(python: Python<'_>, function: Pointer, holder: Pointer) -> String
         .unwrap_or_else(|_| String::from("?"))
 }
 
+/// A number that changes whenever a dictionary does, if this version of Python has one.
+#[inline]
+fn version(dictionary: Pointer) -> Option<u64> {
+    /// As `PyDictObject` begins up to Python 3.12.
+    #[repr(C)]
+    struct Beginning {
+        object: ffi::PyObject,
+        used: isize,
+        version: u64,
+    }
+    if cfg!(Py_3_13) {
+        return None;
+    }
+    // SAFETY: it is a dictionary that is alive, with this layout.
+    Some(unsafe { (*dictionary.cast::<Beginning>()).version })
+}
+
 impl Node {
+    /// Whether this is a class with these bases whose dictionary was not touched.
+    #[inline]
+    fn has_same_version(&self, bases: Pointer) -> bool {
+        let Kind::Class(Some(known)) = self.kind else {
+            return false;
+        };
+        // SAFETY: the object is a class made in Python, which has a dictionary of its own.
+        unsafe {
+            let class = &*self.object.cast::<ffi::PyTypeObject>();
+            class.tp_bases == bases && version(class.tp_dict) == Some(known)
+        }
+    }
+
     /// Visits the parts of the object as it is now, until `visit` says that it is enough. False if it did.
     fn for_each_part(&self, types: &Types, visit: &mut dyn FnMut(Pointer) -> bool) -> bool {
         let object = self.object;
@@ -449,7 +484,7 @@ impl Node {
                 .into_iter()
                 .all(visit)
             }
-            Kind::Class => {
+            Kind::Class(_) => {
                 // SAFETY: the object is a class made in Python, which has bases and a dictionary of its own.
                 let (bases, attributes) = unsafe {
                     let class = &*object.cast::<ffi::PyTypeObject>();

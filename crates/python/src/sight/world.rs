@@ -11,13 +11,15 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Kind, Pointer, Types, Unknown, View, is_stateless};
+use super::{Kind, Pointer, Types, Unknown, View, is_stateless, version};
 
 /// Everything that the code of properties can reach, as it was.
 pub(crate) struct World {
     view: View,
     /// Names in namespaces that are never forgotten, and what they stood for.
     lookups: Vec<Lookup>,
+    /// The namespaces they are in, and their versions.
+    namespaces: Vec<(Pointer, Option<u64>)>,
     seen: FxHashSet<Pointer>,
     scopes: FxHashSet<(Pointer, Pointer)>,
     modules: Vec<Pointer>,
@@ -95,6 +97,7 @@ impl World {
         Ok(World {
             view: View::default(),
             lookups: Vec::new(),
+            namespaces: Vec::new(),
             seen: FxHashSet::default(),
             scopes: FxHashSet::default(),
             modules: Vec::new(),
@@ -120,6 +123,7 @@ impl World {
     ) -> Result<(), Unknown> {
         self.view.clear();
         self.lookups.clear();
+        self.namespaces.clear();
         self.seen.clear();
         self.scopes.clear();
         self.modules.clear();
@@ -129,15 +133,19 @@ impl World {
         self.makes_up_names = false;
         self.waiting.clear();
         self.kept.clear();
-        self.registrations = self.count_registrations(python);
+        self.registrations = None;
         self.look_at_all(python, roots.collect(), types)?;
         self.complete(python, types)
     }
 
     /// Whether everything is as it was.
     pub(crate) fn is_unchanged(&self, python: Python<'_>, types: &Types) -> bool {
-        self.registrations == self.count_registrations(python)
-            && self.lookups.iter().all(Lookup::is_unchanged)
+        let same_version = |(namespace, known): &(Pointer, Option<u64>)| {
+            known.is_some() && version(*namespace) == *known
+        };
+        (self.registrations.is_none() || self.registrations == self.count_registrations(python))
+            && (self.namespaces.iter().all(same_version)
+                || self.lookups.iter().all(Lookup::is_unchanged))
             && self.view.nodes_are_unchanged(types)
     }
 
@@ -213,6 +221,12 @@ impl World {
 
     pub(super) fn note_class(&mut self, python: Python<'_>, class: Pointer) {
         if self.classes.insert(class) {
+            // SAFETY: the class is alive.
+            if unsafe { ffi::Py_TYPE(class) } != &raw mut ffi::PyType_Type
+                && self.registrations.is_none()
+            {
+                self.registrations = self.count_registrations(python);
+            }
             self.keep(python, class);
             self.waiting.push(Waiting::Class(class));
         }
@@ -306,6 +320,9 @@ impl World {
         name: &Bound<'_, PyString>,
     ) -> Pointer {
         self.keep(python, name.as_ptr());
+        if !self.namespaces.iter().any(|known| known.0 == namespace) {
+            self.namespaces.push((namespace, version(namespace)));
+        }
         let mut lookup = Lookup {
             namespace,
             name: name.as_ptr(),
@@ -356,7 +373,10 @@ impl World {
             return Err(format!("the module `{module}` keeps state of its own"));
         }
         let mut found = Vec::new();
-        self.view.add(Kind::Class, class, types, &mut Vec::new())?;
+        // SAFETY: classes made in Python have a dictionary of their own.
+        let known = version(unsafe { (*class_type).tp_dict });
+        self.view
+            .add(Kind::Class(known), class, types, &mut Vec::new())?;
         // SAFETY: classes hold their bases, their own class, and what is in their dictionary.
         unsafe {
             found.push((*class_type).tp_bases);
