@@ -1,7 +1,7 @@
 //! What can be typed after `testwright`.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use testwright_python::{Measured, Options, Output, ReferenceExceptions};
+use testwright_python::{ChecksWhen, Measured, Options, Output, ReferenceExceptions};
 
 use crate::console::Console;
 use crate::{ExitStatus, Trouble};
@@ -72,8 +72,12 @@ impl Command {
 #[command(next_help_heading = "How the system runs")]
 struct SystemArguments {
     /// Do not check the properties after every step
-    #[arg(long)]
+    #[arg(long, conflicts_with = "checks")]
     no_check: bool,
+
+    /// Which properties to check after a step
+    #[arg(long, value_name = "WHICH", value_enum, default_value = "all")]
+    checks: Checked,
 
     /// Do not execute the imported modules again for each test (faster)
     #[arg(long)]
@@ -82,6 +86,14 @@ struct SystemArguments {
     /// When an exception of the system and one of its reference agree
     #[arg(long, value_name = "WHEN", value_enum, default_value = "both")]
     reference_exceptions: Agreement,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Checked {
+    /// every property of every slot
+    All,
+    /// those that can see something that has changed (faster)
+    Changed,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -103,6 +115,9 @@ impl SystemArguments {
             Agreement::Message => "message",
         };
         let mut words = vec!["--reference-exceptions", agreement];
+        if let Checked::Changed = self.checks {
+            words.extend(["--checks", "changed"]);
+        }
         words.extend(self.no_check.then_some("--no-check"));
         words.extend(self.no_reset.then_some("--no-reset"));
         words
@@ -119,6 +134,10 @@ impl SystemArguments {
             reset_modules: !self.no_reset,
             log_level: None,
             measured: Measured::Nothing,
+            checks: match self.checks {
+                Checked::All => ChecksWhen::All,
+                Checked::Changed => ChecksWhen::Changed,
+            },
         }
     }
 }

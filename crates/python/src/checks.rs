@@ -1,5 +1,7 @@
 //! Invariants: properties, and the types that pools declare.
 
+mod changed;
+
 use pyo3::prelude::*;
 use testwright_core::{Failure, FailureKind, Outcome, PoolId};
 use testwright_lang::harness::Line;
@@ -9,12 +11,19 @@ use crate::context::Context;
 use crate::failures::{self, Raised, shown};
 use crate::functions;
 use crate::line_code::{Kind, LineCode};
+use crate::options::ChecksWhen;
 use crate::pool_states::PoolStates;
+
+use changed::Changed;
 
 /// Everything that must hold after every step.
 pub(crate) struct Checks<'py> {
     properties: Vec<Property<'py>>,
     types: Vec<PoolType<'py>>,
+    /// What is known of properties that held, if only those are to be checked that may not hold any more.
+    changed: Option<Changed<'py>>,
+    /// Why what changes cannot be known in this interpreter.
+    why_never: Option<String>,
 }
 
 /// An invariant that does not hold.
@@ -40,7 +49,7 @@ struct PoolType<'py> {
 }
 
 impl<'py> Checks<'py> {
-    pub(crate) fn new(context: &Context<'py>) -> PyResult<Checks<'py>> {
+    pub(crate) fn new(context: &Context<'py>, when: ChecksWhen) -> PyResult<Checks<'py>> {
         let harness = &context.harness;
         let mut properties = Vec::new();
         for property in &harness.properties {
@@ -67,7 +76,19 @@ impl<'py> Checks<'py> {
                 });
             }
         }
-        Ok(Checks { properties, types })
+        let (changed, why_never) = match when {
+            ChecksWhen::All => (None, None),
+            ChecksWhen::Changed => match Changed::new(context) {
+                Ok(changed) => (Some(changed), None),
+                Err(error) => (None, Some(error.value(context.python).to_string())),
+            },
+        };
+        Ok(Checks {
+            properties,
+            types,
+            changed,
+            why_never,
+        })
     }
 
     /// The code of all lines, for checking that it compiles.
@@ -90,22 +111,74 @@ impl<'py> Checks<'py> {
         {
             return (Outcome::Failed(Box::new(failure)), Some(violation));
         }
+        if let Some(changed) = &mut self.changed
+            && changed.start(context, &mut self.properties)
+        {
+            return self.check_changed(context, states);
+        }
+        self.check_properties(context, states, |_, _| true)
+    }
+
+    /// Checks those properties that are wanted, by number and number of the combination.
+    fn check_properties(
+        &mut self,
+        context: &Context<'py>,
+        states: &PoolStates,
+        mut is_wanted: impl FnMut(usize, usize) -> bool,
+    ) -> (Outcome, Option<Violation>) {
         for (number, property) in self.properties.iter_mut().enumerate() {
-            let (outcome, values) = property.check(context, states);
+            let is_wanted = |combination| is_wanted(number, combination);
+            let (outcome, values) = property.check(context, states, is_wanted);
             if outcome != Outcome::Passed {
                 return (outcome, Some(Violation::Property(number, values)));
             }
         }
         (Outcome::Passed, None)
     }
+
+    /// Checks what may have changed since it held.
+    fn check_changed(
+        &mut self,
+        context: &Context<'py>,
+        states: &PoolStates,
+    ) -> (Outcome, Option<Violation>) {
+        let Some(mut changed) = self.changed.take() else {
+            return (Outcome::Passed, None);
+        };
+        let mut result = self.check_properties(context, states, |property, combination| {
+            changed.is_wanted(property, combination)
+        });
+        // A property that changes what others see is against the rules, but not to be missed.
+        if result.1.is_none() && changed.finish(context) {
+            result = self.check_properties(context, states, |property, combination| {
+                changed.is_wanted_after_all(property, combination)
+            });
+            changed.forget();
+        } else if result.1.is_some() {
+            changed.forget();
+        }
+        self.changed = Some(changed);
+        result
+    }
+
+    /// Why all properties are checked after every step although only some were to be.
+    pub(crate) fn why_all(&self) -> Option<&str> {
+        let why = self.changed.as_ref().and_then(Changed::why_all);
+        why.or(self.why_never.as_deref())
+    }
 }
 
 impl<'py> Property<'py> {
     /// What it comes to, and the values it is false for.
-    fn check(&mut self, context: &Context<'py>, states: &PoolStates) -> (Outcome, Vec<u64>) {
+    fn check(
+        &mut self,
+        context: &Context<'py>,
+        states: &PoolStates,
+        is_wanted: impl FnMut(usize) -> bool,
+    ) -> (Outcome, Vec<u64>) {
         let mut violation = None;
         self.condition
-            .for_each(context, Some(states), |line, values, result| {
+            .for_each_wanted(context, Some(states), is_wanted, |line, values, result| {
                 if result.as_ref().is_ok_and(call::is_true) {
                     return true;
                 }

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use testwright_core::{Axis, Role};
-use testwright_lang::harness::{Fragment, Line};
+use testwright_lang::harness::{Fragment, Line, Part};
 
 use crate::by_key::ByKey;
 use crate::call::{self, Operands};
@@ -38,6 +38,15 @@ struct Combination<'py> {
     values: Vec<u64>,
     /// The function and its arguments, once it has been called.
     call: Option<(Bound<'py, PyAny>, Vec<Bound<'py, PyAny>>)>,
+}
+
+/// One combination, ready to be called.
+pub(crate) struct PreparedLine<'py> {
+    /// Of the slots it names.
+    pub(crate) places: Vec<usize>,
+    pub(crate) function: Bound<'py, PyAny>,
+    /// Literal alternatives, handed over as values.
+    pub(crate) operands: Vec<Bound<'py, PyAny>>,
 }
 
 /// A line that has more combinations takes its time anyway.
@@ -87,14 +96,27 @@ impl<'py> LineCode<'py> {
         &mut self,
         context: &Context<'py>,
         states: Option<&PoolStates>,
+        visit: impl FnMut(&Line, &[u64], PyResult<Bound<'py, PyAny>>) -> bool,
+    ) {
+        self.for_each_wanted(context, states, |_| true, visit);
+    }
+
+    /// The same, for those combinations only that are wanted, by number. Lines with too many combinations to keep run
+    /// them all.
+    #[inline]
+    pub(crate) fn for_each_wanted(
+        &mut self,
+        context: &Context<'py>,
+        states: Option<&PoolStates>,
+        mut is_wanted: impl FnMut(usize) -> bool,
         mut visit: impl FnMut(&Line, &[u64], PyResult<Bound<'py, PyAny>>) -> bool,
     ) {
         let Some(mut combinations) = self.combinations.take().or_else(|| self.all_combinations())
         else {
             return self.for_each_of_many(context, states, visit);
         };
-        for combination in &mut combinations {
-            if !allowed(states, &self.line.axes, &combination.values) {
+        for (number, combination) in combinations.iter_mut().enumerate() {
+            if !allowed(states, &self.line.axes, &combination.values) || !is_wanted(number) {
                 continue;
             }
             let result = match &combination.call {
@@ -128,6 +150,75 @@ impl<'py> LineCode<'py> {
             advance(&mut values, sizes);
         }
         Some(combinations)
+    }
+
+    /// Every combination with its function, which is compiled if it was not yet, and the slots it names; `None` if
+    /// there are too many to keep.
+    #[cold]
+    pub(crate) fn prepare(
+        &mut self,
+        context: &Context<'py>,
+    ) -> PyResult<Option<Vec<PreparedLine<'py>>>> {
+        let Some(mut combinations) = self.combinations.take().or_else(|| self.all_combinations())
+        else {
+            return Ok(None);
+        };
+        let mut prepared = Vec::new();
+        for combination in &mut combinations {
+            let (function, arguments) = match &combination.call {
+                Some(call) => call,
+                None => {
+                    let call = self.compiled(context, &combination.values)?;
+                    combination.call.insert(call)
+                }
+            };
+            prepared.push(PreparedLine {
+                places: self.places(context, &combination.values),
+                function: function.clone(),
+                operands: arguments[1..].to_vec(),
+            });
+        }
+        self.combinations = Some(combinations);
+        Ok(Some(prepared))
+    }
+
+    fn compiled(
+        &mut self,
+        context: &Context<'py>,
+        values: &[u64],
+    ) -> PyResult<(Bound<'py, PyAny>, Vec<Bound<'py, PyAny>>)> {
+        let (plan, operands) = (&self.plan, &mut self.operands);
+        call::collect(context, plan, values, operands, &mut self.arguments)?;
+        let key = self.plan.key(values);
+        if self.functions.get(key).is_none() {
+            let function = context.function(&self.source(context, values))?;
+            self.functions.insert(key, function);
+        }
+        let function = self.functions.get(key).cloned();
+        let function = function.expect("it was inserted if it was not there");
+        Ok((function, self.arguments.clone()))
+    }
+
+    /// The places of the slots that the line names.
+    fn places(&self, context: &Context<'py>, values: &[u64]) -> Vec<usize> {
+        let place = |part: &Part| match part {
+            Part::Slot { axis, twin, .. } => match &self.line.axes[*axis] {
+                Axis::Slot { pool, .. } => {
+                    let distance = if *twin {
+                        context.layout.twin_distance(*pool)
+                    } else {
+                        0
+                    };
+                    Some(context.layout.place(*pool, values[*axis] as u32) + distance)
+                }
+                _ => None,
+            },
+            _ => None,
+        };
+        let mut places: Vec<usize> = self.line.code.parts.iter().filter_map(place).collect();
+        places.sort_unstable();
+        places.dedup();
+        places
     }
 
     #[cold]
@@ -210,7 +301,7 @@ impl<'py> LineCode<'py> {
             let own = writer.pattern_text(&line.code, false);
             let translated = mirror.translate(&writer.pattern_text(&line.code, true))?;
             if own != translated {
-                let part = testwright_lang::harness::Part::Text(translated.clone());
+                let part = Part::Text(translated.clone());
                 lines.push(Line {
                     line: line.line,
                     text: translated,

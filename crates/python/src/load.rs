@@ -36,7 +36,7 @@ use crate::stage::Stage;
 use crate::system::PythonSystem;
 use crate::weights::Weights;
 
-use crate::{Interpreter, Measured, Options};
+use crate::{ChecksWhen, Interpreter, Measured, Options};
 
 pub use problems::check;
 
@@ -108,7 +108,7 @@ pub(crate) fn load<'py>(
         options.reference_exceptions,
         hooks.has(Hook::AfterEach),
     );
-    let lines = Lines::new(&context, &mirror).map_err(failed)?;
+    let lines = Lines::new(&context, &mirror, options.checks).map_err(failed)?;
     let modules = modules_to_reset(&context, options.reset_modules).map_err(failed)?;
     let _hooks_may_raise = hooks.call(Hook::BeforeAll);
     let sizes: Vec<u32> = context.harness.pools.iter().map(|pool| pool.size).collect();
@@ -379,7 +379,11 @@ fn modules_to_reset<'py>(context: &Context<'py>, wanted: bool) -> PyResult<Modul
 }
 
 impl<'py> Lines<'py> {
-    fn new(context: &Context<'py>, mirror: &Mirror<'py>) -> PyResult<Lines<'py>> {
+    fn new(
+        context: &Context<'py>,
+        mirror: &Mirror<'py>,
+        checks: ChecksWhen,
+    ) -> PyResult<Lines<'py>> {
         let harness = &context.harness;
         let statement = |line: &Line| LineCode::new(context, line, Kind::Statement);
         let expression = |line: &Line| LineCode::new(context, line, Kind::Expression(Vec::new()));
@@ -414,7 +418,7 @@ impl<'py> Lines<'py> {
             inits: harness.inits.iter().map(statement).collect(),
             finallys,
             assumptions: harness.assumptions.iter().map(expression).collect(),
-            checks: Checks::new(context)?,
+            checks: Checks::new(context, checks)?,
             logs,
         })
     }

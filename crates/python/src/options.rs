@@ -14,6 +14,16 @@ pub enum ReferenceExceptions {
     SameTypeAndMessage,
 }
 
+/// Which properties are checked after a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ChecksWhen {
+    /// All.
+    #[default]
+    All,
+    /// Those that can see something that has changed since they last held.
+    Changed,
+}
+
 /// Which code is measured while it runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Measured {
@@ -39,6 +49,8 @@ pub struct Options {
     pub log_level: Option<i64>,
     /// Which code is measured.
     pub measured: Measured,
+    /// Which properties are checked after a step.
+    pub checks: ChecksWhen,
 }
 
 impl Default for Options {
@@ -49,6 +61,7 @@ impl Default for Options {
             reset_modules: true,
             log_level: None,
             measured: Measured::default(),
+            checks: ChecksWhen::default(),
         }
     }
 }

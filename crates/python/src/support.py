@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+import dis
 import importlib.machinery
 import os
 import random
@@ -222,6 +223,38 @@ def source_of(loader):
         return loader.get_source(loader.name)
     except Exception:
         return None  # gone, or not decodable: then nobody knows what the module does
+
+
+NAMES_OF = {}
+
+
+def names_of(code):
+    """What code mentions: globals, attributes, modules it imports, and whether it takes attributes by other names."""
+    known = NAMES_OF.get(code)
+    if known is None:
+        globals_, attributes, imported, makes_up_names = set(), set(), set(), False
+        waiting = [code]
+        while waiting:
+            current = waiting.pop()
+            attributes.update(current.co_names)
+            waiting.extend(
+                constant for constant in current.co_consts if isinstance(constant, types.CodeType)
+            )
+            for instruction in dis.get_instructions(current):
+                name = instruction.opname
+                if name == "IMPORT_NAME":
+                    imported.add(instruction.argval)
+                elif name == "MATCH_CLASS":
+                    makes_up_names = True
+                elif name.endswith(("_GLOBAL", "_NAME")) or "FROM_DICT_OR_GLOBALS" in name:
+                    globals_.add(instruction.argval)
+        known = NAMES_OF[code] = (
+            sorted(globals_),
+            sorted(attributes),
+            sorted(imported),
+            makes_up_names,
+        )
+    return known
 
 
 class Surroundings:

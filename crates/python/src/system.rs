@@ -141,7 +141,19 @@ impl<'py> PythonSystem<'py> {
             message: message.clone(),
             times: *times,
         };
-        self.problems.iter().map(problem).collect()
+        let mut problems: Vec<Problem> = self.problems.iter().map(problem).collect();
+        if let Some(why) = self.checks.why_all() {
+            let message = format!("all properties were checked after every step: {why}");
+            problems.insert(
+                0,
+                Problem {
+                    line: 0,
+                    message,
+                    times: 1,
+                },
+            );
+        }
+        problems
     }
 
     /// Lines that `log:` lines produced since the last call.

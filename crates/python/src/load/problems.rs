@@ -11,6 +11,7 @@ use testwright_core::TemplateId;
 use testwright_lang::{Diagnostic, Harness, Severity};
 
 use super::{Lines, context, support};
+use crate::ChecksWhen;
 use crate::Interpreter;
 use crate::actions::Actions;
 use crate::context::Context;
@@ -78,7 +79,7 @@ pub(super) fn problems(
             found.push(no_result(text, action.line));
         }
     }
-    for code in Lines::new(context, &mirror)?.all() {
+    for code in Lines::new(context, &mirror, ChecksWhen::All)?.all() {
         sources.push(code.source(context, &vec![0; code.line.axes.len()]));
     }
     found.extend(not_compiled(context, text, &sources));

@@ -1,0 +1,559 @@
+//! What properties can see, kept in order to tell later whether any of it has changed.
+//!
+//! A [`View`] lists everything that can be reached from some objects, and what each of them holds. Comparing it with
+//! how things are now is comparing pointers, and runs no Python code. A [`World`] does the same for what the code of
+//! properties can reach without being handed anything: globals, classes, enclosed variables, defaults.
+//!
+//! Only numbers, texts and the like are kept alive by a view, and classes by the world. To keep more alive would
+//! change when the system's objects die. So an object may die and another come to lie in its place; it is then
+//! looked at again, its class and all it holds, and if all that is the same, nobody could tell the two apart. For the
+//! same reason holders come before what they hold: an object is looked at only after its holder was found to hold it
+//! still, so it is alive.
+//!
+//! What is not understood is not guessed at: an iterator or an open file keeps state that nobody sees from outside.
+
+mod classes;
+mod world;
+
+use std::ffi::{CStr, c_int, c_void};
+use std::ptr::null_mut;
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use classes::{Attributes, Classes, Shape};
+pub(crate) use world::World;
+
+type Pointer = *mut ffi::PyObject;
+
+/// Whoever holds more than this is checked anyway: looking would not be faster.
+const MOST_NODES: usize = 2_000;
+
+/// Classes are kept alive while they are known, up to this number.
+const MOST_CLASSES: usize = 1_000;
+
+/// Modules of the standard library whose functions and classes depend on nothing but their arguments.
+const STATELESS: [&str; 38] = [
+    "__future__",
+    "_bisect",
+    "_collections",
+    "_collections_abc",
+    "_functools",
+    "_heapq",
+    "_operator",
+    "_sre",
+    "_statistics",
+    "_struct",
+    "abc",
+    "bisect",
+    "builtins",
+    "cmath",
+    "collections",
+    "collections.abc",
+    "copy",
+    "copyreg",
+    "dataclasses",
+    "enum",
+    "fractions",
+    "functools",
+    "heapq",
+    "itertools",
+    "keyword",
+    "math",
+    "numbers",
+    "operator",
+    "re",
+    "re._compiler",
+    "re._parser",
+    "reprlib",
+    "statistics",
+    "string",
+    "struct",
+    "textwrap",
+    "types",
+    "typing",
+];
+
+fn is_stateless(module: &str) -> bool {
+    STATELESS.binary_search(&module).is_ok()
+}
+
+/// Something that cannot be looked into, as the end of "because …".
+pub(crate) type Unknown = String;
+
+/// Everything that can be reached from some slots, as it was.
+#[derive(Default)]
+pub(crate) struct View {
+    roots: Vec<Pointer>,
+    nodes: Vec<Node>,
+    /// What the nodes hold, one after the other.
+    parts: Vec<Pointer>,
+    kept: Vec<Py<PyAny>>,
+}
+
+/// An object that can change, or holds one that can.
+struct Node {
+    kind: Kind,
+    object: Pointer,
+    class: *mut ffi::PyTypeObject,
+    /// Where its parts end.
+    end: usize,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Tuple,
+    List,
+    Dictionary,
+    /// All it holds is what the garbage collector is told of.
+    Traversed(ffi::traverseproc),
+    Function,
+    /// With the version of its dictionary.
+    Class(Option<u64>),
+    /// An instance of a class made in Python: its attributes.
+    Instance(usize),
+}
+
+/// Types that are understood, by address.
+pub(crate) struct Types {
+    /// Nothing in them ever changes, nor in what they refer to.
+    settled: FxHashSet<*mut ffi::PyTypeObject>,
+    traversed: FxHashMap<*mut ffi::PyTypeObject, ffi::traverseproc>,
+    classes: Classes,
+}
+
+impl Types {
+    /// Whether more classes are kept alive than a system is likely to have.
+    pub(crate) fn know_too_many_classes(&self) -> bool {
+        self.classes.len() > MOST_CLASSES
+    }
+
+    /// Lets go of all classes. No view that was made before may be compared any more.
+    pub(crate) fn forget_classes(&mut self) {
+        self.classes.clear();
+    }
+
+    pub(crate) fn new(python: Python<'_>) -> PyResult<Types> {
+        let builtins = python.import("builtins")?;
+        let types = python.import("types")?;
+        let mut settled = FxHashSet::default();
+        for name in ["bool", "int", "float", "complex", "str", "bytes", "range"] {
+            settled.insert(builtins.getattr(name)?.as_ptr().cast());
+        }
+        for value in [python.None(), python.Ellipsis(), python.NotImplemented()] {
+            settled.insert(value.bind(python).get_type().as_ptr().cast());
+        }
+        for name in [
+            "CodeType",
+            "WrapperDescriptorType",
+            "MethodDescriptorType",
+            "ClassMethodDescriptorType",
+            "GetSetDescriptorType",
+            "MemberDescriptorType",
+        ] {
+            settled.insert(types.getattr(name)?.as_ptr().cast());
+        }
+        settled.insert(python.import("re")?.getattr("Pattern")?.as_ptr().cast());
+        let mut traversed = FxHashMap::default();
+        let collections = python.import("collections")?;
+        for (module, name) in [
+            (&builtins, "set"),
+            (&builtins, "frozenset"),
+            (&builtins, "property"),
+            (&builtins, "staticmethod"),
+            (&builtins, "classmethod"),
+            (&types, "MethodType"),
+            (&types, "CellType"),
+            (&types, "MappingProxyType"),
+            (&collections, "deque"),
+        ] {
+            let class = module.getattr(name)?.as_ptr().cast::<ffi::PyTypeObject>();
+            // SAFETY: it is a class, alive because its module is.
+            let traverse = unsafe { (*class).tp_traverse };
+            traversed.extend(traverse.map(|traverse| (class, traverse)));
+        }
+        Ok(Types {
+            settled,
+            traversed,
+            classes: Classes::new(python)?,
+        })
+    }
+}
+
+impl View {
+    /// Of what can be reached from these objects. What they need of the world is noted there.
+    pub(crate) fn record(
+        &mut self,
+        python: Python<'_>,
+        roots: impl Iterator<Item = Pointer>,
+        types: &mut Types,
+        seen: &mut FxHashSet<Pointer>,
+        world: &mut World,
+    ) -> Result<(), Unknown> {
+        self.clear();
+        self.roots.extend(roots);
+        seen.clear();
+        let mut found: Vec<Pointer> = self.roots.iter().rev().copied().collect();
+        while let Some(object) = found.pop() {
+            if !seen.insert(object) {
+                continue;
+            }
+            if let Err(unknown) = self.look_at(python, object, types, &mut found, world) {
+                self.clear();
+                return Err(unknown);
+            }
+        }
+        Ok(())
+    }
+
+    fn clear(&mut self) {
+        self.roots.clear();
+        self.nodes.clear();
+        self.parts.clear();
+        self.kept.clear();
+    }
+
+    /// Whether everything is as it was.
+    pub(crate) fn is_unchanged(&self, roots: impl Iterator<Item = Pointer>, types: &Types) -> bool {
+        self.roots.iter().copied().eq(roots) && self.nodes_are_unchanged(types)
+    }
+
+    fn nodes_are_unchanged(&self, types: &Types) -> bool {
+        let mut place = 0;
+        for node in &self.nodes {
+            let parts = &self.parts[place..node.end];
+            // SAFETY: the roots are alive, and everything else is held by a node that was found unchanged before.
+            if unsafe { ffi::Py_TYPE(node.object) } != node.class {
+                return false;
+            }
+            if matches!(node.kind, Kind::Class(_)) && node.has_same_version(parts[0]) {
+                place = node.end;
+                continue;
+            }
+            let mut count = 0;
+            let same = node.for_each_part(types, &mut |part| {
+                let same = parts.get(count) == Some(&part);
+                count += 1;
+                same
+            });
+            if !same || count != parts.len() {
+                return false;
+            }
+            place = node.end;
+        }
+        true
+    }
+
+    fn keep(&mut self, python: Python<'_>, object: Pointer) {
+        // SAFETY: the object was found in one that is alive.
+        let object = unsafe { Bound::from_borrowed_ptr(python, object) };
+        self.kept.push(object.unbind());
+    }
+
+    fn add(
+        &mut self,
+        kind: Kind,
+        object: Pointer,
+        types: &Types,
+        found: &mut Vec<Pointer>,
+    ) -> Result<(), Unknown> {
+        if self.nodes.len() >= MOST_NODES {
+            return Err(format!(
+                "there are more than {MOST_NODES} objects to look at"
+            ));
+        }
+        let mut node = Node {
+            kind,
+            object,
+            // SAFETY: the object is alive.
+            class: unsafe { ffi::Py_TYPE(object) },
+            end: 0,
+        };
+        let parts = &mut self.parts;
+        node.for_each_part(types, &mut |part| {
+            parts.push(part);
+            if !part.is_null() {
+                found.push(part);
+            }
+            true
+        });
+        node.end = self.parts.len();
+        self.nodes.push(node);
+        Ok(())
+    }
+
+    /// Takes note of an object and of what it holds.
+    fn look_at(
+        &mut self,
+        python: Python<'_>,
+        object: Pointer,
+        types: &mut Types,
+        found: &mut Vec<Pointer>,
+        world: &mut World,
+    ) -> Result<(), Unknown> {
+        // SAFETY: the object was found in one that is alive, and no Python code runs in between.
+        let class = unsafe { ffi::Py_TYPE(object) };
+        if types.settled.contains(&class) {
+            self.keep(python, object);
+            return Ok(());
+        }
+        let [tuple, list, dictionary, function, builtin, module] = [
+            &raw mut ffi::PyTuple_Type,
+            &raw mut ffi::PyList_Type,
+            &raw mut ffi::PyDict_Type,
+            &raw mut ffi::PyFunction_Type,
+            &raw mut ffi::PyCFunction_Type,
+            &raw mut ffi::PyModule_Type,
+        ];
+        if class == tuple {
+            return self.add(Kind::Tuple, object, types, found);
+        }
+        if class == list {
+            return self.add(Kind::List, object, types, found);
+        }
+        if class == dictionary {
+            return self.add(Kind::Dictionary, object, types, found);
+        }
+        if let Some(traverse) = types.traversed.get(&class) {
+            return self.add(Kind::Traversed(*traverse), object, types, found);
+        }
+        if class == function {
+            return self.look_at_function(python, object, types, found, world);
+        }
+        if class == builtin {
+            return self.look_at_builtin(python, object, types, found, world);
+        }
+        if class == module {
+            world.note_module(python, object);
+            return Ok(());
+        }
+        // SAFETY: a check of flags of a type that is alive.
+        if unsafe { ffi::PyType_Check(object) } != 0 {
+            world.note_class(python, object);
+            return Ok(());
+        }
+        let shape = types.classes.shape(class)?;
+        let (base, number) = (shape.base, shape.number);
+        world.note_class(python, class.cast());
+        match base {
+            classes::Base::Object => {}
+            classes::Base::Tuple => self.add(Kind::Tuple, object, types, found)?,
+            classes::Base::List => self.add(Kind::List, object, types, found)?,
+            classes::Base::Dictionary => self.add(Kind::Dictionary, object, types, found)?,
+            classes::Base::Set(traverse) => {
+                self.add(Kind::Traversed(traverse), object, types, found)?;
+            }
+        }
+        self.add(Kind::Instance(number), object, types, found)
+    }
+
+    fn look_at_function(
+        &mut self,
+        python: Python<'_>,
+        object: Pointer,
+        types: &Types,
+        found: &mut Vec<Pointer>,
+        world: &mut World,
+    ) -> Result<(), Unknown> {
+        // SAFETY: the object is a function, so it has this layout, and its globals are a dictionary.
+        let (code, globals) = unsafe {
+            let function = &*object.cast::<ffi::PyFunctionObject>();
+            (function.func_code, function.func_globals)
+        };
+        world.note_scope(python, globals, code);
+        self.keep(python, code);
+        // The globals are looked at name by name, in the world.
+        let start = found.len();
+        self.add(Kind::Function, object, types, found)?;
+        let mut kept = start;
+        for place in start..found.len() {
+            if found[place] != globals && found[place] != code {
+                found[kept] = found[place];
+                kept += 1;
+            }
+        }
+        found.truncate(kept);
+        Ok(())
+    }
+
+    fn look_at_builtin(
+        &mut self,
+        python: Python<'_>,
+        object: Pointer,
+        types: &Types,
+        found: &mut Vec<Pointer>,
+        world: &mut World,
+    ) -> Result<(), Unknown> {
+        // SAFETY: the object is a function written in C, so it has this layout; its name is a text that lives as long.
+        let (holder, name) = unsafe {
+            let function = &*object.cast::<ffi::PyCFunctionObject>();
+            (
+                function.m_self,
+                CStr::from_ptr((*function.m_ml).ml_name).to_string_lossy(),
+            )
+        };
+        // SAFETY: what a function is bound to is alive with it.
+        let is_of_module = holder.is_null() || unsafe { ffi::PyModule_Check(holder) } != 0;
+        if !is_of_module {
+            // SAFETY: the type of functions written in C is always there.
+            let traverse = unsafe { ffi::PyCFunction_Type.tp_traverse };
+            let traverse = traverse.ok_or_else(|| format!("`{name}` cannot be looked into"))?;
+            return self.add(Kind::Traversed(traverse), object, types, found);
+        }
+        let module = module_name(python, object, holder);
+        self.keep(python, object);
+        world.note_builtin(&module, &name)
+    }
+}
+
+/// The module of a function written in C.
+fn module_name(python: Python<'_>, function: Pointer, holder: Pointer) -> String {
+    if !holder.is_null() {
+        // SAFETY: it is a module; its name is valid as long as the module, and copied at once.
+        let name = unsafe {
+            let name = ffi::PyModule_GetName(holder);
+            if name.is_null() {
+                ffi::PyErr_Clear();
+                return String::from("?");
+            }
+            CStr::from_ptr(name)
+        };
+        return name.to_string_lossy().into_owned();
+    }
+    // SAFETY: the function is alive.
+    let function = unsafe { Bound::from_borrowed_ptr(python, function) };
+    let module = function.getattr(pyo3::intern!(python, "__module__"));
+    module
+        .and_then(|module| module.extract::<String>())
+        .unwrap_or_else(|_| String::from("?"))
+}
+
+/// A number that changes whenever a dictionary does, if this version of Python has one.
+#[inline]
+fn version(dictionary: Pointer) -> Option<u64> {
+    /// As `PyDictObject` begins up to Python 3.12.
+    #[repr(C)]
+    struct Beginning {
+        object: ffi::PyObject,
+        used: isize,
+        version: u64,
+    }
+    if cfg!(Py_3_13) {
+        return None;
+    }
+    // SAFETY: it is a dictionary that is alive, with this layout.
+    Some(unsafe { (*dictionary.cast::<Beginning>()).version })
+}
+
+impl Node {
+    /// Whether this is a class with these bases whose dictionary was not touched.
+    #[inline]
+    fn has_same_version(&self, bases: Pointer) -> bool {
+        let Kind::Class(Some(known)) = self.kind else {
+            return false;
+        };
+        // SAFETY: the object is a class made in Python, which has a dictionary of its own.
+        unsafe {
+            let class = &*self.object.cast::<ffi::PyTypeObject>();
+            class.tp_bases == bases && version(class.tp_dict) == Some(known)
+        }
+    }
+
+    /// Visits the parts of the object as it is now, until `visit` says that it is enough. False if it did.
+    fn for_each_part(&self, types: &Types, visit: &mut dyn FnMut(Pointer) -> bool) -> bool {
+        let object = self.object;
+        match self.kind {
+            // SAFETY: the object is a tuple, and visiting runs no Python code.
+            Kind::Tuple => unsafe {
+                (0..ffi::PyTuple_GET_SIZE(object))
+                    .all(|place| visit(ffi::PyTuple_GET_ITEM(object, place)))
+            },
+            // SAFETY: the object is a list, and visiting runs no Python code that could change it.
+            Kind::List => unsafe {
+                (0..ffi::PyList_GET_SIZE(object))
+                    .all(|place| visit(ffi::PyList_GET_ITEM(object, place)))
+            },
+            Kind::Dictionary => for_each_entry(object, visit),
+            Kind::Traversed(traverse) => {
+                // SAFETY: the function is the one of the object's type, or of one it is derived from, and `hand_on`
+                // gets back the closure that is handed to it here.
+                unsafe {
+                    let mut visit: &mut dyn FnMut(Pointer) -> bool = visit;
+                    traverse(object, hand_on, (&raw mut visit).cast::<c_void>()) == 0
+                }
+            }
+            Kind::Function => {
+                // SAFETY: the object is a function, so it has this layout.
+                let function = unsafe { &*object.cast::<ffi::PyFunctionObject>() };
+                [
+                    function.func_code,
+                    function.func_globals,
+                    function.func_defaults,
+                    function.func_kwdefaults,
+                    function.func_closure,
+                    function.func_dict,
+                ]
+                .into_iter()
+                .all(visit)
+            }
+            Kind::Class(_) => {
+                // SAFETY: the object is a class made in Python, which has bases and a dictionary of its own.
+                let (bases, attributes) = unsafe {
+                    let class = &*object.cast::<ffi::PyTypeObject>();
+                    (class.tp_bases, class.tp_dict)
+                };
+                visit(bases) && for_each_entry(attributes, visit)
+            }
+            Kind::Instance(number) => {
+                let shape = types.classes.number(number);
+                // SAFETY: the object is an instance of exactly the class that the shape is of.
+                unsafe { for_each_attribute(object, shape, visit) }
+            }
+        }
+    }
+}
+
+/// A visitor as the garbage collector's functions want it.
+extern "C" fn hand_on(part: Pointer, closure: *mut c_void) -> c_int {
+    // SAFETY: `for_each_part` hands over a closure of this type, which outlives the call.
+    let visit = unsafe { &mut *closure.cast::<&mut dyn FnMut(Pointer) -> bool>() };
+    c_int::from(!visit(part))
+}
+
+/// Visits keys and values of a dictionary.
+fn for_each_entry(dictionary: Pointer, visit: &mut dyn FnMut(Pointer) -> bool) -> bool {
+    let mut position = 0;
+    let (mut key, mut value) = (null_mut(), null_mut());
+    // SAFETY: the object is a dictionary, and visiting runs no Python code that could change it.
+    while unsafe { ffi::PyDict_Next(dictionary, &mut position, &mut key, &mut value) } != 0 {
+        if !(visit(key) && visit(value)) {
+            return false;
+        }
+    }
+    true
+}
+
+/// Visits the attributes of an instance: those in `__slots__`, then the others, null for those that are missing.
+///
+/// # Safety
+///
+/// The object must be an instance of the class that the shape is of.
+unsafe fn for_each_attribute(
+    object: Pointer,
+    shape: &Shape,
+    visit: &mut dyn FnMut(Pointer) -> bool,
+) -> bool {
+    for offset in &shape.slots {
+        // SAFETY: the class says that an object or null is at this offset.
+        if !visit(unsafe { *object.byte_offset(*offset).cast::<Pointer>() }) {
+            return false;
+        }
+    }
+    // SAFETY: as the caller promises.
+    match unsafe { shape.attributes(object) } {
+        Attributes::None => true,
+        Attributes::Dictionary(dictionary) => visit(dictionary),
+        Attributes::Values(values) => values.iter().all(|value| visit(*value)),
+    }
+}
