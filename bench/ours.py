@@ -29,7 +29,9 @@ def search(harness, *options, seed=1, status=0, limit=120):
     command = [*COMMAND, "run", harness.name, "--json", "--seed", seed, *options]
     done = run(command, harness.parent, limit)
     done.or_complain(*([status] if isinstance(status, int) else status))
-    return done, json.loads(done.output[done.output.index("{") :])
+    # Words of warning may stand before it and after it.
+    report, _ = json.JSONDecoder().raw_decode(done.output[done.output.index("{") :])
+    return done, report
 
 
 class Searcher:
