@@ -25,10 +25,7 @@ def search(testwright, harness, seed, checks):
     assert done.returncode in (0, 1)
     found = json.loads(done.stdout)
     del found["seconds"]
-    files = {
-        path.name: path.read_text()
-        for path in (testwright.folder / "out").rglob("*.test")
-    }
+    files = {path.name: path.read_text() for path in (testwright.folder / "out").rglob("*.test")}
     return found, files
 
 
