@@ -57,7 +57,6 @@ USES = {
         except ValueError:
             pass
     """,
-    "collections.abc": "",
     "colorsys": """
         for colour in ((0, 0, 0), (1, 0.5, 0.2), (0.1, 0.9, 0.9)):
             colorsys.hls_to_rgb(*colorsys.rgb_to_hls(*colour))
