@@ -3,10 +3,12 @@
 //! Start with [`PythonSystem`]. [`attach`] gives the interpreter, [`PythonSystem::load`] brings a harness to
 //! life, and from there everything in `testwright_core` works on it. Inside, `load` sets the scene, `plan` and
 //! `functions` turn lines into Python functions, `pool_states` and `weights` know what is enabled, `mirror`
-//! runs the reference implementation, `failures` turns exceptions into failures.
+//! runs the reference implementation, `failures` turns exceptions into failures. `modules` and `surroundings` know
+//! what a reset has to put back, `coverage` which lines and branches were reached, `sight` what a property can see.
 //!
-//! All `unsafe` code of the project is here: one call into the interpreter in `call`, and the redirection of
-//! file descriptors in `output`.
+//! All `unsafe` code of the project is here. Most of it calls the interpreter where its safe interface would cost
+//! too much in every step; `coverage` changes code that runs, and `sight` and `imprint` read objects where the
+//! interpreter keeps them. Each block says why it is sound.
 
 #![warn(missing_docs)]
 
