@@ -13,7 +13,7 @@ from measure import Failed, alternately, median, run
 from systems import HERE, SHOWN
 
 #: The interpreter compiles the empty action to nothing, so there is nothing to compare with.
-SYSTEMS = ["avl", "sorted", "append"]
+SYSTEMS = ["avl", "avl_thorough", "sorted", "append"]
 SEED = 1
 PASSES = 5
 

@@ -12,6 +12,7 @@ AVL = HERE.parents[1] / "examples" / "avl"
 #: What is shown in tables, by system.
 SHOWN = {
     "avl": "AVL tree against a set",
+    "avl_thorough": "the same with thorough properties",
     "sorted": "`sortedcontainers` against list and dict",
     "append": "list append",
     "empty": "empty action",
@@ -38,7 +39,7 @@ class Systems:
             folder.mkdir(parents=True)
             for file in (HERE / system).glob("*.*"):
                 shutil.copy(file, folder)
-            if system == "avl":
+            if system.startswith("avl"):
                 for file in AVL.glob("*.py"):
                     shutil.copy(file, folder)
         return folder

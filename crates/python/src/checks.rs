@@ -1,5 +1,6 @@
 //! Invariants: properties, and the types that pools declare.
 
+mod at_once;
 mod changed;
 
 use pyo3::prelude::*;
@@ -14,12 +15,15 @@ use crate::line_code::{Kind, LineCode};
 use crate::options::ChecksWhen;
 use crate::pool_states::PoolStates;
 
+use at_once::{AtOnce, Finding};
 use changed::Changed;
 
 /// Everything that must hold after every step.
 pub(crate) struct Checks<'py> {
     properties: Vec<Property<'py>>,
     types: Vec<PoolType<'py>>,
+    /// Checks all properties, if that can be done by one call.
+    at_once: Option<AtOnce<'py>>,
     /// What is known of properties that held, if only those are to be checked that may not hold any more.
     changed: Option<Changed<'py>>,
     /// Why what changes cannot be known in this interpreter.
@@ -84,6 +88,7 @@ impl<'py> Checks<'py> {
             },
         };
         Ok(Checks {
+            at_once: AtOnce::new(context, &properties),
             properties,
             types,
             changed,
@@ -116,7 +121,16 @@ impl<'py> Checks<'py> {
         {
             return self.check_changed(context, states);
         }
-        self.check_properties(context, states, |_, _| true)
+        match self.at_once.as_ref().map(AtOnce::check) {
+            Some(Finding::AllHold) => (Outcome::Passed, None),
+            Some(Finding::Broken(instance, error)) => {
+                let property = &mut self.properties[instance.property];
+                let outcome = property.violated(context, &instance.values, error);
+                let violation = Violation::Property(instance.property, instance.values);
+                (outcome, Some(violation))
+            }
+            Some(Finding::Unknown) | None => self.check_properties(context, states, |_, _| true),
+        }
     }
 
     /// Checks those properties that are wanted, by number and number of the combination.
@@ -178,30 +192,37 @@ impl<'py> Property<'py> {
     ) -> (Outcome, Vec<u64>) {
         let mut violation = None;
         self.condition
-            .for_each_wanted(context, Some(states), is_wanted, |line, values, result| {
+            .for_each_wanted(context, Some(states), is_wanted, |_, values, result| {
                 if result.as_ref().is_ok_and(call::is_true) {
                     return true;
                 }
                 let answer = result.and_then(|value| value.is_truthy());
                 if !matches!(answer, Ok(true)) {
-                    let text = context.shown(&line.code, &line.axes, values);
-                    violation = Some((
-                        answer.err(),
-                        values.to_vec(),
-                        text.trim().to_owned(),
-                        line.line,
-                    ));
+                    violation = Some((values.to_vec(), answer.err()));
                 }
                 violation.is_none()
             });
-        let Some((error, values, text, line)) = violation else {
-            return (Outcome::Passed, Vec::new());
-        };
-        let mut signature = format!("property in line {line}");
+        match violation {
+            Some((values, error)) => (self.violated(context, &values, error), values),
+            None => (Outcome::Passed, Vec::new()),
+        }
+    }
+
+    /// What it means that it is false for these values, or raises.
+    fn violated(
+        &mut self,
+        context: &Context<'py>,
+        values: &[u64],
+        error: Option<PyErr>,
+    ) -> Outcome {
+        let line = &self.condition.line;
+        let text = context.shown(&line.code, &line.axes, values);
+        let text = text.trim();
+        let mut signature = format!("property in line {}", line.line);
         let mut details = String::new();
         let message = match error {
             Some(error) if failures::is_interrupt(context.python, &error) => {
-                return (Outcome::Interrupted, values);
+                return Outcome::Interrupted;
             }
             Some(error) => {
                 let raised = Raised::new(context.python, &error);
@@ -209,15 +230,14 @@ impl<'py> Property<'py> {
                 details.clone_from(&raised.traceback);
                 format!("`{text}` raised {}", raised.summary())
             }
-            None => format!("`{text}` is false{}", self.words(context, &values)),
+            None => format!("`{text}` is false{}", self.words(context, values)),
         };
-        let failure = Failure {
+        Outcome::Failed(Box::new(Failure {
             kind: FailureKind::Property,
             message,
             signature,
             details,
-        };
-        (Outcome::Failed(Box::new(failure)), values)
+        }))
     }
 
     /// What the harness has to say about a violation.

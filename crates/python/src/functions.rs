@@ -2,6 +2,7 @@
 
 use testwright_lang::harness::Action;
 
+use crate::line_code::InstanceCode;
 use crate::options::ReferenceExceptions;
 use crate::plan::Writer;
 
@@ -178,7 +179,10 @@ fn write_reference(
     }
     let differs = match exceptions {
         ReferenceExceptions::BothRaise if !reference.compared => None,
-        ReferenceExceptions::BothRaise => Some("(raised is None) != (refRaised is None)"),
+        // Jumps alone, because comparing two answers takes longer than getting them.
+        ReferenceExceptions::BothRaise => {
+            Some("(refRaised is not None) if raised is None else (refRaised is None)")
+        }
         ReferenceExceptions::SameType => Some("type(raised) != type(refRaised)"),
         ReferenceExceptions::SameTypeAndMessage => {
             Some("type(raised) != type(refRaised) or str(raised) != str(refRaised)")
@@ -298,6 +302,31 @@ pub(crate) fn expression(
         body.push(2, "return True");
     }
     body.function(&format!("def {name}({parameters}):"))
+}
+
+/// The part of a function of many expressions that is for one of them: it returns `number` if that is false.
+pub(crate) fn instance(number: usize, instance: &InstanceCode<'_>) -> String {
+    let filled = instance.filled.iter();
+    let mut conditions: Vec<String> = filled
+        .map(|place| format!("_tw_p[{place}] is not None"))
+        .collect();
+    if conditions.is_empty() {
+        conditions.push(String::from("True"));
+    }
+    let code = &instance.code;
+    let mut body = Body::new(0);
+    body.push(0, &format!("if {}:", conditions.join(" and ")));
+    body.push(1, &format!("_tw_at = {number}"));
+    if instance.excuses.is_empty() {
+        body.push(1, &format!("if not ({code}): return {number}"));
+    } else {
+        body.push(1, "try:");
+        body.push(2, &format!("_tw_holds = ({code})"));
+        body.push(1, &format!("except ({},):", instance.excuses.join(", ")));
+        body.push(2, "_tw_holds = True");
+        body.push(1, &format!("if not _tw_holds: return {number}"));
+    }
+    body.lines.join("\n")
 }
 
 /// A function that runs a statement.

@@ -49,6 +49,16 @@ pub(crate) struct PreparedLine<'py> {
     pub(crate) operands: Vec<Bound<'py, PyAny>>,
 }
 
+/// The code of an expression for one combination, nothing left to arguments.
+pub(crate) struct InstanceCode<'a> {
+    pub(crate) code: String,
+    /// The places that must not be empty.
+    pub(crate) filled: Vec<usize>,
+    /// Exceptions that count as true.
+    pub(crate) excuses: &'a [String],
+    pub(crate) values: Vec<u64>,
+}
+
 /// A line that has more combinations takes its time anyway.
 const MOST_COMBINATIONS: u64 = 256;
 
@@ -150,6 +160,53 @@ impl<'py> LineCode<'py> {
             advance(&mut values, sizes);
         }
         Some(combinations)
+    }
+
+    /// Its code for every combination, all of it as text; `None` if that cannot share a function with other code, or
+    /// if there are too many.
+    pub(crate) fn instances(
+        &self,
+        context: &Context<'py>,
+        most: usize,
+    ) -> Option<Vec<InstanceCode<'_>>> {
+        let Kind::Expression(excuses) = &self.kind else {
+            return None;
+        };
+        let plan = Plan::new(&context.harness, &self.line.axes, [&self.line.code], true);
+        let combinations = self.all_combinations()?;
+        if combinations.len() > most {
+            return None;
+        }
+        let instance = |values: Vec<u64>| {
+            let writer = Writer {
+                harness: &context.harness,
+                layout: &context.layout,
+                plan: &plan,
+                values: &values,
+            };
+            let code = writer.code(&self.line.code);
+            // A name that one property binds would be another's, too.
+            (!code.contains(":=")).then(|| InstanceCode {
+                code,
+                filled: self.places_to_fill(context, &values),
+                excuses,
+                values,
+            })
+        };
+        let values = combinations.into_iter().map(|it| it.values);
+        values.map(instance).collect()
+    }
+
+    /// The places of the slots that must be filled for the line to be run.
+    fn places_to_fill(&self, context: &Context<'py>, values: &[u64]) -> Vec<usize> {
+        let axes = self.line.axes.iter().zip(values);
+        let places = axes.filter_map(|(axis, value)| match axis {
+            Axis::Slot { pool, role } if *role != Role::Mention => {
+                Some(context.layout.place(*pool, *value as u32))
+            }
+            _ => None,
+        });
+        places.collect()
     }
 
     /// Every combination with its function, which is compiled if it was not yet, and the slots it names; `None` if

@@ -66,18 +66,21 @@ impl SlotSet {
     #[inline]
     pub(crate) fn member(&self, rank: u32) -> u32 {
         let mut rank = rank;
-        for (number, word) in self.words.iter().enumerate() {
-            let here = word.count_ones();
+        let mut number = 0;
+        // Most pools fit into one word, whose members nobody needs to count.
+        while number + 1 < self.words.len() {
+            let here = self.words[number].count_ones();
             if rank < here {
-                let mut word = *word;
-                for _ in 0..rank {
-                    word &= word - 1;
-                }
-                return number as u32 * BITS + word.trailing_zeros();
+                break;
             }
             rank -= here;
+            number += 1;
         }
-        0
+        let mut word = self.words[number];
+        for _ in 0..rank {
+            word &= word - 1;
+        }
+        number as u32 * BITS + word.trailing_zeros()
     }
 }
 

@@ -71,14 +71,31 @@ def make_function(text, line, path, namespace):
         (function,) = made.values()
         function.__code__ = moved(function.__code__, line - 2)
         return function
-    tree = ast.parse(text, path)
-    for node in ast.walk(tree):
-        if hasattr(node, "lineno"):
-            node.lineno = node.end_lineno = line
-            node.col_offset = node.end_col_offset = 0
+    tree = placed(ast.parse(text, path), line)
     exec(compile_code(tree, path), namespace, made)
     (function,) = made.values()
     return function
+
+
+def placed(tree, line):
+    """The tree, all of which happens in a line. In which columns is not known, so tracebacks underline nothing."""
+    for node in ast.walk(tree):
+        if hasattr(node, "lineno"):
+            node.lineno = node.end_lineno = line
+            node.col_offset = node.end_col_offset = -1
+    return tree
+
+
+def make_checks(statements, lines, path, namespace):
+    """One function of slots that runs these statements, each of which happens in its line."""
+    tree = ast.parse("def line(_tw_p): pass", path)
+    (function,) = tree.body
+    function.body = []
+    for text, line in zip(statements, lines):
+        function.body += placed(ast.parse(text, path), line).body
+    made = {}
+    exec(compile_code(tree, path), namespace, made)
+    return made["line"]
 
 
 def make_alike(function, name, distance, constants):
