@@ -8,10 +8,14 @@
 use std::borrow::Cow;
 use std::fmt;
 
+mod classes;
 mod closest;
 mod find;
+mod template_set;
 
+pub use classes::{ClassId, Classes};
 pub(crate) use closest::Closest;
+pub use template_set::TemplateSet;
 
 /// One concrete action: dense, stable for a given harness, ordered from simple to complex (file order).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -76,12 +76,12 @@ pub mod toys;
 mod trace;
 
 pub use catalog::{
-    ActionId, Axis, Catalog, Choice, Piece, Pool, PoolId, Role, Template, TemplateId,
-    TooManyActions,
+    ActionId, Axis, Catalog, Choice, ClassId, Classes, Piece, Pool, PoolId, Role, Template,
+    TemplateId, TemplateSet, TooManyActions,
 };
 pub use coverage::{Coverage, TargetId};
 pub use error::Error;
 pub use random::Random;
-pub use system::{Snapshot, System};
+pub use system::{Covered, Fingerprint, Likeness, Snapshot, System};
 pub use test::{Step, Test};
 pub use trace::{Event, Failure, FailureKind, Outcome, Trace};

@@ -1,11 +1,11 @@
 //! What can be tested.
 
-use crate::{ActionId, Catalog, Error, Outcome, Random};
+use crate::{ActionId, Catalog, Coverage, Error, Outcome, Random, TargetId, TemplateSet};
 
 /// Anything that can be tested: it has a state, actions that change it, and invariants.
 ///
-/// This is all that generation, replay and reduction need. What only some systems can do will be a trait of
-/// its own, so that a tool asks for what it needs and can say what is missing.
+/// This is all that generation, replay and reduction need. What only some systems can do is a trait of its own
+/// ([`Snapshot`], [`Fingerprint`], [`Covered`]), so that a tool asks for what it needs and can say what is missing.
 ///
 /// # Laws
 /// - The same actions from a reset lead to the same state, and the same state enables the same actions.
@@ -30,6 +30,16 @@ pub trait System {
     /// should do better, for random testing calls this before every step.
     fn pick(&mut self, random: &mut Random) -> Option<ActionId> {
         let enabled = self.enabled();
+        let place = random.below(enabled.len() as u64);
+        enabled.get(place as usize).copied()
+    }
+
+    /// A uniformly random enabled action of some templates: swarm testing, for example, leaves others out for a while.
+    ///
+    /// This one lists all that are enabled, too.
+    fn pick_among(&mut self, templates: &TemplateSet, random: &mut Random) -> Option<ActionId> {
+        let mut enabled = self.enabled();
+        enabled.retain(|action| templates.contains(self.actions().template_of(*action)));
         let place = random.below(enabled.len() as u64);
         enabled.get(place as usize).copied()
     }
@@ -70,4 +80,41 @@ pub trait Snapshot: System {
 
     /// Back to a state.
     fn restore(&mut self, state: &Self::State) -> Result<(), Error>;
+}
+
+/// Which states count as alike.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Likeness {
+    /// Those in which every slot holds the same.
+    #[default]
+    Equal,
+    /// Also those that become equal when slots of a pool are renamed.
+    UpToRenaming,
+}
+
+/// A system that can tell its states apart.
+///
+/// # Laws
+/// - States with different fingerprints differ in something that an action or a check can notice, or in what the
+///   author of the system says matters.
+/// - States that differ have different fingerprints, but for the chance of a collision of 128-bit hashes.
+/// - Asking changes nothing. The same state has the same fingerprint after a reset, too.
+pub trait Fingerprint: System {
+    /// A short key of the state as it is now. An error says which part of the state cannot be told apart.
+    fn fingerprint(&mut self, likeness: Likeness) -> Result<u128, Error>;
+}
+
+/// A system that can tell what of it was touched: branches of the code under test, for example.
+pub trait Covered: System {
+    /// Everything that was ever touched.
+    fn all_touched(&self) -> Coverage;
+
+    /// What was touched for the first time ever since this was last asked. Cheap: for every test of a search.
+    fn take_new(&mut self) -> Vec<TargetId>;
+
+    /// Forgets what was touched lately. From now on everything counts again, which may take its time.
+    fn begin_anew(&mut self) -> Result<(), Error>;
+
+    /// What was touched since [`begin_anew`](Covered::begin_anew).
+    fn touched(&self) -> Coverage;
 }

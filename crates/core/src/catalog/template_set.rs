@@ -1,0 +1,90 @@
+//! A set of templates, to choose from.
+
+use crate::TemplateId;
+
+/// Some of the templates of a catalogue.
+///
+/// ```
+/// use testwright_core::{TemplateId, TemplateSet};
+///
+/// let mut set = TemplateSet::default();
+/// assert!(set.insert(TemplateId(70)));
+/// assert!(set.contains(TemplateId(70)) && !set.contains(TemplateId(6)));
+/// assert!(set.remove(TemplateId(70)) && set.is_empty());
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct TemplateSet {
+    words: Vec<u64>,
+    count: usize,
+}
+
+impl TemplateSet {
+    /// Puts a template in; `true` if it was not.
+    pub fn insert(&mut self, template: TemplateId) -> bool {
+        let (word, bit) = place(template);
+        if word >= self.words.len() {
+            self.words.resize(word + 1, 0);
+        }
+        let is_new = self.words[word] & bit == 0;
+        self.words[word] |= bit;
+        self.count += usize::from(is_new);
+        is_new
+    }
+
+    /// Takes a template out; `true` if it was in.
+    pub fn remove(&mut self, template: TemplateId) -> bool {
+        let was_in = self.contains(template);
+        if was_in {
+            let (word, bit) = place(template);
+            self.words[word] &= !bit;
+            self.count -= 1;
+        }
+        was_in
+    }
+
+    /// Whether a template is in.
+    #[inline]
+    pub fn contains(&self, template: TemplateId) -> bool {
+        let (word, bit) = place(template);
+        self.words.get(word).is_some_and(|word| word & bit != 0)
+    }
+
+    /// How many are in.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// True if none is in.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Those that are in, in order.
+    pub fn iter(&self) -> impl Iterator<Item = TemplateId> + '_ {
+        let all = (0..self.words.len() * 64).map(TemplateId);
+        all.filter(|template| self.contains(*template))
+    }
+}
+
+/// Equal if the same templates are in, however much memory they have.
+impl PartialEq for TemplateSet {
+    fn eq(&self, other: &TemplateSet) -> bool {
+        self.count == other.count && self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for TemplateSet {}
+
+impl FromIterator<TemplateId> for TemplateSet {
+    fn from_iter<I: IntoIterator<Item = TemplateId>>(templates: I) -> TemplateSet {
+        let mut set = TemplateSet::default();
+        for template in templates {
+            set.insert(template);
+        }
+        set
+    }
+}
+
+fn place(template: TemplateId) -> (usize, u64) {
+    (template.0 / 64, 1 << (template.0 % 64))
+}
