@@ -1,7 +1,9 @@
 //! What can be typed after `testwright`.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use testwright_python::{ChecksWhen, Measured, Options, Output, ReferenceExceptions};
+use testwright_python::{
+    ChecksWhen, Measured, Options, Output, Process, ReferenceExceptions,
+};
 
 use crate::console::Console;
 use crate::{ExitStatus, Trouble};
@@ -125,6 +127,7 @@ impl SystemArguments {
 
     fn options(&self, output: Output) -> Options {
         Options {
+            process: Process::OfTheTool,
             output,
             reference_exceptions: match self.reference_exceptions {
                 Agreement::Both => ReferenceExceptions::BothRaise,

@@ -9,8 +9,9 @@ use testwright_lang::harness::Line;
 
 use crate::call;
 use crate::context::Context;
-use crate::failures::{self, Raised, shown};
+use crate::failures::{Raised, shown};
 use crate::functions;
+use crate::interrupt;
 use crate::line_code::{Kind, LineCode};
 use crate::options::ChecksWhen;
 use crate::pool_states::PoolStates;
@@ -221,7 +222,7 @@ impl<'py> Property<'py> {
         let mut signature = format!("property in line {}", line.line);
         let mut details = String::new();
         let message = match error {
-            Some(error) if failures::is_interrupt(context.python, &error) => {
+            Some(error) if interrupt::is_interrupt(context.python, &error) => {
                 return Outcome::Interrupted;
             }
             Some(error) => {

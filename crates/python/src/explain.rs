@@ -5,6 +5,7 @@ use testwright_core::{ActionId, Error, Failure, FailureKind, Outcome};
 
 use crate::actions::{ConcreteTexts, complaint};
 use crate::failures::{self, Raised, shown};
+use crate::interrupt;
 use crate::system::PythonSystem;
 
 /// A slot's value, for people.
@@ -88,7 +89,7 @@ impl PythonSystem<'_> {
     /// Turns what a step raised into an outcome.
     pub(crate) fn outcome_of_error(&self, action: ActionId, line: usize, error: &PyErr) -> Outcome {
         let python = self.context.python;
-        if failures::is_interrupt(python, error) {
+        if interrupt::is_interrupt(python, error) {
             return Outcome::Interrupted;
         }
         let is = |name: &str| {

@@ -1,6 +1,6 @@
 //! Python exceptions become failures, here and nowhere else.
 
-use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyRecursionError};
+use pyo3::exceptions::{PyMemoryError, PyRecursionError};
 use pyo3::prelude::*;
 use pyo3::types::PyTraceback;
 use testwright_core::{Failure, FailureKind};
@@ -90,11 +90,6 @@ pub(crate) fn uncaught(python: Python<'_>, error: &PyErr) -> Failure {
         signature: raised.signature(),
         details: raised.traceback,
     }
-}
-
-/// Whether this is how Ctrl-C arrives, as opposed to a system that raises `KeyboardInterrupt` by itself.
-pub(crate) fn is_interrupt(python: Python<'_>, error: &PyErr) -> bool {
-    crate::interrupt::interrupted() && error.is_instance_of::<PyKeyboardInterrupt>(python)
 }
 
 /// `repr`, cut to a readable length; never fails.

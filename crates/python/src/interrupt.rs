@@ -15,10 +15,13 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyCFunction, PyDict, PyTuple};
 
+use crate::Process;
 use crate::output::Redirection;
 
 /// The person wants to stop.
 static REQUESTED: AtomicBool = AtomicBool::new(false);
+/// Ctrl-C is not announced: the process is not the tool's, and any `KeyboardInterrupt` may be one.
+static UNANNOUNCED: AtomicBool = AtomicBool::new(false);
 /// Counts up whenever the system under test has given control back.
 static SIGNS_OF_LIFE: AtomicU64 = AtomicU64::new(0);
 
@@ -57,9 +60,16 @@ pub(crate) fn sign_of_life() {
 }
 
 /// Forgets earlier wishes, and what was to be said about them.
-pub(crate) fn forget() {
+pub(crate) fn forget(process: Process) {
     REQUESTED.store(false, Ordering::Relaxed);
+    UNANNOUNCED.store(process == Process::OfTheCaller, Ordering::Relaxed);
     never_mind();
+}
+
+/// Whether this is how Ctrl-C arrives, as opposed to a system that raises `KeyboardInterrupt` by itself.
+pub(crate) fn is_interrupt(python: Python<'_>, error: &PyErr) -> bool {
+    (interrupted() || UNANNOUNCED.load(Ordering::Relaxed))
+        && error.is_instance_of::<PyKeyboardInterrupt>(python)
 }
 
 /// The signal handler: remembers the wish, and raises, so that code in a long loop is left.

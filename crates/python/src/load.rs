@@ -36,7 +36,7 @@ use crate::stage::Stage;
 use crate::system::PythonSystem;
 use crate::weights::Weights;
 
-use crate::{ChecksWhen, Interpreter, Measured, Options};
+use crate::{ChecksWhen, Interpreter, Measured, Options, Process};
 
 pub use problems::check;
 
@@ -66,7 +66,7 @@ pub(crate) fn load<'py>(
     options: &Options,
 ) -> Result<PythonSystem<'py>, LoadError> {
     let python = interpreter.0;
-    interrupt::forget();
+    interrupt::forget(options.process);
     let failed = |error: PyErr| {
         let raised = Raised::new(python, &error);
         LoadError::Failed(Error::new(format!(
@@ -75,7 +75,10 @@ pub(crate) fn load<'py>(
         )))
     };
     let support = support(python).map_err(failed)?;
-    let stage = Stage::start(&support, options.output).map_err(failed)?;
+    let stage = match options.process {
+        Process::OfTheTool => Some(Stage::start(&support, options.output).map_err(failed)?),
+        Process::OfTheCaller => None,
+    };
     search_beside(python, path).map_err(failed)?;
     let module = support
         .call_method1("new_namespace", (module_name(path), path))

@@ -36,9 +36,23 @@ pub enum Measured {
     ModulesAndHarness,
 }
 
+/// Whose the process is in which a harness lives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Process {
+    /// The tool's: what a system changes in it is put back on every reset, its output goes where [`Output`] says, and
+    /// Ctrl-C is a wish to end the search.
+    #[default]
+    OfTheTool,
+    /// A script's or a notebook's that uses the tool as a library: its directory, streams, signals and random numbers
+    /// are none of our business.
+    OfTheCaller,
+}
+
 /// How a harness is brought to life.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
+    /// Whose the process is.
+    pub process: Process,
     /// What becomes of what the system prints.
     pub output: Output,
     /// When exceptions of system and reference agree.
@@ -56,6 +70,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Options {
         Options {
+            process: Process::default(),
             output: Output::default(),
             reference_exceptions: ReferenceExceptions::default(),
             reset_modules: true,

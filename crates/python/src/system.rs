@@ -46,8 +46,8 @@ pub struct Problem {
 
 /// A harness plus the interpreter, as a [`System`].
 ///
-/// While it lives, standard input, output and error of the process belong to the system under test; the tool's
-/// own messages must go to duplicates of the descriptors made before.
+/// While it lives in a [process of the tool](crate::Process::OfTheTool), standard input, output and error belong to
+/// the system under test; the tool's own messages must go to duplicates of the descriptors made before.
 pub struct PythonSystem<'py> {
     pub(crate) context: Context<'py>,
     pub(crate) path: PathBuf,
@@ -68,7 +68,8 @@ pub struct PythonSystem<'py> {
     /// Exceptions that the reference raised in the last step.
     pub(crate) reference_raised: Bound<'py, PyList>,
     pub(crate) collector: Option<Collector<'py>>,
-    pub(crate) stage: Stage<'py>,
+    /// What is put back on every reset, if that is up to the tool.
+    pub(crate) stage: Option<Stage<'py>>,
     pub(crate) problems: BTreeMap<(usize, String), u64>,
     /// Harness code may change slots that the action does not name.
     pub(crate) slots_may_change_unseen: bool,
@@ -125,7 +126,10 @@ impl<'py> PythonSystem<'py> {
 
     /// The folder that was the current one when the harness was loaded.
     pub fn folder(&self) -> Option<PathBuf> {
-        self.stage.folder()
+        match &self.stage {
+            Some(stage) => stage.folder(),
+            None => std::env::current_dir().ok(),
+        }
     }
 
     /// The interpreter's own program file.
@@ -168,19 +172,23 @@ impl<'py> PythonSystem<'py> {
 
     /// What the system printed since the last call, with [`Output::Capture`].
     pub fn take_output(&mut self) -> String {
-        self.stage.take_output()
+        let stage = self.stage.as_mut();
+        stage.map(Stage::take_output).unwrap_or_default()
     }
 
     /// Changes what becomes of the system's output from now on.
     pub fn set_output(&mut self, output: Output) -> Result<(), Error> {
-        self.stage
-            .set_output(output)
+        let stage = self.stage.as_mut();
+        stage
+            .map_or(Ok(()), |stage| stage.set_output(output))
             .map_err(|error| Error::new(format!("cannot redirect the output: {error}")))
     }
 
     /// Writes out what the system has printed so far, so that it comes before what the tool prints next.
     pub fn flush(&self) {
-        self.stage.flush();
+        if let Some(stage) = &self.stage {
+            stage.flush();
+        }
     }
 
     /// Calls a hook of the harness; exceptions in it are remembered as problems.
@@ -241,7 +249,7 @@ impl<'py> PythonSystem<'py> {
             }
             Ok(None) => false,
             Err(error) => {
-                if !failures::is_interrupt(self.context.python, &error) {
+                if !interrupt::is_interrupt(self.context.python, &error) {
                     let line = self.context.harness.actions[template.0].line;
                     let has_guard = self.context.harness.actions[template.0].guard.is_some();
                     let what = if has_guard {
@@ -389,9 +397,11 @@ impl PythonSystem<'_> {
             line.for_each(&self.context, None, |_, _, _| true);
         }
         self.call_hook(Hook::BeforeRestart);
-        self.stage
-            .restore()
-            .map_err(trouble("putting the surroundings back"))?;
+        if let Some(stage) = &mut self.stage {
+            stage
+                .restore()
+                .map_err(trouble("putting the surroundings back"))?;
+        }
         self.reset_modules()?;
         let none = self.context.python.None();
         for place in 0..self.context.layout.total() {
@@ -449,7 +459,7 @@ impl System for PythonSystem<'_> {
     fn reset(&mut self) -> Result<(), Error> {
         match self.start_anew() {
             // Whoever asked for the reset will hear of the interruption before the next step.
-            Err(trouble) if failures::is_interrupt(self.context.python, &trouble.error) => Ok(()),
+            Err(trouble) if interrupt::is_interrupt(self.context.python, &trouble.error) => Ok(()),
             Err(trouble) => {
                 let message = complaint(self.context.python, &trouble.what, &trouble.error);
                 Err(Error {
