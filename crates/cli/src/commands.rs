@@ -1,9 +1,7 @@
 //! What can be typed after `testwright`.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use testwright_python::{
-    ChecksWhen, Measured, Options, Output, Process, ReferenceExceptions,
-};
+use testwright_python::{ChecksWhen, Measured, Options, Output, Process, ReferenceExceptions};
 
 use crate::console::Console;
 use crate::{ExitStatus, Trouble};

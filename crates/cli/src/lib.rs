@@ -9,8 +9,10 @@
 use std::ffi::OsString;
 use std::io::Write;
 use std::panic::AssertUnwindSafe;
+use std::path::Path;
 
 use clap::{CommandFactory, FromArgMatches};
+use testwright_lang::Diagnostic;
 
 mod catch;
 mod commands;
@@ -32,6 +34,21 @@ use console::Console;
 
 /// The version of Testwright.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Problems with a harness as the command shows them, for those who have no terminal to show them in.
+pub fn rendered(path: &Path, text: &str, problems: &[Diagnostic]) -> String {
+    let file = files::TextFile {
+        path: path.to_path_buf(),
+        name: path.display().to_string(),
+        text: text.to_owned(),
+    };
+    let renderer = render::Renderer::new(100, false);
+    let mut words = render::tally(problems);
+    for problem in problems {
+        words = format!("{words}\n\n{}", renderer.diagnostic(&file, problem));
+    }
+    words
+}
 
 /// What the whole command came to. Scripts rely on these numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,17 +1,38 @@
-//! `testwright._native`: the module that the wheel ships, a door to the command line and nothing more.
+//! `testwright._native`: the module that the wheel ships. [`Sut`](sut::Sut) is a harness as an object for scripts and
+//! notebooks, `main` a door to the command line.
+
+mod action;
+mod state;
+mod sut;
 
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use testwright_cli::Terminal;
+
+create_exception!(
+    testwright,
+    HarnessError,
+    PyException,
+    "Something in the text of a harness is wrong; the message shows what, where, and the way out."
+);
 
 /// The Python module.
 #[pymodule(gil_used = true)]
 mod _native {
     use super::*;
+
+    #[pymodule_export]
+    use crate::action::Action;
+    #[pymodule_export]
+    use crate::state::State;
+    #[pymodule_export]
+    use crate::sut::Sut;
 
     /// Runs the command line with these arguments (without the program's name) and returns its exit status.
     #[pyfunction]
@@ -26,6 +47,7 @@ mod _native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("HarnessError", module.py().get_type::<HarnessError>())?;
         module.add("__version__", testwright_cli::VERSION)
     }
 }

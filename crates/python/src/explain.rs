@@ -68,6 +68,11 @@ impl PythonSystem<'_> {
         reference.map(|text| self.context.with_display_names(&text))
     }
 
+    /// A text in which slots are written `self.p_avl[0]`, as people read it.
+    pub fn with_display_names(&self, text: &str) -> String {
+        self.context.with_display_names(text)
+    }
+
     /// The statement of an action and that of its reference as TSTL names them in saved tests.
     pub fn ancestor_texts(&self, action: ActionId) -> Result<(String, Option<String>), Error> {
         self.concrete_texts(action)
@@ -162,7 +167,8 @@ impl PythonSystem<'_> {
         }))
     }
 
-    pub(crate) fn post_text(&self, action: ActionId) -> String {
+    /// What must hold after an action, as people read it; empty if nothing is said.
+    pub fn post_text(&self, action: ActionId) -> String {
         let (template, values) = self.context.harness.catalog.values(action);
         let line = &self.context.harness.actions[template.0];
         let shown = |fragment| self.context.shown(fragment, &line.axes, &values);

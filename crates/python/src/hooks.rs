@@ -50,6 +50,11 @@ impl<'py> Hooks<'py> {
         Hooks { functions, object }
     }
 
+    /// What hooks are given.
+    pub(crate) fn object(&self) -> &Bound<'py, PyAny> {
+        &self.object
+    }
+
     #[inline]
     pub(crate) fn has(&self, hook: Hook) -> bool {
         self.functions[hook as usize].is_some()

@@ -54,6 +54,7 @@ pub(crate) struct Lines<'py> {
     pub(crate) inits: Vec<LineCode<'py>>,
     pub(crate) finallys: Vec<LineCode<'py>>,
     pub(crate) assumptions: Vec<LineCode<'py>>,
+    pub(crate) hints: Vec<LineCode<'py>>,
     pub(crate) checks: Checks<'py>,
     pub(crate) logs: Vec<LogLine<'py>>,
 }
@@ -127,6 +128,7 @@ pub(crate) fn load<'py>(
         inits: lines.inits,
         finallys: lines.finallys,
         assumptions: lines.assumptions,
+        hints: lines.hints,
         checks: lines.checks,
         draw: Draw::default(),
         problems: collector
@@ -135,6 +137,7 @@ pub(crate) fn load<'py>(
             .unwrap_or_default(),
         assumption_violated: false,
         last_expected: None,
+        last_warned: None,
         prepared: None,
         rejected: Rejected::default(),
         last_failure: None,
@@ -421,13 +424,14 @@ impl<'py> Lines<'py> {
             inits: harness.inits.iter().map(statement).collect(),
             finallys,
             assumptions: harness.assumptions.iter().map(expression).collect(),
+            hints: harness.hints.iter().map(expression).collect(),
             checks: Checks::new(context, checks)?,
             logs,
         })
     }
 
     fn all(&self) -> impl Iterator<Item = &LineCode<'py>> {
-        let lists = [&self.inits, &self.finallys, &self.assumptions];
+        let lists = [&self.inits, &self.finallys, &self.assumptions, &self.hints];
         let logs = self.logs.iter().map(|log| &log.code);
         lists
             .into_iter()

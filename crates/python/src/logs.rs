@@ -35,6 +35,11 @@ impl<'py> Logs<'py> {
         }
     }
 
+    /// Lets lines up to a level speak, or none.
+    pub(crate) fn set_level(&mut self, level: Option<i64>) {
+        self.level.set(level);
+    }
+
     /// What was said since the last call.
     pub(crate) fn take(&mut self) -> Vec<String> {
         std::mem::take(&mut self.said)

@@ -24,6 +24,8 @@ pub(crate) struct PoolStates {
     filled: Vec<SlotSet>,
     used: Vec<SlotSet>,
     definable: Vec<SlotSet>,
+    /// Every slot may be defined at any time.
+    relaxed: bool,
 }
 
 impl PoolStates {
@@ -34,6 +36,7 @@ impl PoolStates {
             filled: empty.clone(),
             used: empty.clone(),
             definable: empty,
+            relaxed: false,
         };
         states.reset();
         states
@@ -68,6 +71,21 @@ impl PoolStates {
     #[inline]
     pub(crate) fn is_filled(&self, pool: PoolId, slot: u32) -> bool {
         self.filled[pool.0].contains(slot)
+    }
+
+    /// Whether a slot was used since it was filled.
+    pub(crate) fn is_used(&self, pool: PoolId, slot: u32) -> bool {
+        self.used[pool.0].contains(slot)
+    }
+
+    /// Lets every slot be defined at any time, or no longer.
+    pub(crate) fn relax(&mut self, relaxed: bool) {
+        self.relaxed = relaxed;
+        for pool in 0..self.definable.len() {
+            for slot in 0..self.definable[pool].size() {
+                self.update_definable(PoolId(pool), slot);
+            }
+        }
     }
 
     /// Whether the slots chosen on these axes allow the action.
@@ -115,7 +133,8 @@ impl PoolStates {
 
     #[inline]
     fn update_definable(&mut self, pool: PoolId, slot: u32) {
-        let definable = self.used[pool.0].contains(slot) || !self.filled[pool.0].contains(slot);
+        let definable =
+            self.relaxed || self.used[pool.0].contains(slot) || !self.filled[pool.0].contains(slot);
         self.definable[pool.0].set(slot, definable);
     }
 }

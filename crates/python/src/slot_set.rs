@@ -21,6 +21,11 @@ impl SlotSet {
         }
     }
 
+    /// How many slots there are, in or not.
+    pub(crate) fn size(&self) -> u32 {
+        self.size
+    }
+
     /// How many slots are in.
     #[inline]
     pub(crate) fn count(&self) -> u32 {

@@ -5,6 +5,7 @@ use pyo3::types::PyList;
 use testwright_core::{Error, Snapshot};
 
 use crate::actions::complaint;
+use crate::library::PoolValues;
 use crate::pool_states::PoolStates;
 use crate::system::PythonSystem;
 
@@ -16,6 +17,24 @@ pub struct PythonState {
     slots: Py<PyList>,
     states: PoolStates,
     assumption_violated: bool,
+}
+
+impl PythonState {
+    /// The values of some pools, which must be all that the system has, in its order.
+    pub fn pools<'py>(
+        &self,
+        python: Python<'py>,
+        pools: &[PoolValues<'py>],
+    ) -> Vec<Bound<'py, PyList>> {
+        let mut start = 0;
+        let values = pools.iter().map(|pool| {
+            let end = start + pool.values.len();
+            let values = self.slots.bind(python).get_slice(start, end);
+            start = end;
+            values
+        });
+        values.collect()
+    }
 }
 
 impl PythonSystem<'_> {

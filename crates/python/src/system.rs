@@ -60,6 +60,7 @@ pub struct PythonSystem<'py> {
     pub(crate) inits: Vec<LineCode<'py>>,
     pub(crate) finallys: Vec<LineCode<'py>>,
     pub(crate) assumptions: Vec<LineCode<'py>>,
+    pub(crate) hints: Vec<LineCode<'py>>,
     pub(crate) checks: Checks<'py>,
     pub(crate) logs: Logs<'py>,
     pub(crate) hooks: Hooks<'py>,
@@ -76,6 +77,8 @@ pub struct PythonSystem<'py> {
     pub(crate) assumption_violated: bool,
     /// The expected exception that the last step raised.
     pub(crate) last_expected: Option<Bound<'py, PyAny>>,
+    /// The exception of the last step that counts as a warning.
+    pub(crate) last_warned: Option<Bound<'py, PyAny>>,
     /// What the last failure was, in detail, for writing a test that fails in the same way.
     pub(crate) last_failure: Option<LastFailure>,
     /// The action that was last picked or asked for, which mostly is the one that is taken next.
@@ -344,6 +347,7 @@ impl<'py> PythonSystem<'py> {
                 .name()
                 .map_or_else(|_| String::from("?"), |name| name.to_string())
         };
+        self.last_warned = self.warned.iter().last();
         let warned: Vec<String> = self.warned.iter().map(name).collect();
         if !warned.is_empty() {
             let _a_list_can_be_emptied = self.warned.del_slice(0, warned.len());

@@ -1,0 +1,170 @@
+//! A step of a test, as Python sees it.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use pyo3::exceptions::{PyIndexError, PyTypeError};
+use pyo3::gc::{PyTraverseError, PyVisit};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use testwright_core::{Catalog, Step};
+
+use crate::sut::Sut;
+
+/// Something to do: one concrete action of a harness, or a restart.
+///
+/// Scripts written for TSTL take it for a tuple of a name and two functions, one that tells whether the action is
+/// enabled and one that takes it; so it can be unpacked and indexed like one.
+#[pyclass(frozen, name = "Action", module = "testwright")]
+pub(crate) struct Action {
+    pub(crate) sut: Py<Sut>,
+    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) step: Step,
+    /// What somebody remarked about the step.
+    #[pyo3(get)]
+    pub(crate) note: Option<String>,
+}
+
+impl Action {
+    /// The text as people read it.
+    pub(crate) fn shown(&self) -> String {
+        match self.step {
+            Step::Act(action) => self.catalog.text(action),
+            Step::Restart => String::from("<<RESTART>>"),
+        }
+    }
+
+    fn is_of(&self, sut: &Bound<'_, Sut>) -> bool {
+        self.sut.as_ptr() == sut.as_ptr()
+    }
+
+    /// The step of an action of this system.
+    pub(crate) fn step_for(action: &Bound<'_, PyAny>, sut: &Bound<'_, Sut>) -> PyResult<Step> {
+        let Ok(action) = action.cast::<Action>() else {
+            let kind = action.get_type().name()?;
+            return Err(PyTypeError::new_err(format!(
+                "a step of a test is an action of the system, such as `sut.enabled()` lists them, not {kind}"
+            )));
+        };
+        let action = action.get();
+        if action.is_of(sut) {
+            return Ok(action.step);
+        }
+        // The same harness loaded twice: actions are found by what they say.
+        match action.step {
+            Step::Restart => Ok(Step::Restart),
+            Step::Act(_) => sut.borrow().playable_step(&action.shown()),
+        }
+    }
+}
+
+#[pymethods]
+impl Action {
+    /// The action as people read it: `avl0.insert(int1)`.
+    #[getter]
+    fn text(&self) -> String {
+        self.shown()
+    }
+
+    /// The name that TSTL gives the action: `self.p_avl[0].insert(self.p_int[1]) `.
+    #[getter]
+    pub(crate) fn name(&self, python: Python<'_>) -> PyResult<String> {
+        match self.step {
+            Step::Restart => Ok(self.shown()),
+            Step::Act(action) => Sut::with(self.sut.bind(python), |system| {
+                let texts = system.ancestor_texts(action);
+                texts.map_or_else(|_| self.shown(), |(statement, _)| format!("{statement} "))
+            }),
+        }
+    }
+
+    /// Whether the action is enabled now.
+    fn guard(&self, python: Python<'_>) -> PyResult<bool> {
+        match self.step {
+            Step::Restart => Ok(true),
+            Step::Act(action) => Sut::is_enabled(self.sut.bind(python), action),
+        }
+    }
+
+    /// Takes the action, enabled or not. What it raises unexpectedly is raised.
+    fn act(slf: &Bound<'_, Action>) -> PyResult<()> {
+        let sut = slf.get().sut.bind(slf.py());
+        if Sut::take(sut, slf.as_any())? {
+            return Ok(());
+        }
+        Err(sut.borrow().error(slf.py()))
+    }
+
+    fn __len__(&self) -> usize {
+        3 + usize::from(self.note.is_some())
+    }
+
+    fn __getitem__<'py>(
+        slf: &Bound<'py, Action>,
+        index: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Action::as_tuple(slf)?
+            .as_any()
+            .get_item(index)
+            .map_err(
+                |error| match error.is_instance_of::<PyIndexError>(slf.py()) {
+                    true => PyIndexError::new_err("an action has a name, a guard and an act"),
+                    false => error,
+                },
+            )
+    }
+
+    fn __iter__<'py>(slf: &Bound<'py, Action>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(Action::as_tuple(slf)?.try_iter()?.into_any())
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Action>().is_ok_and(|other| {
+            let other = other.get();
+            self.sut.as_ptr() == other.sut.as_ptr() && self.step == other.step
+        })
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.step.hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// By the order of the harness: what stands further up is simpler.
+    fn __lt__(&self, other: PyRef<'_, Action>) -> bool {
+        let order = |step: Step| match step {
+            Step::Restart => None,
+            Step::Act(action) => Some(action),
+        };
+        order(self.step) < order(other.step)
+    }
+
+    fn __repr__(&self) -> String {
+        match &self.note {
+            Some(note) => format!("<{} ;;; {note}>", self.shown()),
+            None => format!("<{}>", self.shown()),
+        }
+    }
+
+    fn __str__(&self) -> String {
+        self.shown()
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.sut)
+    }
+}
+
+impl Action {
+    /// As TSTL has it: `(name, guard, act)`, and the remark if there is one.
+    fn as_tuple<'py>(slf: &Bound<'py, Action>) -> PyResult<Bound<'py, PyTuple>> {
+        let action = slf.get();
+        let name = action.name(slf.py())?.into_pyobject(slf.py())?.into_any();
+        let mut parts = vec![name, slf.getattr("guard")?, slf.getattr("act")?];
+        if let Some(note) = &action.note {
+            parts.push(note.into_pyobject(slf.py())?.into_any());
+        }
+        PyTuple::new(slf.py(), parts)
+    }
+}

@@ -1,0 +1,87 @@
+//! A state to go back to, as a value.
+
+use std::cmp::Ordering;
+
+use pyo3::basic::CompareOp;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use testwright_core::Test;
+use testwright_python::PythonState;
+
+/// What the slots held, which of them were used, and the steps that led there.
+///
+/// Scripts written for TSTL take it for a list: a dictionary of values for each pool, one of used flags for each, and
+/// the test. So it can be indexed and compared like one. Of two states the one with more steps is the greater.
+#[pyclass(frozen, name = "State", module = "testwright")]
+pub(crate) struct State {
+    /// A copy to go back to; `None` if only the test leads back.
+    pub(crate) copy: Option<PythonState>,
+    pub(crate) test: Test,
+    /// The pools and their values, as TSTL lists them.
+    pub(crate) listed: Py<PyList>,
+    /// The names of the pools, in that order.
+    pub(crate) pools: Vec<String>,
+}
+
+#[pymethods]
+impl State {
+    fn __len__(&self, python: Python<'_>) -> usize {
+        self.listed.bind(python).len()
+    }
+
+    fn __getitem__<'py>(
+        &self,
+        python: Python<'py>,
+        index: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.listed.bind(python).as_any().get_item(index)
+    }
+
+    fn __iter__<'py>(&self, python: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(self.listed.bind(python).try_iter()?.into_any())
+    }
+
+    fn __richcmp__(
+        &self,
+        python: Python<'_>,
+        other: &Bound<'_, PyAny>,
+        comparison: CompareOp,
+    ) -> PyResult<Py<PyAny>> {
+        let Ok(other) = other.cast::<State>() else {
+            return Ok(python.NotImplemented());
+        };
+        let other = other.get();
+        let order = match self.test.len().cmp(&other.test.len()) {
+            // States are equal if their values are, however one came there.
+            _ if matches!(comparison, CompareOp::Eq | CompareOp::Ne) => {
+                let values = |state: &State| {
+                    let listed = state.listed.bind(python);
+                    listed.get_slice(0, listed.len().saturating_sub(1))
+                };
+                match values(self).eq(values(other))? {
+                    true => Ordering::Equal,
+                    false => Ordering::Less,
+                }
+            }
+            order => order,
+        };
+        let answer = comparison.matches(order);
+        Ok(answer.into_pyobject(python)?.to_owned().into_any().unbind())
+    }
+
+    fn __repr__(&self, python: Python<'_>) -> PyResult<String> {
+        Ok(self.listed.bind(python).repr()?.to_string())
+    }
+}
+
+/// A dictionary from index to what stands there.
+pub(crate) fn by_index<'py>(
+    python: Python<'py>,
+    values: impl Iterator<Item = Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dictionary = PyDict::new(python);
+    for (index, value) in values.enumerate() {
+        dictionary.set_item(index, value)?;
+    }
+    Ok(dictionary)
+}

@@ -1,0 +1,415 @@
+//! A harness that lives in a Python process, for scripts and notebooks: `testwright.load("avl.tstl")`.
+//!
+//! Every method holds the system only while it works itself, never while it calls a function that it was given: a
+//! predicate replays tests on the same object, a generator asks it what is new.
+
+mod choosing;
+mod judging;
+mod looking;
+mod measuring;
+mod saving;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pyo3::exceptions::{
+    PyAssertionError, PyFileNotFoundError, PyKeyError, PyKeyboardInterrupt, PyOSError,
+    PyRuntimeError,
+};
+use pyo3::gc::{PyTraverseError, PyVisit};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyList, PyType};
+use testwright_core::{
+    ActionId, Catalog, Classes, Error, Failure, Outcome, Step, System, TemplateSet, Test, saved,
+};
+use testwright_python::{
+    ChecksWhen, KeptSystem, LoadError, Measured, Options, Output, Process, PythonSystem,
+    ReferenceExceptions,
+};
+
+use crate::HarnessError;
+use crate::action::Action;
+use measuring::Measurement;
+
+/// A living harness.
+#[pyclass(name = "Sut", module = "testwright", subclass, weakref)]
+pub(crate) struct Sut {
+    system: KeptSystem,
+    pub(crate) catalog: Arc<Catalog>,
+    classes: Arc<Classes>,
+    path: PathBuf,
+    /// The steps since the last restart. A new list after each, so that whoever has an old one keeps it.
+    test: Option<Py<PyList>>,
+    failure: Option<(Failure, PyErr)>,
+    warned: Option<Py<PyAny>>,
+    measurement: Option<Measurement>,
+    /// The templates that are on, if some are off.
+    chosen: Option<TemplateSet>,
+    /// Going back to a state means running the test that led there.
+    replays: bool,
+}
+
+#[pymethods]
+impl Sut {
+    /// Brings a harness to life. Modules are looked for in its folder first.
+    #[new]
+    #[pyo3(signature = (path, *, coverage = true, reset_modules = true, reference_exceptions = "both", checks = "all", replay = false))]
+    fn new(
+        python: Python<'_>,
+        path: PathBuf,
+        coverage: bool,
+        reset_modules: bool,
+        reference_exceptions: &str,
+        checks: &str,
+        replay: bool,
+    ) -> PyResult<Sut> {
+        let options = Options {
+            process: Process::OfTheCaller,
+            output: Output::Show,
+            reference_exceptions: one_of(
+                "reference_exceptions",
+                reference_exceptions,
+                &[
+                    ("both", ReferenceExceptions::BothRaise),
+                    ("type", ReferenceExceptions::SameType),
+                    ("message", ReferenceExceptions::SameTypeAndMessage),
+                ],
+            )?,
+            reset_modules,
+            log_level: None,
+            measured: match coverage {
+                true => Measured::Modules,
+                false => Measured::Nothing,
+            },
+            checks: one_of(
+                "checks",
+                checks,
+                &[("all", ChecksWhen::All), ("changed", ChecksWhen::Changed)],
+            )?,
+        };
+        let system = load(python, &path, &options)?;
+        let catalog = Arc::new(system.actions().clone());
+        let measurement = system.coverage().map(Measurement::new);
+        let mut sut = Sut {
+            classes: Arc::new(Classes::new(&catalog)),
+            catalog,
+            path: system.file().to_path_buf(),
+            system: KeptSystem::new(system),
+            test: Some(new_test(python, Vec::new())?),
+            failure: None,
+            warned: None,
+            measurement,
+            chosen: None,
+            replays: replay,
+        };
+        sut.start_anew(python)?;
+        Ok(sut)
+    }
+
+    /// Back to the initial state; a new test begins.
+    pub(crate) fn restart(slf: &Bound<'_, Sut>) -> PyResult<()> {
+        slf.try_borrow_mut()?.start_anew(slf.py())
+    }
+
+    /// The steps taken since the last restart.
+    pub(crate) fn test<'py>(&self, python: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        match &self.test {
+            Some(test) => Ok(test.bind(python).clone()),
+            None => Ok(new_test(python, Vec::new())?.into_bound(python)),
+        }
+    }
+
+    /// Takes an action, enabled or not; whether nothing unexpected was raised.
+    fn safely(slf: &Bound<'_, Sut>, action: &Bound<'_, PyAny>) -> PyResult<bool> {
+        Sut::take(slf, action)
+    }
+
+    /// Whether all properties hold.
+    pub(crate) fn check(slf: &Bound<'_, Sut>) -> PyResult<bool> {
+        let mut sut = slf.try_borrow_mut()?;
+        let outcome = sut.system.with(slf.py(), |system| system.check());
+        sut.note_coverage(slf.py(), true);
+        sut.judge(slf.py(), outcome)
+    }
+
+    /// The last failure as `sys.exc_info()` has it, or `None`.
+    fn failure<'py>(
+        &self,
+        python: Python<'py>,
+    ) -> Option<(Bound<'py, PyType>, Py<PyAny>, Py<PyAny>)> {
+        let (_, error) = self.failure.as_ref()?;
+        let traceback = error.traceback(python);
+        let traceback = traceback.map_or_else(|| python.None(), |it| it.into_any().unbind());
+        let value = error.value(python).clone().into_any().unbind();
+        Some((error.get_type(python), value, traceback))
+    }
+
+    /// What the last failure is, in words.
+    #[getter]
+    fn failure_text(&self) -> Option<String> {
+        let (failure, _) = self.failure.as_ref()?;
+        Some(failure.message.clone())
+    }
+
+    /// The exception that the last action raised: an expected one, or its failure.
+    fn raised<'py>(&mut self, python: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        let expected = self.system.with(python, |system| system.last_expected());
+        let failed = || {
+            let (_, error) = self.failure.as_ref()?;
+            Some(error.value(python).clone().into_any())
+        };
+        expected.or_else(failed)
+    }
+
+    /// The exception that the reference raised in the last action.
+    fn ref_raised<'py>(&mut self, python: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        self.system
+            .with(python, |system| system.last_raised_by_reference())
+    }
+
+    /// The exception that the last action raised and the harness takes as a warning.
+    fn warning(&self, python: Python<'_>) -> Option<Py<PyAny>> {
+        self.warned.as_ref().map(|warned| warned.clone_ref(python))
+    }
+
+    /// Remarks something about the last step.
+    fn annotate(slf: &Bound<'_, Sut>, text: String) -> PyResult<()> {
+        let test = slf.borrow().test(slf.py())?;
+        let Some(last) = test.len().checked_sub(1) else {
+            return Ok(());
+        };
+        let step = Action::step_for(&test.get_item(last)?, slf)?;
+        test.set_item(last, Sut::action(slf, step, Some(text))?)
+    }
+
+    fn __getattr__<'py>(
+        slf: &Bound<'py, Sut>,
+        name: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let text: String = name.extract()?;
+        looking::pool_attribute(slf, &text)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Sut {}>", self.path.display())
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.test)
+    }
+
+    fn __clear__(&mut self) {
+        self.test = None;
+    }
+}
+
+impl Sut {
+    /// Uses the system itself.
+    pub(crate) fn with<'py, R>(
+        slf: &Bound<'py, Sut>,
+        work: impl FnOnce(&mut PythonSystem<'py>) -> R,
+    ) -> PyResult<R> {
+        Ok(slf.try_borrow_mut()?.system.with(slf.py(), work))
+    }
+
+    pub(crate) fn is_enabled(slf: &Bound<'_, Sut>, action: ActionId) -> PyResult<bool> {
+        Sut::with(slf, |system| system.is_enabled(action))
+    }
+
+    /// An action as an object.
+    pub(crate) fn action<'py>(
+        slf: &Bound<'py, Sut>,
+        step: Step,
+        note: Option<String>,
+    ) -> PyResult<Bound<'py, Action>> {
+        let action = Action {
+            sut: slf.clone().unbind(),
+            catalog: Arc::clone(&slf.borrow().catalog),
+            step,
+            note,
+        };
+        Bound::new(slf.py(), action)
+    }
+
+    /// Takes an action or a restart; false if that was a failure, which is kept.
+    pub(crate) fn take(slf: &Bound<'_, Sut>, action: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let step = Action::step_for(action, slf)?;
+        let Step::Act(id) = step else {
+            Sut::restart(slf)?;
+            return Ok(true);
+        };
+        let mut sut = slf.try_borrow_mut()?;
+        if let Some(test) = &sut.test {
+            test.bind(slf.py()).append(action)?;
+        }
+        let (outcome, warned) = sut.system.with(slf.py(), |system| {
+            let outcome = system.step(id);
+            (outcome, system.take_warned())
+        });
+        sut.warned = warned.map(Bound::unbind);
+        sut.note_coverage(slf.py(), false);
+        sut.judge(slf.py(), outcome)
+    }
+
+    /// Whether an outcome is good; if it is not, it is kept as the failure.
+    fn judge(&mut self, python: Python<'_>, outcome: Outcome) -> PyResult<bool> {
+        match outcome {
+            Outcome::Passed | Outcome::Expected => Ok(true),
+            Outcome::Interrupted => Err(PyKeyboardInterrupt::new_err(())),
+            Outcome::Failed(failure) => {
+                let error = self
+                    .system
+                    .with(python, |system| system.last_error(&failure.message));
+                let error =
+                    error.unwrap_or_else(|| PyAssertionError::new_err(failure.message.clone()));
+                self.failure = Some((*failure, error));
+                Ok(false)
+            }
+        }
+    }
+
+    fn start_anew(&mut self, python: Python<'_>) -> PyResult<()> {
+        let reset = self.system.with(python, |system| system.reset());
+        reset.map_err(|error| trouble(&error))?;
+        self.test = Some(new_test(python, Vec::new())?);
+        self.failure = None;
+        self.warned = None;
+        self.begin_measuring_anew(python)
+    }
+
+    /// The last failure as an exception to raise.
+    pub(crate) fn error(&self, python: Python<'_>) -> PyErr {
+        match &self.failure {
+            Some((_, error)) => error.clone_ref(python),
+            None => PyAssertionError::new_err("the action failed"),
+        }
+    }
+
+    /// What a line of a saved test stands for.
+    pub(crate) fn playable_step(&self, text: &str) -> PyResult<Step> {
+        let unknown = || PyKeyError::new_err(text.trim().to_owned());
+        let read = saved::read(&self.catalog, text).map_err(|_| unknown())?;
+        match read.lines.first().map(|line| &line.step) {
+            Some(saved::SavedStep::Restart) => Ok(Step::Restart),
+            Some(saved::SavedStep::Act { candidates }) => candidates
+                .last()
+                .copied()
+                .map(Step::Act)
+                .ok_or_else(unknown),
+            None => Err(unknown()),
+        }
+    }
+
+    /// A test of the core's from one of Python's: any iterable of actions.
+    pub(crate) fn core_test(slf: &Bound<'_, Sut>, test: &Bound<'_, PyAny>) -> PyResult<Test> {
+        let mut steps = Vec::new();
+        let mut remarks = Vec::new();
+        for action in test.try_iter()? {
+            let action = action?;
+            if let Ok(known) = action.cast::<Action>()
+                && let Some(note) = &known.get().note
+            {
+                remarks.push((steps.len(), note.clone()));
+            }
+            steps.push(Action::step_for(&action, slf)?);
+        }
+        Ok(Test { steps, remarks })
+    }
+
+    /// A test of Python's from one of the core's.
+    pub(crate) fn python_test<'py>(
+        slf: &Bound<'py, Sut>,
+        test: &Test,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let mut actions = Vec::new();
+        for (index, step) in test.steps.iter().enumerate() {
+            let mut remarks = test.remarks.iter().filter(|(at, _)| *at == index);
+            let note = remarks.next().map(|(_, remark)| remark.clone());
+            actions.push(Sut::action(slf, *step, note)?.into_any());
+        }
+        Ok(new_test(slf.py(), actions)?.into_bound(slf.py()))
+    }
+
+    /// What was touched for the first time in the last step, and in the check after it.
+    fn note_coverage(&mut self, python: Python<'_>, in_check: bool) {
+        let Some(measurement) = &mut self.measurement else {
+            return;
+        };
+        self.system.with(python, |system| {
+            if let Some(collector) = system.coverage() {
+                measurement.note(collector, in_check);
+            }
+        });
+    }
+
+    fn begin_measuring_anew(&mut self, python: Python<'_>) -> PyResult<()> {
+        let Some(measurement) = &mut self.measurement else {
+            return Ok(());
+        };
+        let begun = self.system.with(python, |system| {
+            let collector = system.coverage();
+            collector.map_or(Ok(()), |collector| measurement.begin_anew(collector))
+        });
+        begun.map_err(|error| trouble(&error))
+    }
+}
+
+/// A new list of steps.
+fn new_test(python: Python<'_>, actions: Vec<Bound<'_, PyAny>>) -> PyResult<Py<PyList>> {
+    static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let class = CLASS.get_or_try_init(python, || {
+        let module = python.import("testwright.test")?;
+        Ok::<_, PyErr>(module.getattr("Test")?.unbind())
+    })?;
+    let list = class.bind(python).call1((actions,))?;
+    Ok(list.cast_into::<PyList>()?.unbind())
+}
+
+fn load<'py>(
+    python: Python<'py>,
+    path: &PathBuf,
+    options: &Options,
+) -> PyResult<PythonSystem<'py>> {
+    let bytes = std::fs::read(path).map_err(|error| {
+        let message = format!("cannot read the harness `{}`: {error}", path.display());
+        match error.kind() {
+            std::io::ErrorKind::NotFound => PyFileNotFoundError::new_err(message),
+            _ => PyOSError::new_err(message),
+        }
+    })?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let wrong =
+        |problems: &[_]| HarnessError::new_err(testwright_cli::rendered(path, &text, problems));
+    let (harness, problems) = testwright_lang::parse(&text);
+    let errors: Vec<_> = problems
+        .into_iter()
+        .filter(|problem| problem.severity == testwright_lang::Severity::Error)
+        .collect();
+    if !errors.is_empty() {
+        return Err(wrong(&errors));
+    }
+    PythonSystem::load(python.into(), path, &text, harness, options).map_err(|error| match error {
+        LoadError::Diagnostics(problems) => wrong(&problems),
+        LoadError::Failed(error) => trouble(&error),
+    })
+}
+
+/// An error of ours as an exception.
+pub(crate) fn trouble(error: &Error) -> PyErr {
+    PyRuntimeError::new_err(error.to_string())
+}
+
+fn one_of<T: Copy>(name: &str, word: &str, choices: &[(&str, T)]) -> PyResult<T> {
+    let found = choices.iter().find(|(choice, _)| *choice == word);
+    found.map(|(_, value)| *value).ok_or_else(|| {
+        let words: Vec<String> = choices
+            .iter()
+            .map(|(word, _)| format!("{word:?}"))
+            .collect();
+        pyo3::exceptions::PyValueError::new_err(format!(
+            "{name} must be one of {}, not {word:?}",
+            words.join(", ")
+        ))
+    })
+}

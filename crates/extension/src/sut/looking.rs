@@ -1,0 +1,418 @@
+//! What the system is like now, and what the harness says about it.
+
+use pyo3::exceptions::{PyAttributeError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyList, PySet, PyTuple};
+use testwright_core::{ActionId, Snapshot, Step, System};
+
+use super::{Sut, trouble};
+use crate::action::Action;
+use crate::state::{State, by_index};
+
+/// The attributes `p_NAME`, `p_NAME_REF` and `p_NAME_used`.
+pub(super) fn pool_attribute<'py>(
+    slf: &Bound<'py, Sut>,
+    name: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let unknown = || PyAttributeError::new_err(format!("a Sut has no attribute `{name}`"));
+    let Some(pool) = name.strip_prefix("p_") else {
+        return Err(unknown());
+    };
+    let pools = Sut::with(slf, |system| {
+        let found = system.harness_object().getattr(name).ok();
+        (found, system.pools())
+    });
+    let (found, pools) = pools?;
+    if let Some(found) = found {
+        return Ok(found);
+    }
+    let used = pool.strip_suffix("_used").ok_or_else(unknown)?;
+    let pool = pools.into_iter().find(|known| known.name == used);
+    let used = pool.ok_or_else(unknown)?.used;
+    Ok(flags(slf.py(), &used)?.into_any())
+}
+
+fn flags<'py>(python: Python<'py>, used: &[bool]) -> PyResult<Bound<'py, PyDict>> {
+    let values = used.iter();
+    by_index(
+        python,
+        values.map(|used| PyBool::new(python, *used).to_owned().into_any()),
+    )
+}
+
+/// How harness code writes the slot of a pool.
+fn access(pool: &str, index: usize) -> String {
+    format!("self.p_{pool}[{index}]")
+}
+
+#[pymethods]
+impl Sut {
+    /// The name of the harness: its file without `.tstl`.
+    #[pyo3(name = "sut_name")]
+    fn name_of_harness(&self) -> String {
+        let stem = self.path.file_stem();
+        stem.map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+    }
+
+    /// A text with `self.p_avl[0]` written as people read it: `avl0`.
+    fn pretty_name(slf: &Bound<'_, Sut>, text: &str) -> PyResult<String> {
+        Sut::with(slf, |system| system.with_display_names(text))
+    }
+
+    /// The class of an action: its line in the harness.
+    fn action_class(slf: &Bound<'_, Sut>, action: &Bound<'_, PyAny>) -> PyResult<String> {
+        match Action::step_for(action, slf)? {
+            Step::Act(action) => {
+                let sut = slf.borrow();
+                let class = sut.classes.of_action(&sut.catalog, action);
+                Ok(sut.classes.text(class).to_owned())
+            }
+            Step::Restart => Ok(String::from("<<RESTART>>")),
+        }
+    }
+
+    /// All classes, in the order of the harness.
+    fn action_classes(&self) -> Vec<String> {
+        let texts = self.classes.iter();
+        texts
+            .map(|class| self.classes.text(class).to_owned())
+            .collect()
+    }
+
+    /// The classes that swarm testing never leaves out.
+    fn essential_classes(&self) -> Vec<String> {
+        let essential = self
+            .classes
+            .iter()
+            .filter(|class| self.classes.is_essential(*class));
+        essential
+            .map(|class| self.classes.text(class).to_owned())
+            .collect()
+    }
+
+    /// What a class needs: of each list, at least one class.
+    fn dependencies(&self, class: &str) -> Vec<Vec<String>> {
+        let Some(class) = self.classes.find(class) else {
+            return Vec::new();
+        };
+        let texts = |list: &Vec<_>| {
+            let texts = list
+                .iter()
+                .map(|class| self.classes.text(*class).to_owned());
+            texts.collect()
+        };
+        self.classes.dependencies(class).iter().map(texts).collect()
+    }
+
+    /// The place of an action in the harness, from 1; lower ones are simpler.
+    fn act_order(slf: &Bound<'_, Sut>, action: &Bound<'_, PyAny>) -> PyResult<i64> {
+        Ok(match Action::step_for(action, slf)? {
+            Step::Act(action) => action.0 as i64 + 1,
+            Step::Restart => -1,
+        })
+    }
+
+    /// Prints a test, a step a line.
+    #[pyo3(signature = (test, columns = 80))]
+    fn pretty_print_test(
+        slf: &Bound<'_, Sut>,
+        test: &Bound<'_, PyAny>,
+        columns: usize,
+    ) -> PyResult<()> {
+        let print = slf.py().import("builtins")?.getattr("print")?;
+        for line in Sut::pretty_lines(slf, test, columns)? {
+            print.call1((line,))?;
+        }
+        Ok(())
+    }
+
+    /// Prints the steps of the first test that the second does not have.
+    #[pyo3(signature = (t1, t2, columns = 80))]
+    fn pretty_print_removed(
+        slf: &Bound<'_, Sut>,
+        t1: &Bound<'_, PyAny>,
+        t2: &Bound<'_, PyAny>,
+        columns: usize,
+    ) -> PyResult<()> {
+        let kept = Sut::core_test(slf, t2)?.steps;
+        let print = slf.py().import("builtins")?.getattr("print")?;
+        let steps = Sut::core_test(slf, t1)?.steps;
+        for (line, step) in Sut::pretty_lines(slf, t1, columns)?.iter().zip(steps) {
+            if !kept.contains(&step) {
+                print.call1((line,))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The pools as harness code writes them: `self.p_avl`.
+    fn pools(slf: &Bound<'_, Sut>) -> PyResult<Vec<String>> {
+        let pools = Sut::with(slf, |system| system.pools())?;
+        Ok(pools
+            .iter()
+            .map(|pool| format!("self.p_{}", pool.name))
+            .collect())
+    }
+
+    /// The pools whose values are not worth showing.
+    fn opaque(slf: &Bound<'_, Sut>) -> PyResult<Vec<String>> {
+        let pools = Sut::with(slf, |system| system.pools())?;
+        let opaque = pools.iter().filter(|pool| pool.opaque);
+        Ok(opaque.map(|pool| format!("self.p_{}", pool.name)).collect())
+    }
+
+    /// The slots that a text mentions, each with its index, by pool and then by place in the text.
+    fn pool_uses(slf: &Bound<'_, Sut>, text: &str) -> PyResult<Vec<(String, String)>> {
+        let pools = Sut::with(slf, |system| system.pools())?;
+        let mut uses = Vec::new();
+        for pool in pools {
+            let start = format!("self.p_{}[", pool.name);
+            for (at, _) in text.match_indices(&start) {
+                let rest = &text[at + start.len()..];
+                if let Some(end) = rest.find(']') {
+                    uses.push((format!("{start}{}]", &rest[..end]), rest[..end].to_owned()));
+                }
+            }
+        }
+        Ok(uses)
+    }
+
+    /// The slots that are empty, and those whose value was not used yet.
+    fn get_pool_states(slf: &Bound<'_, Sut>) -> PyResult<(Vec<String>, Vec<String>)> {
+        let (mut empty, mut fresh) = (Vec::new(), Vec::new());
+        for pool in Sut::with(slf, |system| system.pools())? {
+            for (index, value) in pool.values.iter().enumerate() {
+                if value.is_none() {
+                    empty.push(access(&pool.name, index));
+                }
+                if !pool.used[index] {
+                    fresh.push(access(&pool.name, index));
+                }
+            }
+        }
+        Ok((empty, fresh))
+    }
+
+    /// The different values of all slots: pairs of a pool and a text.
+    fn unique_vals<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PyList>> {
+        let seen = PySet::empty(slf.py())?;
+        let values = PyList::empty(slf.py());
+        for pool in Sut::with(slf, |system| system.pools())? {
+            for value in pool.values.iter().filter(|value| !value.is_none()) {
+                let pair = (format!("self.p_{}", pool.name), value.str()?);
+                if !pool.opaque && !seen.contains(&pair)? {
+                    seen.add(&pair)?;
+                    values.append(&pair)?;
+                }
+            }
+        }
+        Ok(values)
+    }
+
+    /// Evaluates all `hint:` lines now.
+    fn hints<'py>(slf: &Bound<'py, Sut>) -> PyResult<Vec<Option<Bound<'py, PyAny>>>> {
+        Sut::with(slf, |system| system.hints())
+    }
+
+    /// The `feature:` lines.
+    fn features(slf: &Bound<'_, Sut>) -> PyResult<Vec<String>> {
+        Sut::with(slf, |system| {
+            let features = system.harness().features.iter();
+            features.map(|feature| feature.text.clone()).collect()
+        })
+    }
+
+    /// The function that abstracts the values of a pool, or `None`.
+    fn abstraction<'py>(slf: &Bound<'py, Sut>, pool: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let name = pool.strip_prefix("self.p_").unwrap_or(pool);
+        let found = Sut::with(slf, |system| {
+            let pools = system.pools();
+            let expression = pools
+                .into_iter()
+                .find(|known| known.name == name)?
+                .abstraction?;
+            Some(system.evaluate(&expression))
+        })?;
+        found.transpose()
+    }
+
+    /// The values of all slots as they are: pairs of a pool and a dictionary.
+    fn shallow_state<'py>(slf: &Bound<'py, Sut>) -> PyResult<Vec<(String, Bound<'py, PyDict>)>> {
+        let pools = Sut::with(slf, |system| system.pools())?;
+        let pair = |pool: testwright_python::PoolValues<'py>| {
+            let values = by_index(slf.py(), pool.values.iter())?;
+            Ok((format!("self.p_{}", pool.name), values))
+        };
+        pools.into_iter().map(pair).collect()
+    }
+
+    /// The state as it is now, to go back to with [`backtrack`].
+    fn state(slf: &Bound<'_, Sut>) -> PyResult<State> {
+        let test = slf.borrow().test(slf.py())?;
+        let core = Sut::core_test(slf, test.as_any())?;
+        let replays = slf.borrow().replays;
+        let copy = Sut::with(slf, |system| match replays {
+            true => None,
+            false => system.snapshot().ok(),
+        })?;
+        let pools = Sut::with(slf, |system| system.pools())?;
+        let listed = PyList::empty(slf.py());
+        let names: Vec<String> = pools.iter().map(|pool| pool.name.clone()).collect();
+        let values = match &copy {
+            Some(copy) => copy.pools(slf.py(), &pools),
+            None => pools.iter().map(|pool| pool.values.clone()).collect(),
+        };
+        for values in values {
+            listed.append(by_index(slf.py(), values.iter())?)?;
+        }
+        for pool in &pools {
+            listed.append(flags(slf.py(), &pool.used)?)?;
+        }
+        listed.append(test.as_any().call_method0("copy")?)?;
+        Ok(State {
+            copy,
+            test: core,
+            listed: listed.unbind(),
+            pools: names,
+        })
+    }
+
+    /// Goes back to a state: to a copy of its values, or by running its test where values cannot be copied.
+    fn backtrack(slf: &Bound<'_, Sut>, state: &Bound<'_, PyAny>) -> PyResult<()> {
+        let Ok(state) = state.cast::<State>() else {
+            return Err(PyTypeError::new_err(
+                "only what `state()` returns can be gone back to",
+            ));
+        };
+        let state = state.get();
+        let restored = Sut::with(slf, |system| match &state.copy {
+            Some(copy) => system.restore(copy).map(|()| true),
+            None => Ok(false),
+        })?;
+        let test = Sut::python_test(slf, &state.test)?;
+        if restored.map_err(|error| trouble(&error))? {
+            let mut sut = slf.borrow_mut();
+            sut.test = Some(test.unbind());
+            sut.failure = None;
+            return Ok(());
+        }
+        Sut::restart(slf)?;
+        for action in test.iter() {
+            Sut::take(slf, &action)?;
+        }
+        Ok(())
+    }
+
+    /// A state in which each value is what its pool's `ABSTRACT` function makes of it.
+    #[pyo3(name = "abstract")]
+    fn abstract_state<'py>(
+        slf: &Bound<'py, Sut>,
+        state: &Bound<'py, State>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let state = state.get();
+        let listed = state.listed.bind(slf.py());
+        let mut parts = Vec::new();
+        for (number, pool) in state.pools.iter().enumerate() {
+            let values = listed.get_item(number)?.cast_into::<PyDict>()?;
+            let function = Sut::abstraction(slf, pool)?;
+            let abstracted = PyDict::new(slf.py());
+            for (index, value) in values.iter() {
+                let value = match &function {
+                    Some(function) if !value.is_none() => function.call1((value,))?,
+                    _ => value,
+                };
+                abstracted.set_item(index, value)?;
+            }
+            parts.push(abstracted.into_any());
+        }
+        for number in state.pools.len()..2 * state.pools.len() {
+            parts.push(listed.get_item(number)?);
+        }
+        PyTuple::new(slf.py(), parts)
+    }
+
+    /// Whether going back to a state means running the test that led there.
+    fn set_replay_backtrack(&mut self, replay: bool) {
+        self.replays = replay;
+    }
+
+    /// Sets the level up to which `log:` lines speak: a number, `"All"`, or `None`.
+    fn set_log(slf: &Bound<'_, Sut>, level: &Bound<'_, PyAny>) -> PyResult<()> {
+        let all = level.extract::<String>().is_ok().then_some(i64::MAX);
+        let level = level.extract().ok().or(all);
+        Sut::with(slf, |system| system.set_log(level))
+    }
+
+    /// The statement of the reference for an action, or `None`.
+    fn get_ref_code(slf: &Bound<'_, Sut>, action: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+        let Some(action) = Sut::named_action(slf, action)? else {
+            return Ok(None);
+        };
+        let texts = Sut::with(slf, |system| system.ancestor_texts(action))?;
+        Ok(texts.map_err(|error| trouble(&error))?.1)
+    }
+
+    /// The exceptions that an action may raise, with commas between them, or `None`.
+    fn get_ok_exceptions(
+        slf: &Bound<'_, Sut>,
+        action: &Bound<'_, PyAny>,
+    ) -> PyResult<Option<String>> {
+        let Some(action) = Sut::named_action(slf, action)? else {
+            return Ok(None);
+        };
+        Sut::with(slf, |system| {
+            let template = system.actions().template_of(action);
+            let harness = system.harness();
+            let global = harness.exceptions.iter().map(|exception| &exception.text);
+            let own = &harness.actions[template.0].expected;
+            let all: Vec<&str> = global.chain(own).map(String::as_str).collect();
+            (!all.is_empty()).then(|| all.join(","))
+        })
+    }
+
+    /// The post-condition of an action, or `None`.
+    fn get_prop_code(slf: &Bound<'_, Sut>, action: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+        let Some(action) = Sut::named_action(slf, action)? else {
+            return Ok(None);
+        };
+        let text = Sut::with(slf, |system| system.post_text(action))?;
+        Ok(Some(text).filter(|text| !text.is_empty()))
+    }
+}
+
+impl Sut {
+    /// The action with a name, or the action itself.
+    fn named_action(slf: &Bound<'_, Sut>, action: &Bound<'_, PyAny>) -> PyResult<Option<ActionId>> {
+        let step = match action.extract::<String>() {
+            Ok(name) => slf.borrow().playable_step(&name)?,
+            Err(_) => Action::step_for(action, slf)?,
+        };
+        Ok(match step {
+            Step::Act(action) => Some(action),
+            Step::Restart => None,
+        })
+    }
+
+    /// The lines of a test, with the number of the step at the right.
+    fn pretty_lines(
+        slf: &Bound<'_, Sut>,
+        test: &Bound<'_, PyAny>,
+        columns: usize,
+    ) -> PyResult<Vec<String>> {
+        let mut lines = Vec::new();
+        for (number, action) in test.try_iter()?.enumerate() {
+            let action = action?.cast_into::<Action>()?;
+            let action = action.get();
+            let mut line = format!("{:<columns$}# STEP {number}", action.shown());
+            if action.shown().chars().count() >= columns {
+                line = format!("{} # STEP {number}", action.shown());
+            }
+            if let Some(note) = &action.note {
+                line = format!("{line}  ;;; {note}");
+            }
+            lines.push(line);
+        }
+        let _only_for_its_lifetime = slf;
+        Ok(lines)
+    }
+}

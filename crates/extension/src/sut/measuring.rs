@@ -1,0 +1,222 @@
+//! Coverage, as scripts ask for it: sets of statements and branches.
+//!
+//! A statement is `(file, line)`, a branch `(file, (from, to))`: every step from line to line, entries and exits of
+//! functions included, as TSTL and coverage.py count them.
+
+use std::collections::BTreeSet;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PySet;
+use testwright_core::{Error, TargetId};
+use testwright_python::{Arc, Collector};
+
+use super::Sut;
+
+/// What is remembered of coverage from step to step.
+pub(super) struct Measurement {
+    /// First touched in the last step.
+    new: Vec<TargetId>,
+    /// First touched in this test.
+    new_in_test: Vec<TargetId>,
+    /// Lines that were ever touched, and those among them that are new.
+    lines: BTreeSet<(usize, i32)>,
+    new_lines: BTreeSet<(usize, i32)>,
+    new_lines_in_test: BTreeSet<(usize, i32)>,
+}
+
+impl Measurement {
+    pub(super) fn new(collector: &Collector<'_>) -> Measurement {
+        let mut measurement = Measurement {
+            new: Vec::new(),
+            new_in_test: Vec::new(),
+            lines: BTreeSet::new(),
+            new_lines: BTreeSet::new(),
+            new_lines_in_test: BTreeSet::new(),
+        };
+        // What imports touch belongs to no test.
+        measurement.note(collector, false);
+        measurement
+    }
+
+    /// Notes what was touched first since the last call, in a step or in the check after it.
+    pub(super) fn note(&mut self, collector: &Collector<'_>, in_check: bool) {
+        if !in_check {
+            self.new.clear();
+            self.new_lines.clear();
+        }
+        for target in collector.take_new() {
+            self.new.push(target);
+            self.new_in_test.push(target);
+            let (file, arc) = collector.meaning(target);
+            for line in lines_of(arc) {
+                if self.lines.insert((file, line)) {
+                    self.new_lines.insert((file, line));
+                    self.new_lines_in_test.insert((file, line));
+                }
+            }
+        }
+    }
+
+    /// A new test begins.
+    pub(super) fn begin_anew(&mut self, collector: &Collector<'_>) -> Result<(), Error> {
+        // What a reset touches is no test's, either.
+        self.note(collector, false);
+        self.new.clear();
+        self.new_in_test.clear();
+        self.new_lines.clear();
+        self.new_lines_in_test.clear();
+        collector.begin_anew()
+    }
+}
+
+fn lines_of(arc: Arc) -> impl Iterator<Item = i32> {
+    [arc.0, arc.1].into_iter().filter(|line| *line > 0)
+}
+
+type Statement = (String, i32);
+type Branch = (String, (i32, i32));
+
+fn name_of(collector: &Collector<'_>) -> Vec<String> {
+    let files = collector.files();
+    files
+        .iter()
+        .map(|file| file.path.to_string_lossy().into_owned())
+        .collect()
+}
+
+fn branches(collector: &Collector<'_>, targets: impl Iterator<Item = TargetId>) -> Vec<Branch> {
+    let names = name_of(collector);
+    targets
+        .map(|target| {
+            let (file, arc) = collector.meaning(target);
+            (names[file].clone(), arc)
+        })
+        .collect()
+}
+
+fn statements(
+    collector: &Collector<'_>,
+    targets: impl Iterator<Item = TargetId>,
+) -> Vec<Statement> {
+    let names = name_of(collector);
+    let mut lines = BTreeSet::new();
+    for target in targets {
+        let (file, arc) = collector.meaning(target);
+        lines.extend(lines_of(arc).map(|line| (file, line)));
+    }
+    named(&names, &lines)
+}
+
+fn named(names: &[String], lines: &BTreeSet<(usize, i32)>) -> Vec<Statement> {
+    lines
+        .iter()
+        .map(|(file, line)| (names[*file].clone(), *line))
+        .collect()
+}
+
+impl Sut {
+    pub(super) fn measures(&self) -> bool {
+        self.measurement.is_some()
+    }
+
+    /// Asks the collector and the measurement, if there are any.
+    fn measured<'py, R>(
+        slf: &Bound<'py, Sut>,
+        ask: impl FnOnce(&Collector<'py>, &Measurement) -> R,
+    ) -> PyResult<R> {
+        let mut sut = slf.try_borrow_mut()?;
+        let Sut {
+            system,
+            measurement,
+            ..
+        } = &mut *sut;
+        let answer = system.with(slf.py(), |system| {
+            let collector = system.coverage()?;
+            Some(ask(collector, measurement.as_ref()?))
+        });
+        answer.ok_or_else(|| {
+            PyRuntimeError::new_err(
+                "coverage is not measured; load the harness with `coverage=True`",
+            )
+        })
+    }
+}
+
+#[pymethods]
+impl Sut {
+    /// Whether coverage is measured.
+    #[getter]
+    fn measures_coverage(&self) -> bool {
+        self.measures()
+    }
+
+    /// Every branch that was ever touched.
+    fn all_branches<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PySet>> {
+        let found = Sut::measured(slf, |collector, _| {
+            branches(collector, collector.all().iter())
+        })?;
+        PySet::new(slf.py(), found)
+    }
+
+    /// Every statement that was ever touched.
+    fn all_statements<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PySet>> {
+        let found = Sut::measured(slf, |collector, _| {
+            statements(collector, collector.all().iter())
+        })?;
+        PySet::new(slf.py(), found)
+    }
+
+    /// The branches that the current test touched.
+    pub(crate) fn curr_branches<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PySet>> {
+        let found = Sut::measured(slf, |collector, _| {
+            branches(collector, collector.current().iter())
+        })?;
+        PySet::new(slf.py(), found)
+    }
+
+    /// The statements that the current test touched.
+    pub(crate) fn curr_statements<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PySet>> {
+        let found = Sut::measured(slf, |collector, _| {
+            statements(collector, collector.current().iter())
+        })?;
+        PySet::new(slf.py(), found)
+    }
+
+    /// The branches that the last step, with the check after it, was the first ever to touch.
+    pub(crate) fn new_branches<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PySet>> {
+        let found = Sut::measured(slf, |collector, measurement| {
+            branches(collector, measurement.new.iter().copied())
+        })?;
+        PySet::new(slf.py(), found)
+    }
+
+    /// The statements that the last step, with the check after it, was the first ever to touch.
+    pub(crate) fn new_statements<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PySet>> {
+        let found = Sut::measured(slf, |collector, measurement| {
+            named(&name_of(collector), &measurement.new_lines)
+        })?;
+        PySet::new(slf.py(), found)
+    }
+
+    /// The branches that the current test was the first ever to touch.
+    fn new_curr_branches<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PySet>> {
+        let found = Sut::measured(slf, |collector, measurement| {
+            branches(collector, measurement.new_in_test.iter().copied())
+        })?;
+        PySet::new(slf.py(), found)
+    }
+
+    /// The statements that the current test was the first ever to touch.
+    fn new_curr_statements<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PySet>> {
+        let found = Sut::measured(slf, |collector, measurement| {
+            named(&name_of(collector), &measurement.new_lines_in_test)
+        })?;
+        PySet::new(slf.py(), found)
+    }
+
+    /// The files whose coverage is measured.
+    fn module_locations<'py>(slf: &Bound<'py, Sut>) -> PyResult<Vec<String>> {
+        Sut::measured(slf, |collector, _| name_of(collector))
+    }
+}

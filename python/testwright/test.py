@@ -1,0 +1,34 @@
+"""A test as a value: a list of actions that can be sliced, joined, edited and saved."""
+
+from __future__ import annotations
+
+
+class Test(list):
+    """A list of actions. Everything that works on lists works on tests, and parts of a test are tests."""
+
+    # Not a class of unit tests, whatever pytest thinks of the name.
+    __test__ = False
+
+    def __getitem__(self, place):
+        found = super().__getitem__(place)
+        return Test(found) if isinstance(place, slice) else found
+
+    def __add__(self, other):
+        return Test(super().__add__(list(other)))
+
+    def __radd__(self, other):
+        return Test(list(other) + list(self))
+
+    def __mul__(self, times):
+        return Test(super().__mul__(times))
+
+    __rmul__ = __mul__
+
+    def copy(self):
+        return Test(self)
+
+    def __str__(self):
+        return "\n".join(map(str, self))
+
+    def __repr__(self):
+        return f"Test([{', '.join(map(repr, self))}])"
