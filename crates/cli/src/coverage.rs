@@ -198,7 +198,8 @@ fn unwritten(error: testwright_report::Error) -> Error {
     })
 }
 
-fn now() -> Timestamp {
+/// The time, for reports that say when they were written.
+pub fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     Timestamp(since.map_or(0, |since| since.as_secs()))
 }
@@ -259,6 +260,21 @@ impl Reached {
             root: reports.root.clone(),
         }
     }
+}
+
+/// All that was ever reached, by no test in particular.
+pub fn coverage_report(collector: &Collector<'_>) -> CoverageReport {
+    let mut reached = Reached::new(Attribution::First);
+    reached.note(
+        || String::from("all tests"),
+        collector.all().iter().collect(),
+    );
+    let reports = Reports {
+        table: false,
+        places: Vec::new(),
+        root: std::env::current_dir().unwrap_or_default(),
+    };
+    reached.into_report(collector, &reports)
 }
 
 /// What can run in a file.

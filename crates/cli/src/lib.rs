@@ -28,6 +28,7 @@ mod render;
 mod report;
 
 pub use console::Terminal;
+pub use coverage::{coverage_report, now};
 
 use commands::Arguments;
 use console::Console;

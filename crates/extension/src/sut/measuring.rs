@@ -4,12 +4,14 @@
 //! functions included, as TSTL and coverage.py count them.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PySet;
 use testwright_core::{Error, TargetId};
 use testwright_python::{Arc, Collector};
+use testwright_report::{html, table};
 
 use super::Sut;
 
@@ -213,6 +215,61 @@ impl Sut {
             named(&name_of(collector), &measurement.new_lines_in_test)
         })?;
         PySet::new(slf.py(), found)
+    }
+
+    /// Writes a table of what was covered to a file; the percentage of lines and branches.
+    fn report(slf: &Bound<'_, Sut>, filename: PathBuf) -> PyResult<f64> {
+        let report = Sut::measured(slf, |collector, _| {
+            testwright_cli::coverage_report(collector)
+        })?;
+        let options = table::Options {
+            width: 120,
+            unicode: true,
+            colour: false,
+        };
+        std::fs::write(&filename, table::table(&report, &options)).map_err(|error| {
+            PyOSError::new_err(format!("cannot write `{}`: {error}", filename.display()))
+        })?;
+        Ok(report.counts().percentage())
+    }
+
+    /// Writes pages of the measured files, with what was covered in colour, to a folder; the percentage of lines and
+    /// branches.
+    fn html_report(slf: &Bound<'_, Sut>, folder: PathBuf) -> PyResult<f64> {
+        let report = Sut::measured(slf, |collector, _| {
+            testwright_cli::coverage_report(collector)
+        })?;
+        html::write(&report, &folder, testwright_cli::now())
+            .map_err(|error| PyOSError::new_err(error.to_string()))?;
+        Ok(report.counts().percentage())
+    }
+
+    /// Prints all arcs and lines that were covered, file by file.
+    fn internal_report(slf: &Bound<'_, Sut>) -> PyResult<()> {
+        let arcs = Sut::measured(slf, |collector, _| {
+            let mut arcs = vec![BTreeSet::new(); collector.files().len()];
+            for target in collector.all().iter() {
+                let (file, arc) = collector.meaning(target);
+                arcs[file].insert(arc);
+            }
+            let names = name_of(collector).into_iter();
+            names.zip(arcs).collect::<Vec<_>>()
+        })?;
+        let mut words = String::from("TSTL INTERNAL COVERAGE REPORT:\n");
+        let (mut all_arcs, mut all_lines) = (0, 0);
+        for (name, arcs) in arcs {
+            let lines: BTreeSet<i32> = arcs.iter().copied().flat_map(lines_of).collect();
+            let arcs: Vec<_> = arcs.into_iter().collect();
+            let lines: Vec<_> = lines.into_iter().collect();
+            words += &format!("{name} ARCS: {} {arcs:?}\n", arcs.len());
+            words += &format!("{name} LINES: {} {lines:?}\n", lines.len());
+            all_arcs += arcs.len();
+            all_lines += lines.len();
+        }
+        words +=
+            &format!("TOTAL BRANCHES COVERED: {all_arcs}\nTOTAL STATEMENTS COVERED: {all_lines}");
+        let print = slf.py().import("builtins")?.getattr("print")?;
+        print.call1((words,)).map(drop)
     }
 
     /// The files whose coverage is measured.

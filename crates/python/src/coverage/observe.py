@@ -69,10 +69,15 @@ class Sources:
         return not is_installed(path) or name.partition(".")[0] in self.imports
 
     def forget_loaded(self):
-        """Modules named expressly that this process needed itself are imported anew, or they could not be observed."""
+        """Modules are imported anew that could not be observed otherwise.
+
+        That are those named expressly that this process needed itself, and those that somebody else observes or did.
+        """
         for name, module in list(sys.modules.items()):
             path = getattr(module, "__file__", None)
-            if self.chosen and name != "__main__" and path and self.wants(name, path):
+            loader = getattr(getattr(module, "__spec__", None), "loader", None)
+            is_observed = hasattr(loader, "observed_by")
+            if (self.chosen or is_observed) and name != "__main__" and path and self.wants(name, path):
                 del sys.modules[name]
 
 
@@ -86,6 +91,9 @@ def is_module(name):
 class Finder:
     """Finds modules as ever, and has the code of those that are wanted observed."""
 
+    #: By this finders of ours know each other: there may be several, each loaded with a module of its own.
+    observes_modules = True
+
     def __init__(self, sources, observe):
         self.sources, self.observe = sources, observe
         self.known = {}
@@ -93,7 +101,8 @@ class Finder:
     def find_spec(self, name, path=None, target=None):
         for finder in list(sys.meta_path):
             find = getattr(finder, "find_spec", None)
-            if finder is self or find is None:
+            # If there are others, the latest has come first, and they would ask each other for ever.
+            if find is None or hasattr(finder, "observes_modules"):
                 continue
             spec = find(name, path, target)
             if spec is not None:
@@ -113,6 +122,7 @@ class Finder:
             return self.observed(get_code(name))
 
         loader.get_code = get_observed_code
+        loader.observed_by = self
 
     def observed(self, code):
         """The same code object for the same code, however often a module is executed: its inline caches stay warm."""
