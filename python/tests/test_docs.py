@@ -50,7 +50,7 @@ def test_links_lead_somewhere(page):
         assert not heading or heading in headings(file), f"{target} has no such heading"
 
 
-COMMANDS = ["check", "expand", "run", "replay", "reduce", "standalone", "cover"]
+COMMANDS = ["check", "expand", "run", "replay", "reduce", "regress", "standalone", "cover"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -58,9 +58,9 @@ def test_every_option_is_explained(command):
     text = (ROOT / "docs/guide/commands.md").read_text(encoding="utf-8")
     common = rows(text, "These are common to")
     explained = rows(text, f"## {command}\n") | {"--help"}
-    if command in {"run", "replay", "reduce", "standalone"}:
+    if command in {"run", "replay", "reduce", "regress", "standalone"}:
         explained |= common
-    if command in {"run", "replay"}:
+    if command in {"run", "replay", "regress"}:
         explained |= rows(text, "lines and branches the tests reach")
     usage = run([sys.executable, "-m", "testwright", command, "--help"], ROOT).stdout
     offered = set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", usage, re.MULTILINE))

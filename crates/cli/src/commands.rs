@@ -10,6 +10,7 @@ mod check;
 mod cover;
 mod expand;
 mod reduce;
+mod regress;
 mod replay;
 mod run;
 mod standalone;
@@ -49,6 +50,7 @@ pub(crate) enum Command {
     Run(run::Run),
     Replay(replay::Replay),
     Reduce(reduce::Reduce),
+    Regress(regress::Regress),
     Standalone(standalone::Standalone),
     Cover(cover::Cover),
 }
@@ -61,6 +63,7 @@ impl Command {
             Command::Run(run) => run.run(console),
             Command::Replay(replay) => replay.run(console),
             Command::Reduce(reduce) => reduce.run(console),
+            Command::Regress(regress) => regress.run(console),
             Command::Standalone(standalone) => standalone.run(console),
             Command::Cover(cover) => cover.run(console),
         }

@@ -193,7 +193,7 @@ fn all<T, R>(
 }
 
 /// Reads a saved test.
-fn test(
+pub(crate) fn test(
     console: &mut Console<'_>,
     system: &mut PythonSystem<'_>,
     file: TextFile,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use testwright_core::{ActionId, Catalog, Failure, FailureKind, Step, Test};
+use testwright_core::{ActionId, Catalog, Event, Failure, FailureKind, Step, Test};
 use testwright_lang::Harness;
 
 use crate::console::{Console, Look};
@@ -38,6 +38,22 @@ fn steps(test: &Test, text: impl Fn(ActionId) -> String) -> Vec<String> {
         Step::Restart => "<<RESTART>>".to_owned(),
     };
     test.steps.iter().map(text).collect()
+}
+
+/// What happened, a line for each step.
+pub(crate) fn events(catalog: &Catalog, events: &[Event]) -> Vec<String> {
+    let line = |event: &Event| match event {
+        Event::Restarted => "<<RESTART>>".to_owned(),
+        Event::Passed(action) | Event::Failed(action, _) => catalog.text(*action),
+        Event::Skipped(action) => format!("{}  (skipped)", catalog.text(*action)),
+        Event::Expected(action, exception) => {
+            format!(
+                "{}  (raised {exception}, as expected)",
+                catalog.text(*action)
+            )
+        }
+    };
+    events.iter().map(line).collect()
 }
 
 /// Says the steps of a test, numbered, and what the last one led to.

@@ -13,6 +13,7 @@ use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use crate::Timestamp;
 use crate::coverage::{Counts, CoverageReport, FileCoverage, Findings};
+use crate::xml::allowed;
 
 type Xml = Writer<Vec<u8>>;
 
@@ -190,20 +191,6 @@ fn rate(covered: usize, all: usize) -> String {
             text.trim_end_matches('0').to_owned()
         }
     }
-}
-
-/// The text without the characters that XML has no way to write.
-fn allowed(text: &str) -> String {
-    let is_allowed = |letter: char| !matches!(letter, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
-    text.chars()
-        .map(|letter| {
-            if is_allowed(letter) {
-                letter
-            } else {
-                '\u{fffd}'
-            }
-        })
-        .collect()
 }
 
 #[cfg(test)]

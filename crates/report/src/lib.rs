@@ -40,6 +40,7 @@
 //! - [`coverage`]: the model, and what follows from it ([`Findings`], [`Counts`]). Numbers agree with coverage.py's.
 //! - [`table`] for the terminal, [`html`] for the browser.
 //! - [`lcov`], [`cobertura`] for editors and build servers, [`data_file`] for coverage.py itself.
+//! - [`junit`]: not coverage, but which tests passed, for build servers as well.
 
 #![warn(missing_docs)]
 
@@ -48,6 +49,7 @@ pub mod coverage;
 pub mod data_file;
 mod error;
 pub mod html;
+pub mod junit;
 pub mod lcov;
 mod missing;
 pub mod table;
@@ -56,6 +58,7 @@ mod timestamp;
 mod toys;
 mod visible;
 mod whole;
+mod xml;
 
 pub use coverage::{Arc, Attribution, Counts, CoverageReport, FileCoverage, Findings};
 pub use error::Error;

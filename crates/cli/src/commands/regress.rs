@@ -1,0 +1,249 @@
+//! `testwright regress`: replay a suite of saved tests.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use testwright_core::replay::{ReplayOptions, replay};
+use testwright_core::{Error, System, Trace};
+use testwright_python::{Options, Output, PythonSystem};
+use testwright_report::Attribution;
+use testwright_report::junit::{TestCase, TestSuite, Verdict, junit};
+
+use super::SystemArguments;
+use super::replay::UntilInterrupted;
+use crate::console::{Console, Look};
+use crate::coverage::{CoverageArguments, Reached};
+use crate::files::{Destination, TextFile};
+use crate::{ExitStatus, Trouble, duration, load, quantity, report};
+
+/// Replay a suite of saved tests, and report like a test runner
+///
+/// A folder stands for all `.test` files in it and below. Tests that fail are shown with their failure,
+/// tests that the harness does not understand any more are counted as broken; the others run all the same.
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  testwright regress saved --harness stack.tstl
+  testwright regress saved/*.test --harness stack.tstl --junit results.xml
+  testwright regress saved --harness stack.tstl --coverage      what do they reach together?
+
+Exit status: 0 all tests pass, 1 a test fails, 2 a test is broken or what was asked could not be done."
+)]
+pub(crate) struct Regress {
+    /// Tests, and folders with tests
+    #[arg(required = true, value_name = "TEST|FOLDER")]
+    tests: Vec<PathBuf>,
+
+    /// The harness they were made from
+    #[arg(long, value_name = "FILE")]
+    harness: PathBuf,
+
+    /// Write the results as JUnit's XML, too
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+
+    /// Stop at the first test that does not pass
+    #[arg(long, short = 'x')]
+    stop: bool,
+
+    /// Name the tests that pass, too
+    #[arg(long, short)]
+    verbose: bool,
+
+    #[command(flatten)]
+    coverage: CoverageArguments,
+
+    #[command(flatten)]
+    system: SystemArguments,
+}
+
+impl Regress {
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+        let files = self.files()?;
+        let results = self
+            .junit
+            .as_deref()
+            .map(|path| Destination::prepare(path, &[]));
+        let results = results.transpose()?;
+        let reports = self.coverage.prepare()?;
+        let options = Options {
+            measured: self.coverage.measured(),
+            ..self.system.options(Output::Drop)
+        };
+        let (file, harness) = load::harness(console, &self.harness)?;
+        load::with_system(console, &file, harness, &options, |console, system| {
+            let mut reached = Reached::new(Attribution::Every);
+            let cases = self.replay_all(console, system, files, &mut reached)?;
+            let status = say_summary(console, &cases);
+            if let Some(collector) = system.coverage() {
+                let report = reached.into_report(collector, &reports);
+                reports.write(console, &report, |console, table| console.say(table))?;
+            }
+            let suite = TestSuite {
+                name: self.harness.display().to_string(),
+                cases,
+            };
+            match results {
+                Some(Destination::File(place)) => place.write(&junit(&suite))?,
+                Some(Destination::StandardOutput) => console.say(junit(&suite).trim_end()),
+                None => {}
+            }
+            Ok(status)
+        })
+    }
+
+    /// All files that are meant.
+    fn files(&self) -> Result<Vec<TextFile>, Trouble> {
+        let mut files = Vec::new();
+        for path in &self.tests {
+            if path.is_dir() {
+                files.extend(tests_below(path)?);
+            } else {
+                files.push(path.clone());
+            }
+        }
+        if files.is_empty() {
+            let error = Error::new("there are no tests to replay")
+                .with_help("name a folder that has `.test` files in it");
+            return Err(error.into());
+        }
+        let files = files.iter().map(|path| TextFile::read(path));
+        Ok(files.collect::<Result<_, _>>()?)
+    }
+
+    fn replay_all(
+        &self,
+        console: &mut Console<'_>,
+        system: &mut PythonSystem<'_>,
+        files: Vec<TextFile>,
+        reached: &mut Reached,
+    ) -> Result<Vec<TestCase>, Trouble> {
+        let options = ReplayOptions {
+            check: !self.system.no_check,
+        };
+        let mut cases = Vec::new();
+        for file in files {
+            let started = Instant::now();
+            let name = file.name.clone();
+            if let Some(collector) = system.coverage() {
+                collector.begin_anew()?;
+            }
+            let verdict = match load::test(console, system, file) {
+                Ok((_, test)) => {
+                    let trace = replay(system, &test, &options, &mut UntilInterrupted)?;
+                    if trace.interrupted {
+                        return Err(Trouble::Interrupted);
+                    }
+                    self.say_trace(console, &name, &trace);
+                    verdict(system, &trace)
+                }
+                Err(trouble) => {
+                    if let Trouble::Error(error) = &trouble {
+                        console.error(error);
+                    } else if matches!(trouble, Trouble::Interrupted) {
+                        return Err(trouble);
+                    }
+                    let message = String::from("the harness does not know all of its steps");
+                    Verdict::Broken { message }
+                }
+            };
+            if let Some(collector) = system.coverage() {
+                reached.note(|| name.clone(), collector.current().iter().collect());
+            }
+            let stop = self.stop && verdict != Verdict::Passed;
+            cases.push(TestCase {
+                name,
+                time: started.elapsed(),
+                verdict,
+            });
+            if stop {
+                break;
+            }
+        }
+        Ok(cases)
+    }
+
+    fn say_trace(&self, console: &mut Console<'_>, name: &str, trace: &Trace) {
+        match trace.failure() {
+            Some(failure) => {
+                let steps = quantity::of(trace.events.len() as u64, "step");
+                let words = console.paint(Look::Bad, format_args!("fails after {steps}"));
+                console.say(format_args!("{name}: {words}"));
+                report::say_failure(console, failure, 4);
+            }
+            None if self.verbose => {
+                let words = console.paint(Look::Good, "passes");
+                console.say(format_args!("{name}: {words}"));
+            }
+            None => {}
+        }
+        console.flush();
+    }
+}
+
+/// The `.test` files in a folder and below, in order of their names.
+fn tests_below(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let unreadable = |error| {
+        let message = format!("cannot read the folder `{}`: {error}", folder.display());
+        Error::new(message)
+    };
+    let mut entries: Vec<PathBuf> = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+        entries.push(entry.map_err(unreadable)?.path());
+    }
+    entries.sort();
+    let mut tests = Vec::new();
+    for path in entries {
+        if path.is_dir() {
+            tests.extend(tests_below(&path)?);
+        } else if path.extension().is_some_and(|ending| ending == "test") {
+            tests.push(path);
+        }
+    }
+    Ok(tests)
+}
+
+fn verdict(system: &PythonSystem<'_>, trace: &Trace) -> Verdict {
+    let Some(failure) = trace.failure() else {
+        return Verdict::Passed;
+    };
+    let mut details = report::events(system.actions(), &trace.events);
+    if !failure.details.is_empty() {
+        details.push(failure.details.clone());
+    }
+    Verdict::Failed {
+        kind: failure.kind.name().to_owned(),
+        message: failure.message.clone(),
+        details: details.join("\n"),
+    }
+}
+
+fn say_summary(console: &mut Console<'_>, cases: &[TestCase]) -> ExitStatus {
+    let count = |wanted: fn(&Verdict) -> bool| {
+        let found = cases.iter().filter(|case| wanted(&case.verdict));
+        found.count() as u64
+    };
+    let failed = count(|verdict| matches!(verdict, Verdict::Failed { .. }));
+    let broken = count(|verdict| matches!(verdict, Verdict::Broken { .. }));
+    let time: Duration = cases.iter().map(|case| case.time).sum();
+    let words = match (failed, broken) {
+        (0, 0) => console.paint(Look::Good, "all pass"),
+        (0, broken) => console.paint(Look::Bad, format_args!("{broken} broken")),
+        (failed, 0) => console.paint(Look::Bad, format_args!("{failed} failed")),
+        (failed, broken) => {
+            console.paint(Look::Bad, format_args!("{failed} failed, {broken} broken"))
+        }
+    };
+    console.say(format_args!(
+        "{} in {}: {words}",
+        quantity::of(cases.len() as u64, "test"),
+        duration::show(time)
+    ));
+    match (failed, broken) {
+        (_, 1..) => ExitStatus::CouldNot,
+        (1.., 0) => ExitStatus::FailureFound,
+        (0, 0) => ExitStatus::NothingFound,
+    }
+}

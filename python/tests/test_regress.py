@@ -1,0 +1,67 @@
+"""`testwright regress`: a suite of saved tests."""
+
+import xml.etree.ElementTree as xml
+
+import pytest
+
+FAILING = "stack0 = stack.Stack()\nstack0.top()\n"
+PASSING = "int0 = 1\nstack0 = stack.Stack()\nstack0.push(int0)\nstack0.top()\n"
+UNKNOWN = "stack7 = stack.Stack()\n"
+
+
+@pytest.fixture
+def suite(testwright):
+    testwright.write("saved/a.test", PASSING)
+    testwright.write("saved/deep/b.test", PASSING)
+    testwright.write("saved/notes.txt", "not a test\n")
+    return testwright
+
+
+def test_a_folder_stands_for_all_tests_in_it(suite):
+    done = suite("regress", "saved", "--harness", "stack.tstl")
+    assert done.stdout.startswith("2 tests in ") and done.stdout.endswith(": all pass\n")
+    done = suite("regress", "saved", "--harness", "stack.tstl", "--verbose")
+    assert "saved/a.test: passes\nsaved/deep/b.test: passes\n" in done.stdout
+
+
+def test_failures_are_shown_and_counted(suite):
+    suite.write("saved/c.test", FAILING)
+    done = suite("regress", "saved", "--harness", "stack.tstl", status=1)
+    assert "saved/c.test: fails after 2 steps\n" in done.stdout
+    assert "IndexError: list index out of range" in done.stdout
+    assert done.stdout.splitlines()[-1].endswith(": 1 failed")
+
+
+def test_broken_tests_do_not_keep_others_from_running(suite):
+    suite.write("saved/0.test", UNKNOWN)
+    suite.write("saved/1.test", FAILING)
+    done = suite("regress", "saved", "--harness", "stack.tstl", status=2)
+    assert "unknown-step" in done.stderr
+    assert done.stdout.splitlines()[-1].endswith(": 1 failed, 1 broken")
+    done = suite("regress", "-x", "saved", "--harness", "stack.tstl", status=2)
+    assert done.stdout.startswith("1 test in ")
+
+
+def test_results_for_build_servers(suite):
+    suite.write("saved/c.test", FAILING)
+    suite("regress", "saved", "--harness", "stack.tstl", "--junit", "out.xml", status=1)
+    root = xml.parse(suite.folder / "out.xml").getroot()
+    assert root.get("tests") == "3" and root.get("failures") == "1"
+    failure = root.find(".//testcase[@name='saved/c.test']/failure")
+    assert failure.get("message") == "IndexError: list index out of range"
+    assert "stack0.top()" in failure.text
+    done = suite("regress", "saved/a.test", "--harness", "stack.tstl", "--junit", "-")
+    assert "<testsuites" in done.stdout
+    done = suite("regress", "saved", "--harness", "stack.tstl", "--junit", "no/out.xml", status=2)
+    assert "its folder does not exist" in done.stderr
+
+
+def test_coverage_of_a_suite(suite):
+    done = suite("regress", "saved", "--harness", "stack.tstl", "--coverage")
+    assert "stack.py" in done.stdout
+
+
+def test_nothing_to_replay(suite):
+    (suite.folder / "empty").mkdir()
+    done = suite("regress", "empty", "--harness", "stack.tstl", status=2)
+    assert "there are no tests to replay" in done.stderr
