@@ -22,6 +22,7 @@ mod coverage;
 mod draw;
 mod explain;
 mod failures;
+mod fingerprint;
 mod forked;
 mod functions;
 mod harness_object;
