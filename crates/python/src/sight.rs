@@ -20,6 +20,7 @@ use std::ptr::null_mut;
 
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::types::PyType;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use classes::{Attributes, Classes, Shape};
@@ -119,6 +120,10 @@ enum Kind {
 pub(crate) struct Types {
     /// Nothing in them ever changes, nor in what they refer to.
     settled: FxHashSet<*mut ffi::PyTypeObject>,
+    /// What is written in C of classes: the methods of `str`, the attributes in `__slots__`.
+    descriptors: FxHashSet<*mut ffi::PyTypeObject>,
+    /// Classes written in C that the interpreter itself is made of.
+    builtin: FxHashSet<*mut ffi::PyTypeObject>,
     traversed: FxHashMap<*mut ffi::PyTypeObject, ffi::traverseproc>,
     classes: Classes,
 }
@@ -144,17 +149,29 @@ impl Types {
         for value in [python.None(), python.Ellipsis(), python.NotImplemented()] {
             settled.insert(value.bind(python).get_type().as_ptr().cast());
         }
+        settled.insert(types.getattr("CodeType")?.as_ptr().cast());
+        settled.insert(python.import("re")?.getattr("Pattern")?.as_ptr().cast());
+        // What is registered with an abstract class is counted by the world.
+        let registry = python.import("abc")?.getattr("ABC")?.getattr("_abc_impl")?;
+        settled.insert(registry.get_type().as_ptr().cast());
+        let mut descriptors = FxHashSet::default();
         for name in [
-            "CodeType",
             "WrapperDescriptorType",
             "MethodDescriptorType",
             "ClassMethodDescriptorType",
             "GetSetDescriptorType",
             "MemberDescriptorType",
         ] {
-            settled.insert(types.getattr(name)?.as_ptr().cast());
+            descriptors.insert(types.getattr(name)?.as_ptr().cast());
         }
-        settled.insert(python.import("re")?.getattr("Pattern")?.as_ptr().cast());
+        let mut builtin = settled.clone();
+        for module in [&builtins, &types] {
+            for value in module.dict().values() {
+                if value.is_instance_of::<PyType>() {
+                    builtin.insert(value.as_ptr().cast());
+                }
+            }
+        }
         let mut traversed = FxHashMap::default();
         let collections = python.import("collections")?;
         for (module, name) in [
@@ -167,6 +184,7 @@ impl Types {
             (&types, "CellType"),
             (&types, "MappingProxyType"),
             (&collections, "deque"),
+            (&collections, "_tuplegetter"),
         ] {
             let class = module.getattr(name)?.as_ptr().cast::<ffi::PyTypeObject>();
             // SAFETY: it is a class, alive because its module is.
@@ -175,6 +193,8 @@ impl Types {
         }
         Ok(Types {
             settled,
+            descriptors,
+            builtin,
             traversed,
             classes: Classes::new(python)?,
         })
@@ -227,7 +247,7 @@ impl View {
             if unsafe { ffi::Py_TYPE(node.object) } != node.class {
                 return false;
             }
-            if matches!(node.kind, Kind::Class(_)) && node.has_same_version(parts[0]) {
+            if matches!(node.kind, Kind::Class(_)) && node.has_same_version(parts) {
                 place = node.end;
                 continue;
             }
@@ -326,6 +346,15 @@ impl View {
         }
         if class == module {
             world.note_module(python, object);
+            return Ok(());
+        }
+        if types.descriptors.contains(&class) {
+            self.keep(python, object);
+            // SAFETY: all kinds of descriptors begin alike, and hold the class they are of.
+            world.note_class(
+                python,
+                unsafe { classes::class_of_descriptor(object) }.cast(),
+            );
             return Ok(());
         }
         // SAFETY: a check of flags of a type that is alive.
@@ -447,17 +476,15 @@ fn version(dictionary: Pointer) -> Option<u64> {
 }
 
 impl Node {
-    /// Whether this is a class with these bases whose dictionary was not touched.
+    /// Whether this is a class that begins with these parts and whose dictionary was not touched.
     #[inline]
-    fn has_same_version(&self, bases: Pointer) -> bool {
+    fn has_same_version(&self, parts: &[Pointer]) -> bool {
         let Kind::Class(Some(known)) = self.kind else {
             return false;
         };
-        // SAFETY: the object is a class made in Python, which has a dictionary of its own.
-        unsafe {
-            let class = &*self.object.cast::<ffi::PyTypeObject>();
-            class.tp_bases == bases && version(class.tp_dict) == Some(known)
-        }
+        // SAFETY: the object is a class made in Python.
+        let (own, attributes) = unsafe { parts_of_class(self.object) };
+        parts.starts_with(&own) && version(attributes) == Some(known)
     }
 
     /// Visits the parts of the object as it is now, until `visit` says that it is enough. False if it did.
@@ -493,17 +520,18 @@ impl Node {
                     function.func_kwdefaults,
                     function.func_closure,
                     function.func_dict,
+                    function.func_name,
+                    function.func_qualname,
+                    function.func_doc,
+                    function.func_module,
                 ]
                 .into_iter()
                 .all(visit)
             }
             Kind::Class(_) => {
-                // SAFETY: the object is a class made in Python, which has bases and a dictionary of its own.
-                let (bases, attributes) = unsafe {
-                    let class = &*object.cast::<ffi::PyTypeObject>();
-                    (class.tp_bases, class.tp_dict)
-                };
-                visit(bases) && for_each_entry(attributes, visit)
+                // SAFETY: the object is a class made in Python.
+                let (own, attributes) = unsafe { parts_of_class(object) };
+                own.into_iter().all(&mut *visit) && for_each_entry(attributes, visit)
             }
             Kind::Instance(number) => {
                 let shape = types.classes.number(number);
@@ -512,6 +540,19 @@ impl Node {
             }
         }
     }
+}
+
+/// What a class holds itself, its bases and its names, and the dictionary of its attributes.
+///
+/// # Safety
+///
+/// The object must be a class made in Python.
+#[inline]
+unsafe fn parts_of_class(object: Pointer) -> ([Pointer; 3], Pointer) {
+    // SAFETY: classes made in Python have this layout, and a dictionary of their own.
+    let class = unsafe { &*object.cast::<ffi::PyHeapTypeObject>() };
+    let own = [class.ht_type.tp_bases, class.ht_name, class.ht_qualname];
+    (own, class.ht_type.tp_dict)
 }
 
 /// A visitor as the garbage collector's functions want it.

@@ -237,17 +237,24 @@ def names_of(code):
         while waiting:
             current = waiting.pop()
             attributes.update(current.co_names)
-            waiting.extend(
-                constant for constant in current.co_consts if isinstance(constant, types.CodeType)
-            )
+            for constant in current.co_consts:
+                if isinstance(constant, types.CodeType):
+                    waiting.append(constant)
+                elif isinstance(constant, str) and constant.startswith("__"):
+                    attributes.add(constant)  # as in getattr(function, "__globals__")
+            loaded = [None, None]
             for instruction in dis.get_instructions(current):
                 name = instruction.opname
                 if name == "IMPORT_NAME":
-                    imported.add(instruction.argval)
+                    # Before it, how many packages to go up was loaded, then the names to take.
+                    level = loaded[-2].argval if loaded[-2] else None
+                    imported.add(instruction.argval if level == 0 else f".{instruction.argval}")
                 elif name == "MATCH_CLASS":
                     makes_up_names = True
                 elif name.endswith(("_GLOBAL", "_NAME")) or "FROM_DICT_OR_GLOBALS" in name:
                     globals_.add(instruction.argval)
+                if name != "EXTENDED_ARG":
+                    loaded = [loaded[-1], instruction]
         known = NAMES_OF[code] = (
             sorted(globals_),
             sorted(attributes),
@@ -255,6 +262,79 @@ def names_of(code):
             makes_up_names,
         )
     return known
+
+
+class Libraries:
+    """Modules of the standard library, by name, whose code is taken as it comes."""
+
+    FOLDER = os.path.join(os.path.dirname(os.__file__), "")
+
+    def __init__(self, names):
+        self.names = names
+        self.asked = {}
+
+    def namespace(self, name):
+        """The namespace of one of the modules; none if it is not loaded, or another module has taken its name."""
+        module = sys.modules.get(name)
+        if type(module) is not types.ModuleType or name not in self.names:
+            return None
+        origin = getattr(vars(module).get("__spec__"), "origin", None)
+        if origin not in ("built-in", "frozen"):
+            if type(origin) is not str or not origin.startswith(self.FOLDER):
+                return None
+            if "site-packages" in origin or "dist-packages" in origin:
+                return None
+        return vars(module)
+
+    def has(self, owner):
+        """Whether a namespace is that of one of the modules, or a class found there under its name."""
+        if type(owner) is dict:
+            return any(self.namespace(name) is owner for name in self.names)
+        found = self.namespace(TYPE_MODULE(owner))
+        for name in TYPE_QUALNAME(owner).split("."):
+            if issubclass(type(found), type):
+                found = TYPE_DICT(found)
+            if found is None:
+                return False
+            found = found.get(name)
+        return found is owner
+
+    def asked_by(self, owner):
+        """The names that the code of the owner's module, and of modules it uses, mentions."""
+        name = owner.get("__name__") if type(owner) is dict else TYPE_MODULE(owner)
+        if name not in self.asked:
+            names, seen = set(), {}
+            waiting = [owner if type(owner) is dict else self.namespace(name)]
+            while waiting:
+                thing = waiting.pop()
+                if id(thing) in seen:
+                    continue
+                seen[id(thing)] = thing  # or another would get its number
+                kind = type(thing)
+                if kind is dict or kind is types.MappingProxyType:
+                    # Dictionaries in a dictionary are data.
+                    waiting.extend(value for value in thing.values() if type(value) is not dict)
+                elif kind is types.FunctionType:
+                    waiting.append(thing.__code__)
+                elif kind is types.CodeType:
+                    names.update(thing.co_names)
+                    waiting.extend(thing.co_consts)
+                elif kind in (staticmethod, classmethod):
+                    waiting.append(thing.__func__)
+                elif kind is property:
+                    waiting.extend((thing.fget, thing.fset, thing.fdel))
+                elif kind is types.ModuleType:
+                    waiting.append(self.namespace(thing.__name__))
+                elif issubclass(kind, type):
+                    waiting.append(TYPE_DICT(thing))
+            self.asked[name] = sorted(names)
+        return self.asked[name]
+
+
+# Of a class, whatever its own class has to say.
+TYPE_MODULE = type.__dict__["__module__"].__get__
+TYPE_QUALNAME = type.__dict__["__qualname__"].__get__
+TYPE_DICT = type.__dict__["__dict__"].__get__
 
 
 class Surroundings:

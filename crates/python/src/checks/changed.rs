@@ -62,10 +62,9 @@ const LONGEST_PAUSE: u32 = 64;
 
 impl<'py> Changed<'py> {
     pub(crate) fn new(context: &Context<'py>) -> PyResult<Changed<'py>> {
-        let names_of = context.support.getattr("names_of")?;
         Ok(Changed {
             types: Types::new(context.python)?,
-            world: World::new(context.python, names_of)?,
+            world: World::new(&context.support)?,
             seen: FxHashSet::default(),
             groups: Vec::new(),
             instances: None,
