@@ -488,7 +488,8 @@ impl Node {
     }
 
     /// Visits the parts of the object as it is now, until `visit` says that it is enough. False if it did.
-    fn for_each_part(&self, types: &Types, visit: &mut dyn FnMut(Pointer) -> bool) -> bool {
+    #[inline]
+    fn for_each_part<V: FnMut(Pointer) -> bool>(&self, types: &Types, visit: &mut V) -> bool {
         let object = self.object;
         match self.kind {
             // SAFETY: the object is a tuple, and visiting runs no Python code.
@@ -505,10 +506,7 @@ impl Node {
             Kind::Traversed(traverse) => {
                 // SAFETY: the function is the one of the object's type, or of one it is derived from, and `hand_on`
                 // gets back the closure that is handed to it here.
-                unsafe {
-                    let mut visit: &mut dyn FnMut(Pointer) -> bool = visit;
-                    traverse(object, hand_on, (&raw mut visit).cast::<c_void>()) == 0
-                }
+                unsafe { traverse(object, hand_on::<V>, (&raw mut *visit).cast()) == 0 }
             }
             Kind::Function => {
                 // SAFETY: the object is a function, so it has this layout.
@@ -556,14 +554,14 @@ unsafe fn parts_of_class(object: Pointer) -> ([Pointer; 3], Pointer) {
 }
 
 /// A visitor as the garbage collector's functions want it.
-extern "C" fn hand_on(part: Pointer, closure: *mut c_void) -> c_int {
+extern "C" fn hand_on<V: FnMut(Pointer) -> bool>(part: Pointer, closure: *mut c_void) -> c_int {
     // SAFETY: `for_each_part` hands over a closure of this type, which outlives the call.
-    let visit = unsafe { &mut *closure.cast::<&mut dyn FnMut(Pointer) -> bool>() };
+    let visit = unsafe { &mut *closure.cast::<V>() };
     c_int::from(!visit(part))
 }
 
 /// Visits keys and values of a dictionary.
-fn for_each_entry(dictionary: Pointer, visit: &mut dyn FnMut(Pointer) -> bool) -> bool {
+fn for_each_entry(dictionary: Pointer, visit: &mut impl FnMut(Pointer) -> bool) -> bool {
     let mut position = 0;
     let (mut key, mut value) = (null_mut(), null_mut());
     // SAFETY: the object is a dictionary, and visiting runs no Python code that could change it.
@@ -580,10 +578,11 @@ fn for_each_entry(dictionary: Pointer, visit: &mut dyn FnMut(Pointer) -> bool) -
 /// # Safety
 ///
 /// The object must be an instance of the class that the shape is of.
+#[inline]
 unsafe fn for_each_attribute(
     object: Pointer,
     shape: &Shape,
-    visit: &mut dyn FnMut(Pointer) -> bool,
+    visit: &mut impl FnMut(Pointer) -> bool,
 ) -> bool {
     for offset in &shape.slots {
         // SAFETY: the class says that an object or null is at this offset.
