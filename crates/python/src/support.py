@@ -6,7 +6,9 @@ import dis
 import importlib.machinery
 import os
 import random
+import re
 import signal
+import string
 import sys
 import sysconfig
 import types
@@ -227,12 +229,19 @@ def source_of(loader):
 
 NAMES_OF = {}
 
+# Functions that are handed the name of an attribute, and what is between them and their call.
+NAME_TAKING = {"getattr", "hasattr", "setattr", "delattr"}
+SIMPLE_LOADS = {"LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK", "LOAD_DEREF", "LOAD_CONST"}
+OF_NO_ACCOUNT = {"EXTENDED_ARG", "PRECALL", "PUSH_NULL"}
+
 
 def names_of(code):
-    """What code mentions: globals, attributes, modules it imports, and whether it takes attributes by other names."""
+    """What code mentions: globals, attributes, modules it imports, whether it takes attributes by other names, and
+    which of the functions that do so it only calls with names that stand there."""
     known = NAMES_OF.get(code)
     if known is None:
         globals_, attributes, imported, makes_up_names = set(), set(), set(), False
+        named, unnamed = set(), set()
         waiting = [code]
         while waiting:
             current = waiting.pop()
@@ -242,26 +251,65 @@ def names_of(code):
                     waiting.append(constant)
                 elif isinstance(constant, str) and constant.startswith("__"):
                     attributes.add(constant)  # as in getattr(function, "__globals__")
-            loaded = [None, None]
-            for instruction in dis.get_instructions(current):
-                name = instruction.opname
+            instructions = dis.get_instructions(current)
+            instructions = [step for step in instructions if step.opname not in OF_NO_ACCOUNT]
+            for place, instruction in enumerate(instructions):
+                name, value = instruction.opname, instruction.argval
                 if name == "IMPORT_NAME":
                     # Before it, how many packages to go up was loaded, then the names to take.
-                    level = loaded[-2].argval if loaded[-2] else None
-                    imported.add(instruction.argval if level == 0 else f".{instruction.argval}")
+                    is_absolute = place >= 2 and instructions[place - 2].argval == 0
+                    imported.add(value if is_absolute else f".{value}")
                 elif name == "MATCH_CLASS":
                     makes_up_names = True
+                elif name in ("LOAD_ATTR", "LOAD_METHOD") and value == "format":
+                    before = instructions[place - 1]
+                    if before.opname == "LOAD_CONST" and not instruction.is_jump_target:
+                        attributes.update(names_in_format(str(before.argval)))
+                    else:
+                        makes_up_names = True
                 elif name.endswith(("_GLOBAL", "_NAME")) or "FROM_DICT_OR_GLOBALS" in name:
-                    globals_.add(instruction.argval)
-                if name != "EXTENDED_ARG":
-                    loaded = [loaded[-1], instruction]
+                    globals_.add(value)
+                    if value in NAME_TAKING:
+                        constant = constant_name(instructions[place + 1 : place + 5])
+                        (unnamed if constant is None else named).add(value)
+                        attributes.update(() if constant is None else (constant,))
         known = NAMES_OF[code] = (
             sorted(globals_),
             sorted(attributes),
             sorted(imported),
             makes_up_names,
+            sorted(named - unnamed),
         )
     return known
+
+
+def constant_name(following):
+    """The name that a call takes, if it begins with a variable and that name; these instructions follow its function."""
+    for count in (2, 3):
+        *arguments, call = following[: count + 1] or [None]
+        if (
+            len(arguments) == count
+            and call.opname in ("CALL", "CALL_FUNCTION")
+            and call.arg == count
+            and all(argument.opname in SIMPLE_LOADS for argument in arguments)
+            and not any(step.is_jump_target for step in following[: count + 1])
+            and arguments[1].opname == "LOAD_CONST"
+            and type(arguments[1].argval) is str
+        ):
+            return arguments[1].argval
+    return None
+
+
+def names_in_format(text):
+    """The attributes that `text.format` takes."""
+    names = set()
+    try:
+        for _, field, specification, _ in string.Formatter().parse(text):
+            names.update(re.findall(r"\.([^.\[]+)", field or ""))
+            names.update(names_in_format(specification or ""))
+    except ValueError:
+        pass  # then it raises
+    return names
 
 
 class Libraries:

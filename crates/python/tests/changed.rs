@@ -471,6 +471,46 @@ fn what_library_code_asks_for() {
 }
 
 #[test]
+fn names_that_are_handed_over() {
+    let counted = "state = [0]\nclass A:\n    @property\n    def odd(self): return state[0]\ndef make(): return A()\ndef spoil(): state[0] += 1\n";
+    for (name, fine, told) in [
+        ("case_v1", "getattr(a, 'odd') < 3", None),
+        ("case_v2", "getattr(a, 'odd', None) < 3", None),
+        ("case_v3", "'{0.odd}'.format(a) < '3'", None),
+        ("case_v4", "'{0:{1.odd}}'.format(1, a) != '  1'", None),
+        (
+            "case_v5",
+            "getattr(a, ''.join(['od', 'd'])) < 3",
+            Some("made up"),
+        ),
+        (
+            "case_v6",
+            "getattr(a, 'odd' if a else 'o') < 3",
+            Some("made up"),
+        ),
+        (
+            "case_v7",
+            "list(map(getattr, [a], ['odd']))[0] < 3",
+            Some("made up"),
+        ),
+        (
+            "case_v8",
+            "(text if a else '{0}').format(a) < '3'",
+            Some("made up"),
+        ),
+        ("case_v9", "str.format(text, a) < '3'", Some("made up")),
+        (
+            "case_v10",
+            "hasattr(a, 'odd') and getattr(a, text[3:6]) < 3",
+            Some("made up"),
+        ),
+    ] {
+        let module = format!("{counted}text = '{{0.odd}}'\ndef fine(a): return {fine}\n");
+        is_noticed_or_told(name, &module, told);
+    }
+}
+
+#[test]
 fn classes_written_in_c() {
     for (name, import, fine, told) in [
         (

@@ -28,8 +28,9 @@ pub(crate) struct Changed<'py> {
     any_ran_unseen: bool,
     /// Whether the world is one that can be compared.
     knows_world: bool,
-    /// How often it could not be looked at. There is no use in trying for ever.
+    /// How often it could not be looked at, and how often it could. There is no use in trying for ever.
     failures: u32,
+    successes: u32,
     why_all: Option<String>,
 }
 
@@ -63,6 +64,8 @@ struct Instance<'py> {
 }
 
 const MOST_FAILURES: u32 = 3;
+/// To look in vain takes as long as what is saved in about so many checks.
+const SUCCESSES_PER_FAILURE: u32 = 200;
 const LONGEST_PAUSE: u32 = 64;
 
 impl<'py> Changed<'py> {
@@ -78,6 +81,7 @@ impl<'py> Changed<'py> {
             any_ran_unseen: false,
             knows_world: false,
             failures: 0,
+            successes: 0,
             why_all: None,
         })
     }
@@ -92,7 +96,7 @@ impl<'py> Changed<'py> {
         context: &Context<'py>,
         properties: &mut [Property<'py>],
     ) -> bool {
-        if self.failures > MOST_FAILURES {
+        if self.failures > MOST_FAILURES + self.successes / SUCCESSES_PER_FAILURE {
             return false;
         }
         if self.types.know_too_many_classes() {
@@ -131,7 +135,7 @@ impl<'py> Changed<'py> {
                 return self.give_up(unknown);
             }
         }
-        self.failures = 0;
+        self.successes = self.successes.saturating_add(1);
         self.any_ran = self.has_too_many;
         self.any_ran_unseen = self.has_too_many;
         let instances = self.instances.iter_mut().flatten().flatten().flatten();

@@ -4,6 +4,7 @@
 //! itself. Of modules and classes, only what has a name that some reached code mentions can be reached, unless there
 //! is code that makes up names when it runs.
 
+use std::ffi::CStr;
 use std::ptr::null_mut;
 
 use pyo3::ffi;
@@ -120,11 +121,10 @@ const ALL_SEEING_ATTRIBUTES: [&str; 14] = [
 ];
 
 /// Attributes that get at others by names that no code mentions.
-const NAME_TAKING_ATTRIBUTES: [&str; 8] = [
+const NAME_TAKING_ATTRIBUTES: [&str; 7] = [
     "__dict__",
     "__getattribute__",
     "attrgetter",
-    "format",
     "format_map",
     "getattr_static",
     "methodcaller",
@@ -347,18 +347,25 @@ impl World {
         }
         let builtins = self.builtins_of(python, &globals)?;
         let found = self.names_of.bind(python).call1((code,)).map_err(trouble)?;
-        let (global, attributes, imported, makes_up_names): (
+        let (global, attributes, imported, makes_up_names, harmless): (
             Vec<Bound<'_, PyString>>,
             Vec<String>,
             Vec<String>,
             bool,
+            Vec<String>,
         ) = found.extract().map_err(trouble)?;
         self.makes_up_names |= makes_up_names;
         let mut values = self.look_up_imported(python, &imported)?;
         for name in global {
             let value = self.look_up(python, globals.as_ptr(), &name);
             if value.is_null() {
-                values.push(self.look_up(python, builtins, &name));
+                let value = self.look_up(python, builtins, &name);
+                // Here, `getattr` and the like only get names that the code mentions.
+                let is_harmless =
+                    |other: &String| name == other.as_str() && is_builtin(value, other);
+                if !harmless.iter().any(is_harmless) {
+                    values.push(value);
+                }
             }
             values.push(value);
         }
@@ -634,6 +641,18 @@ fn is_plain_module(object: Pointer) -> bool {
     unsafe { ffi::Py_TYPE(object) == &raw mut ffi::PyModule_Type }
 }
 
+/// Whether an object is null or the function with this name that is written in C.
+fn is_builtin(object: Pointer, name: &str) -> bool {
+    // SAFETY: the object was found in a namespace; if it is such a function, it has this layout, and a name.
+    unsafe {
+        object.is_null()
+            || ffi::Py_TYPE(object) == &raw mut ffi::PyCFunction_Type
+                && CStr::from_ptr((*(*object.cast::<ffi::PyCFunctionObject>()).m_ml).ml_name)
+                    .to_bytes()
+                    == name.as_bytes()
+    }
+}
+
 /// What classes, which are kept alive by the world, hold under a name.
 fn held_by(python: Python<'_>, name: &str, classes: Vec<Pointer>) -> Vec<Pointer> {
     let name = PyString::new(python, name);
@@ -660,7 +679,7 @@ fn keys(dictionary: Pointer) -> Vec<String> {
     names
 }
 
-fn entry(dictionary: Pointer, name: &std::ffi::CStr) -> Option<String> {
+fn entry(dictionary: Pointer, name: &CStr) -> Option<String> {
     // SAFETY: it is a dictionary whose keys are texts; the borrowed reference is used at once.
     unsafe { text(ffi::PyDict_GetItemString(dictionary, name.as_ptr())) }
 }
