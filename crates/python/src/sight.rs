@@ -216,7 +216,8 @@ impl View {
         seen.clear();
         let mut found: Vec<Pointer> = self.roots.iter().rev().copied().collect();
         while let Some(object) = found.pop() {
-            if !seen.insert(object) {
+            // Methods are mostly known to the world, through their class, and compared there.
+            if !seen.insert(object) || world.knows_function(object) {
                 continue;
             }
             if let Err(unknown) = self.look_at(python, object, types, &mut found, world) {

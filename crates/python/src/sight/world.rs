@@ -207,6 +207,14 @@ impl World {
             && self.view.nodes_are_unchanged(types)
     }
 
+    /// Whether an object, which must be alive, is a function that the world has looked at.
+    #[inline]
+    pub(super) fn knows_function(&self, object: Pointer) -> bool {
+        // SAFETY: the object is alive.
+        let is_function = unsafe { ffi::Py_TYPE(object) == &raw mut ffi::PyFunction_Type };
+        is_function && self.seen.contains(&object)
+    }
+
     /// Looks at what was noted since.
     pub(crate) fn complete(
         &mut self,
