@@ -15,6 +15,7 @@ type Class = *mut ffi::PyTypeObject;
 
 /// How the instances of a class are built.
 pub(crate) struct Shape {
+    #[cfg(Py_3_11)]
     class: Class,
     pub(crate) number: usize,
     pub(crate) base: Base,
@@ -177,6 +178,7 @@ for probe in probes:
         self.kept.push(kept.unbind());
         self.numbers.insert(class, number);
         self.shapes.push(Shape {
+            #[cfg(Py_3_11)]
             class,
             number,
             base,

@@ -46,6 +46,16 @@ pub(crate) struct World {
     count_registrations: Py<PyAny>,
 }
 
+/// What `names_of` in `support.py` tells of code: globals, attributes, modules it imports, whether it makes up names,
+/// and which of the functions that could do so it only calls with names that stand there.
+type Mentions<'py> = (
+    Vec<Bound<'py, PyString>>,
+    Vec<String>,
+    Vec<String>,
+    bool,
+    Vec<String>,
+);
+
 struct Lookup {
     namespace: Pointer,
     name: Pointer,
@@ -355,13 +365,8 @@ impl World {
         }
         let builtins = self.builtins_of(python, &globals)?;
         let found = self.names_of.bind(python).call1((code,)).map_err(trouble)?;
-        let (global, attributes, imported, makes_up_names, harmless): (
-            Vec<Bound<'_, PyString>>,
-            Vec<String>,
-            Vec<String>,
-            bool,
-            Vec<String>,
-        ) = found.extract().map_err(trouble)?;
+        let (global, attributes, imported, makes_up_names, harmless): Mentions<'_> =
+            found.extract().map_err(trouble)?;
         self.makes_up_names |= makes_up_names;
         let mut values = self.look_up_imported(python, &imported)?;
         for name in global {
