@@ -20,6 +20,7 @@ use std::ptr::null_mut;
 
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::types::PyType;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use classes::{Attributes, Classes, Shape};
@@ -119,6 +120,10 @@ enum Kind {
 pub(crate) struct Types {
     /// Nothing in them ever changes, nor in what they refer to.
     settled: FxHashSet<*mut ffi::PyTypeObject>,
+    /// What is written in C of classes: the methods of `str`, the attributes in `__slots__`.
+    descriptors: FxHashSet<*mut ffi::PyTypeObject>,
+    /// Classes written in C that the interpreter itself is made of.
+    builtin: FxHashSet<*mut ffi::PyTypeObject>,
     traversed: FxHashMap<*mut ffi::PyTypeObject, ffi::traverseproc>,
     classes: Classes,
 }
@@ -144,17 +149,29 @@ impl Types {
         for value in [python.None(), python.Ellipsis(), python.NotImplemented()] {
             settled.insert(value.bind(python).get_type().as_ptr().cast());
         }
+        settled.insert(types.getattr("CodeType")?.as_ptr().cast());
+        settled.insert(python.import("re")?.getattr("Pattern")?.as_ptr().cast());
+        // What is registered with an abstract class is counted by the world.
+        let registry = python.import("abc")?.getattr("ABC")?.getattr("_abc_impl")?;
+        settled.insert(registry.get_type().as_ptr().cast());
+        let mut descriptors = FxHashSet::default();
         for name in [
-            "CodeType",
             "WrapperDescriptorType",
             "MethodDescriptorType",
             "ClassMethodDescriptorType",
             "GetSetDescriptorType",
             "MemberDescriptorType",
         ] {
-            settled.insert(types.getattr(name)?.as_ptr().cast());
+            descriptors.insert(types.getattr(name)?.as_ptr().cast());
         }
-        settled.insert(python.import("re")?.getattr("Pattern")?.as_ptr().cast());
+        let mut builtin = settled.clone();
+        for module in [&builtins, &types] {
+            for value in module.dict().values() {
+                if value.is_instance_of::<PyType>() {
+                    builtin.insert(value.as_ptr().cast());
+                }
+            }
+        }
         let mut traversed = FxHashMap::default();
         let collections = python.import("collections")?;
         for (module, name) in [
@@ -167,6 +184,7 @@ impl Types {
             (&types, "CellType"),
             (&types, "MappingProxyType"),
             (&collections, "deque"),
+            (&collections, "_tuplegetter"),
         ] {
             let class = module.getattr(name)?.as_ptr().cast::<ffi::PyTypeObject>();
             // SAFETY: it is a class, alive because its module is.
@@ -175,6 +193,8 @@ impl Types {
         }
         Ok(Types {
             settled,
+            descriptors,
+            builtin,
             traversed,
             classes: Classes::new(python)?,
         })
@@ -196,7 +216,8 @@ impl View {
         seen.clear();
         let mut found: Vec<Pointer> = self.roots.iter().rev().copied().collect();
         while let Some(object) = found.pop() {
-            if !seen.insert(object) {
+            // Methods are mostly known to the world, through their class, and compared there.
+            if !seen.insert(object) || world.knows_function(object) {
                 continue;
             }
             if let Err(unknown) = self.look_at(python, object, types, &mut found, world) {
@@ -227,7 +248,7 @@ impl View {
             if unsafe { ffi::Py_TYPE(node.object) } != node.class {
                 return false;
             }
-            if matches!(node.kind, Kind::Class(_)) && node.has_same_version(parts[0]) {
+            if matches!(node.kind, Kind::Class(_)) && node.has_same_version(parts) {
                 place = node.end;
                 continue;
             }
@@ -326,6 +347,15 @@ impl View {
         }
         if class == module {
             world.note_module(python, object);
+            return Ok(());
+        }
+        if types.descriptors.contains(&class) {
+            self.keep(python, object);
+            // SAFETY: all kinds of descriptors begin alike, and hold the class they are of.
+            world.note_class(
+                python,
+                unsafe { classes::class_of_descriptor(object) }.cast(),
+            );
             return Ok(());
         }
         // SAFETY: a check of flags of a type that is alive.
@@ -447,21 +477,20 @@ fn version(dictionary: Pointer) -> Option<u64> {
 }
 
 impl Node {
-    /// Whether this is a class with these bases whose dictionary was not touched.
+    /// Whether this is a class that begins with these parts and whose dictionary was not touched.
     #[inline]
-    fn has_same_version(&self, bases: Pointer) -> bool {
+    fn has_same_version(&self, parts: &[Pointer]) -> bool {
         let Kind::Class(Some(known)) = self.kind else {
             return false;
         };
-        // SAFETY: the object is a class made in Python, which has a dictionary of its own.
-        unsafe {
-            let class = &*self.object.cast::<ffi::PyTypeObject>();
-            class.tp_bases == bases && version(class.tp_dict) == Some(known)
-        }
+        // SAFETY: the object is a class made in Python.
+        let (own, attributes) = unsafe { parts_of_class(self.object) };
+        parts.starts_with(&own) && version(attributes) == Some(known)
     }
 
     /// Visits the parts of the object as it is now, until `visit` says that it is enough. False if it did.
-    fn for_each_part(&self, types: &Types, visit: &mut dyn FnMut(Pointer) -> bool) -> bool {
+    #[inline]
+    fn for_each_part<V: FnMut(Pointer) -> bool>(&self, types: &Types, visit: &mut V) -> bool {
         let object = self.object;
         match self.kind {
             // SAFETY: the object is a tuple, and visiting runs no Python code.
@@ -478,10 +507,7 @@ impl Node {
             Kind::Traversed(traverse) => {
                 // SAFETY: the function is the one of the object's type, or of one it is derived from, and `hand_on`
                 // gets back the closure that is handed to it here.
-                unsafe {
-                    let mut visit: &mut dyn FnMut(Pointer) -> bool = visit;
-                    traverse(object, hand_on, (&raw mut visit).cast::<c_void>()) == 0
-                }
+                unsafe { traverse(object, hand_on::<V>, (&raw mut *visit).cast()) == 0 }
             }
             Kind::Function => {
                 // SAFETY: the object is a function, so it has this layout.
@@ -493,17 +519,18 @@ impl Node {
                     function.func_kwdefaults,
                     function.func_closure,
                     function.func_dict,
+                    function.func_name,
+                    function.func_qualname,
+                    function.func_doc,
+                    function.func_module,
                 ]
                 .into_iter()
                 .all(visit)
             }
             Kind::Class(_) => {
-                // SAFETY: the object is a class made in Python, which has bases and a dictionary of its own.
-                let (bases, attributes) = unsafe {
-                    let class = &*object.cast::<ffi::PyTypeObject>();
-                    (class.tp_bases, class.tp_dict)
-                };
-                visit(bases) && for_each_entry(attributes, visit)
+                // SAFETY: the object is a class made in Python.
+                let (own, attributes) = unsafe { parts_of_class(object) };
+                own.into_iter().all(&mut *visit) && for_each_entry(attributes, visit)
             }
             Kind::Instance(number) => {
                 let shape = types.classes.number(number);
@@ -514,15 +541,28 @@ impl Node {
     }
 }
 
+/// What a class holds itself, its bases and its names, and the dictionary of its attributes.
+///
+/// # Safety
+///
+/// The object must be a class made in Python.
+#[inline]
+unsafe fn parts_of_class(object: Pointer) -> ([Pointer; 3], Pointer) {
+    // SAFETY: classes made in Python have this layout, and a dictionary of their own.
+    let class = unsafe { &*object.cast::<ffi::PyHeapTypeObject>() };
+    let own = [class.ht_type.tp_bases, class.ht_name, class.ht_qualname];
+    (own, class.ht_type.tp_dict)
+}
+
 /// A visitor as the garbage collector's functions want it.
-extern "C" fn hand_on(part: Pointer, closure: *mut c_void) -> c_int {
+extern "C" fn hand_on<V: FnMut(Pointer) -> bool>(part: Pointer, closure: *mut c_void) -> c_int {
     // SAFETY: `for_each_part` hands over a closure of this type, which outlives the call.
-    let visit = unsafe { &mut *closure.cast::<&mut dyn FnMut(Pointer) -> bool>() };
+    let visit = unsafe { &mut *closure.cast::<V>() };
     c_int::from(!visit(part))
 }
 
 /// Visits keys and values of a dictionary.
-fn for_each_entry(dictionary: Pointer, visit: &mut dyn FnMut(Pointer) -> bool) -> bool {
+fn for_each_entry(dictionary: Pointer, visit: &mut impl FnMut(Pointer) -> bool) -> bool {
     let mut position = 0;
     let (mut key, mut value) = (null_mut(), null_mut());
     // SAFETY: the object is a dictionary, and visiting runs no Python code that could change it.
@@ -539,10 +579,11 @@ fn for_each_entry(dictionary: Pointer, visit: &mut dyn FnMut(Pointer) -> bool) -
 /// # Safety
 ///
 /// The object must be an instance of the class that the shape is of.
+#[inline]
 unsafe fn for_each_attribute(
     object: Pointer,
     shape: &Shape,
-    visit: &mut dyn FnMut(Pointer) -> bool,
+    visit: &mut impl FnMut(Pointer) -> bool,
 ) -> bool {
     for offset in &shape.slots {
         // SAFETY: the class says that an object or null is at this offset.

@@ -6,7 +6,9 @@ import dis
 import importlib.machinery
 import os
 import random
+import re
 import signal
+import string
 import sys
 import sysconfig
 import types
@@ -244,34 +246,160 @@ def source_of(loader):
 
 NAMES_OF = {}
 
+# Functions that are handed the name of an attribute, and what is between them and their call.
+NAME_TAKING = {"getattr", "hasattr", "setattr", "delattr"}
+SIMPLE_LOADS = {"LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK", "LOAD_DEREF", "LOAD_CONST"}
+OF_NO_ACCOUNT = {"EXTENDED_ARG", "PRECALL", "PUSH_NULL"}
+
 
 def names_of(code):
-    """What code mentions: globals, attributes, modules it imports, and whether it takes attributes by other names."""
+    """What code mentions: globals, attributes, modules it imports, whether it takes attributes by other names, and
+    which of the functions that do so it only calls with names that stand there."""
     known = NAMES_OF.get(code)
     if known is None:
         globals_, attributes, imported, makes_up_names = set(), set(), set(), False
+        named, unnamed = set(), set()
         waiting = [code]
         while waiting:
             current = waiting.pop()
             attributes.update(current.co_names)
-            waiting.extend(
-                constant for constant in current.co_consts if isinstance(constant, types.CodeType)
-            )
-            for instruction in dis.get_instructions(current):
-                name = instruction.opname
+            for constant in current.co_consts:
+                if isinstance(constant, types.CodeType):
+                    waiting.append(constant)
+                elif isinstance(constant, str) and constant.startswith("__"):
+                    attributes.add(constant)  # as in getattr(function, "__globals__")
+            instructions = dis.get_instructions(current)
+            instructions = [step for step in instructions if step.opname not in OF_NO_ACCOUNT]
+            for place, instruction in enumerate(instructions):
+                name, value = instruction.opname, instruction.argval
                 if name == "IMPORT_NAME":
-                    imported.add(instruction.argval)
+                    # Before it, how many packages to go up was loaded, then the names to take.
+                    is_absolute = place >= 2 and instructions[place - 2].argval == 0
+                    imported.add(value if is_absolute else f".{value}")
                 elif name == "MATCH_CLASS":
                     makes_up_names = True
+                elif name in ("LOAD_ATTR", "LOAD_METHOD") and value == "format":
+                    before = instructions[place - 1]
+                    if before.opname == "LOAD_CONST" and not instruction.is_jump_target:
+                        attributes.update(names_in_format(str(before.argval)))
+                    else:
+                        makes_up_names = True
                 elif name.endswith(("_GLOBAL", "_NAME")) or "FROM_DICT_OR_GLOBALS" in name:
-                    globals_.add(instruction.argval)
+                    globals_.add(value)
+                    if value in NAME_TAKING:
+                        constant = constant_name(instructions[place + 1 : place + 5])
+                        (unnamed if constant is None else named).add(value)
+                        attributes.update(() if constant is None else (constant,))
         known = NAMES_OF[code] = (
             sorted(globals_),
             sorted(attributes),
             sorted(imported),
             makes_up_names,
+            sorted(named - unnamed),
         )
     return known
+
+
+def constant_name(following):
+    """The name that a call takes, if it begins with a variable and that name; these instructions follow its function."""
+    for count in (2, 3):
+        *arguments, call = following[: count + 1] or [None]
+        if (
+            len(arguments) == count
+            and call.opname in ("CALL", "CALL_FUNCTION")
+            and call.arg == count
+            and all(argument.opname in SIMPLE_LOADS for argument in arguments)
+            and not any(step.is_jump_target for step in following[: count + 1])
+            and arguments[1].opname == "LOAD_CONST"
+            and type(arguments[1].argval) is str
+        ):
+            return arguments[1].argval
+    return None
+
+
+def names_in_format(text):
+    """The attributes that `text.format` takes."""
+    names = set()
+    try:
+        for _, field, specification, _ in string.Formatter().parse(text):
+            names.update(re.findall(r"\.([^.\[]+)", field or ""))
+            names.update(names_in_format(specification or ""))
+    except ValueError:
+        pass  # then it raises
+    return names
+
+
+class Libraries:
+    """Modules of the standard library, by name, whose code is taken as it comes."""
+
+    FOLDER = os.path.join(os.path.dirname(os.__file__), "")
+
+    def __init__(self, names):
+        self.names = names
+        self.asked = {}
+
+    def namespace(self, name):
+        """The namespace of one of the modules; none if it is not loaded, or another module has taken its name."""
+        module = sys.modules.get(name)
+        if type(module) is not types.ModuleType or name not in self.names:
+            return None
+        origin = getattr(vars(module).get("__spec__"), "origin", None)
+        if origin not in ("built-in", "frozen"):
+            if type(origin) is not str or not origin.startswith(self.FOLDER):
+                return None
+            if "site-packages" in origin or "dist-packages" in origin:
+                return None
+        return vars(module)
+
+    def has(self, owner):
+        """Whether a namespace is that of one of the modules, or a class found there under its name."""
+        if type(owner) is dict:
+            return any(self.namespace(name) is owner for name in self.names)
+        found = self.namespace(TYPE_MODULE(owner))
+        for name in TYPE_QUALNAME(owner).split("."):
+            if issubclass(type(found), type):
+                found = TYPE_DICT(found)
+            if found is None:
+                return False
+            found = found.get(name)
+        return found is owner
+
+    def asked_by(self, owner):
+        """The names that the code of the owner's module, and of modules it uses, mentions."""
+        name = owner.get("__name__") if type(owner) is dict else TYPE_MODULE(owner)
+        if name not in self.asked:
+            names, seen = set(), {}
+            waiting = [owner if type(owner) is dict else self.namespace(name)]
+            while waiting:
+                thing = waiting.pop()
+                if id(thing) in seen:
+                    continue
+                seen[id(thing)] = thing  # or another would get its number
+                kind = type(thing)
+                if kind is dict or kind is types.MappingProxyType:
+                    # Dictionaries in a dictionary are data.
+                    waiting.extend(value for value in thing.values() if type(value) is not dict)
+                elif kind is types.FunctionType:
+                    waiting.append(thing.__code__)
+                elif kind is types.CodeType:
+                    names.update(thing.co_names)
+                    waiting.extend(thing.co_consts)
+                elif kind in (staticmethod, classmethod):
+                    waiting.append(thing.__func__)
+                elif kind is property:
+                    waiting.extend((thing.fget, thing.fset, thing.fdel))
+                elif kind is types.ModuleType:
+                    waiting.append(self.namespace(thing.__name__))
+                elif issubclass(kind, type):
+                    waiting.append(TYPE_DICT(thing))
+            self.asked[name] = sorted(names)
+        return self.asked[name]
+
+
+# Of a class, whatever its own class has to say.
+TYPE_MODULE = type.__dict__["__module__"].__get__
+TYPE_QUALNAME = type.__dict__["__qualname__"].__get__
+TYPE_DICT = type.__dict__["__dict__"].__get__
 
 
 class Surroundings:

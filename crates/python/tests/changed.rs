@@ -289,3 +289,277 @@ fn names_that_are_made_up_under_another_name() {
     );
     assert!(last.starts_with("property"), "{last}");
 }
+
+/// Three calls of `spoil` break the property, each time in a way that no object in a slot shows.
+#[track_caller]
+fn is_noticed_or_told(name: &str, module: &str, told: Option<&str>) {
+    let file = format!("{name}.py");
+    let files = [(file.as_str(), module), ("keyword.py", "n = 0\n")];
+    let text = format!(
+        "@import {name}\npool: <a> 1\n<a> := {name}.make()\n{name}.spoil()\nproperty: {name}.fine(<a>)\n"
+    );
+    let (make, spoil) = (format!("a0 = {name}.make()"), format!("{name}.spoil()"));
+    let (last, why) = compare(&files, &text, &[&make, &spoil, &spoil, &spoil]);
+    assert!(last.starts_with("property"), "{name}: {last}");
+    match told {
+        Some(told) => assert!(
+            why.as_ref().is_some_and(|why| why.contains(told)),
+            "{name}: {why:?}"
+        ),
+        None => assert_eq!(why, None, "{name}"),
+    }
+}
+
+#[test]
+fn names_and_texts_of_functions_and_classes() {
+    for (name, made, change, condition) in [
+        ("case_n1", "[f]", "f.__name__ = 'x'", "a[0].__name__ == 'f'"),
+        (
+            "case_n2",
+            "[f]",
+            "f.__qualname__ = 'x'",
+            "'f at' in repr(a[0])",
+        ),
+        ("case_n3", "[f]", "f.__doc__ = 'x'", "f.__doc__ is None"),
+        (
+            "case_n4",
+            "[f]",
+            "f.__module__ = 'x'",
+            "f.__module__ != 'x'",
+        ),
+        (
+            "case_n5",
+            "A()",
+            "A.__name__ = 'x'",
+            "type(a).__name__ == 'A'",
+        ),
+        (
+            "case_n6",
+            "A()",
+            "A.__qualname__ = 'x'",
+            "A.__qualname__ == 'A'",
+        ),
+    ] {
+        let module = format!(
+            "class A: pass\ndef f(): pass\ncalls = []\ndef make(): return {made}\ndef spoil():\n    calls.append(1)\n    if len(calls) > 2: {change}\ndef fine(a): return {condition}\n"
+        );
+        is_noticed_or_told(name, &module, None);
+    }
+}
+
+#[test]
+fn what_is_there_for_readers_of_types() {
+    let module = "class A:\n    x: int\nA.__annotations__\ncalls = []\ndef make(): return A()\ndef spoil():\n    calls.append(1)\n    if len(calls) > 2: A.__annotations__['x'] = str\ndef fine(a): return ";
+    let direct = format!("{module} A.__annotations__['x'] is int\n");
+    is_noticed_or_told("case_o1", &direct, Some("__annotations__"));
+    let by_text = format!("{module} getattr(A, '__annotations__')['x'] is int\n");
+    is_noticed_or_told("case_o2", &by_text, Some("__annotations__"));
+    let evaluated = "from typing import get_type_hints as hints\nlimit = int\ncalls = []\ndef f(x: 'limit'): pass\ndef make(): return []\ndef spoil():\n    global limit\n    calls.append(1)\n    if len(calls) > 2: limit = str\ndef fine(a): return hints(f)['x'] is int\n";
+    is_noticed_or_told("case_o3", evaluated, Some("get_type_hints"));
+    // Generic classes are understood as long as nobody asks.
+    let generic = "import typing\nT = typing.TypeVar('T')\nclass A(typing.Generic[T]):\n    n = 0\ndef make(): return A()\ndef spoil(): A.n += 1\ndef fine(a): return a.n < 3\n";
+    is_noticed_or_told("case_o4", generic, None);
+}
+
+#[test]
+fn the_order_of_attributes() {
+    let module = "class A:\n    def __init__(self): self.a, self.b = 1, 2\n    def fine(self): return list(self.__dict__)[0] == 'a'\n    def spoil(self):\n        a = self.a\n        del self.a\n        self.a = a\n";
+    // Without a module, for names that are made up may be anything in it.
+    let text = "@from case_p import A\npool: <a> 1\npool: <b> 1\npool: <int> 1\n<a> := A()\n<b> := ~<a>\n<int> := 1\n~<b>.spoil()\nproperty: <a>.fine()\n";
+    let steps = ["a0 = A()", "b0 = a0", "int0 = 1", "b0.spoil()"];
+    is_noticed(&[("case_p.py", module)], text, &steps);
+}
+
+#[test]
+fn imports_in_functions() {
+    let counted = "n = 0\ndef make(): return []\ndef spoil():\n    global n\n    n += 1\n";
+    for (name, fine, told) in [
+        (
+            "case_q1",
+            "import builtins; return builtins.eval('n') < 3",
+            Some("eval"),
+        ),
+        (
+            "case_q2",
+            "from builtins import eval as e; return e('n') < 3",
+            Some("eval"),
+        ),
+        ("case_q3", "import case_q3; return case_q3.n < 3", None),
+    ] {
+        let module = format!("{counted}def fine(a):\n    {fine}\n");
+        is_noticed_or_told(name, &module, told);
+    }
+    // A module of a package with the name of a library.
+    let relative = "import os, sys\n__path__, __package__ = [os.path.dirname(__file__)], 'case_q4'\ndef make(): return []\ndef spoil(): sys.modules['case_q4.keyword'].n += 1\ndef fine(a):\n    from .keyword import n\n    return n < 3\n";
+    is_noticed_or_told("case_q4", relative, Some(".keyword"));
+    // Another module in its place.
+    let replaced = "import sys, types\ndef put(n):\n    sys.modules['case_q5_part'] = part = types.ModuleType('part')\n    part.n = n\nput(0)\ndef make(): return []\ndef spoil(): put(sys.modules['case_q5_part'].n + 1)\ndef fine(a):\n    import case_q5_part\n    return case_q5_part.n < 3\n";
+    is_noticed_or_told("case_q5", replaced, None);
+    let unknown = "import sys, types\nsys.modules.pop('case_q6_part', None)\npart = types.ModuleType('part')\npart.n = 0\ndef make(): return []\ndef spoil():\n    part.n += 1\n    sys.modules['case_q6_part'] = part\ndef fine(a):\n    try: import case_q6_part\n    except ImportError: return True\n    return case_q6_part.n < 3\n";
+    is_noticed_or_told("case_q6", unknown, Some("case_q6_part"));
+}
+
+#[test]
+fn what_only_pretends_to_be_a_library() {
+    let counted = "state = [0]\ndef make(): return A()\ndef spoil(): state[0] += 1\ndef fine(a): return a.fine()\ndef hidden(self): return state[0] < 3\n";
+    for (name, made) in [
+        ("case_r1", "__name__ = 'math'\nclass A: fine = hidden\n"),
+        ("case_r2", "class A: fine, __module__ = hidden, 'types'\n"),
+        (
+            "case_r3",
+            "import types\nA = types.new_class('A', (), {}, lambda body: body.update(fine=hidden))\n",
+        ),
+        (
+            "case_r4",
+            "import abc\nA = abc.ABCMeta('A', (), {'fine': hidden})\n",
+        ),
+        (
+            "case_r5",
+            "import types\nA = types.new_class('SimpleNamespace', (), {}, lambda body: body.update(fine=hidden))\n",
+        ),
+    ] {
+        is_noticed_or_told(name, &format!("{counted}{made}"), None);
+    }
+    let builtins = "own = {'len': lambda x: 0}\nspace = {'__builtins__': own}\nexec('def count(x): return len(x)', space)\ncount = space['count']\ncalls = []\ndef make(): return []\ndef spoil():\n    calls.append(1)\n    if len(calls) > 2: own['len'] = lambda x: 9\ndef fine(a): return count(a) < 3\n";
+    is_noticed_or_told("case_r6", builtins, None);
+}
+
+#[test]
+fn what_library_code_asks_for() {
+    let counted = "state = [0]\ndef spoil(): state[0] += 1\n";
+    let set = "from collections.abc import MutableSet\nclass A(MutableSet):\n    def __contains__(self, x): return x == 1\n    def __iter__(self): return iter([1])\n    def __len__(self): return 1\n    def add(self, x): pass\n    def discard(self, x): state[0] > 2 and 1 / 0\n    @classmethod\n    def _from_iterable(cls, items): return [0] * state[0]\ndef make(): return A()\n";
+    let color = "import enum\nclass Color(enum.Enum):\n    red = 1\n    blue = 2\n    @classmethod\n    def _missing_(cls, value): return cls.red if state[0] < 3 else None\ndef make(): return []\n";
+    for (name, made, fine, told) in [
+        ("case_s1", set, "return len(a & a) < 3", None),
+        ("case_s2", set, "a -= [1]; return True", None),
+        ("case_s3", color, "return Color(5) is Color.red", None),
+        (
+            "case_s4",
+            "import reprlib\nclass A: pass\nclass Repr(reprlib.Repr):\n    def repr_A(self, x, level): return 'x' * state[0]\nshow = Repr()\ndef make(): return A()\n",
+            "return len(show.repr(a)) < 3",
+            Some("made up"),
+        ),
+        (
+            "case_s5",
+            "import string\nclass A:\n    @property\n    def odd(self): return state[0]\ntext = '{0.od' + 'd}'\ndef make(): return A()\n",
+            "return string.Formatter().vformat(text, (a,), {}) < '3'",
+            Some("made up"),
+        ),
+        (
+            "case_s6",
+            "class A:\n    def write(self, text): state[0] > 2 and 1 / 0\nout = A()\ndef make(): return A()\n",
+            "return print(1, file=out) is None",
+            None,
+        ),
+        (
+            "case_s7",
+            "import dataclasses\nclass Number:\n    def __get__(self, holder, owner): return state[0]\n@dataclasses.dataclass\nclass A:\n    odd: int = 1\nA.odd = Number()\ndef make(): return A.__new__(A)\n",
+            "return list(dataclasses.asdict(a).values())[0] < 3",
+            None,
+        ),
+    ] {
+        is_noticed_or_told(
+            name,
+            &format!("{counted}{made}def fine(a):\n    {fine}\n"),
+            told,
+        );
+    }
+    let members = "import enum\nclass Color(enum.Enum):\n    red = 1\n    blue = 2\ncalls = []\ndef make(): return []\ndef spoil():\n    calls.append(1)\n    if len(calls) > 2: Color._value2member_map_[1] = Color.blue\ndef fine(a): return Color(1) is Color.red\n";
+    is_noticed_or_told("case_s8", members, None);
+    let copied = "import copy, copyreg\nclass A: pass\ncalls = []\ndef make(): return A()\ndef spoil():\n    calls.append(1)\n    if len(calls) > 2: copyreg.pickle(A, lambda a: (list, ()))\ndef fine(a): return isinstance(copy.copy(a), A)\n";
+    is_noticed_or_told("case_s9", copied, None);
+}
+
+#[test]
+fn names_that_are_handed_over() {
+    let counted = "state = [0]\nclass A:\n    @property\n    def odd(self): return state[0]\ndef make(): return A()\ndef spoil(): state[0] += 1\n";
+    for (name, fine, told) in [
+        ("case_v1", "getattr(a, 'odd') < 3", None),
+        ("case_v2", "getattr(a, 'odd', None) < 3", None),
+        ("case_v3", "'{0.odd}'.format(a) < '3'", None),
+        ("case_v4", "'{0:{1.odd}}'.format(1, a) != '  1'", None),
+        (
+            "case_v5",
+            "getattr(a, ''.join(['od', 'd'])) < 3",
+            Some("made up"),
+        ),
+        (
+            "case_v6",
+            "getattr(a, 'odd' if a else 'o') < 3",
+            Some("made up"),
+        ),
+        (
+            "case_v7",
+            "list(map(getattr, [a], ['odd']))[0] < 3",
+            Some("made up"),
+        ),
+        (
+            "case_v8",
+            "(text if a else '{0}').format(a) < '3'",
+            Some("made up"),
+        ),
+        ("case_v9", "str.format(text, a) < '3'", Some("made up")),
+        (
+            "case_v10",
+            "hasattr(a, 'odd') and getattr(a, text[3:6]) < 3",
+            Some("made up"),
+        ),
+    ] {
+        let module = format!("{counted}text = '{{0.odd}}'\ndef fine(a): return {fine}\n");
+        is_noticed_or_told(name, &module, told);
+    }
+}
+
+#[test]
+fn classes_written_in_c() {
+    for (name, import, fine, told) in [
+        (
+            "case_t1",
+            "from random import Random",
+            "Random().random() >= 0",
+            "Random",
+        ),
+        (
+            "case_t2",
+            "from io import FileIO",
+            "FileIO(__file__).readall() != b''",
+            "FileIO",
+        ),
+        (
+            "case_t3",
+            "from statistics import NormalDist",
+            "NormalDist().samples(1) != []",
+            "NormalDist",
+        ),
+        (
+            "case_t4",
+            "import datetime\nnow = datetime.datetime.__dict__['now']",
+            "now.__get__(None, int) != 1",
+            "datetime",
+        ),
+    ] {
+        let module = format!("{import}\ndef make(): return []\ndef fine(a): return {fine}\n");
+        let text = format!(
+            "@import {name}\npool: <a> 1\n<a> := {name}.make()\nproperty: {{TypeError}} {name}.fine(<a>)\n"
+        );
+        let file = format!("{name}.py");
+        let (_, why) = compare(
+            &[(&file, &module)],
+            &text,
+            &[&format!("a0 = {name}.make()")],
+        );
+        assert!(
+            why.as_ref().is_some_and(|why| why.contains(told)),
+            "{name}: {why:?}"
+        );
+    }
+    // The names of fields are read by C code that is understood.
+    let module = "import collections\nP = collections.namedtuple('P', 'x y')\nshared = []\ndef make(): return P(shared, 1)\ndef spoil(): shared.append(1)\ndef fine(a): return len(a.x) < 3\n";
+    is_noticed_or_told("case_t5", module, None);
+}
+
+#[test]
+fn modules_of_another_class() {
+    let module = "import sys, types\nclass Module(types.ModuleType):\n    def __getattribute__(self, name): return 5\npart = types.ModuleType('part')\npart.limit = 1\ncalls = []\ndef make(): return []\ndef spoil():\n    calls.append(1)\n    if len(calls) > 2: part.__class__ = Module\ndef fine(a): return part.limit < 3\n";
+    is_noticed_or_told("case_u", module, Some("Module"));
+}

@@ -21,10 +21,16 @@ pub(crate) struct Changed<'py> {
     groups: Vec<Group>,
     /// By property, then by combination; `None` for a property with too many of them.
     instances: Option<Vec<Option<Vec<Instance<'py>>>>>,
+    /// Some property has too many combinations: it runs in every check, and whatever it sees.
+    has_too_many: bool,
+    /// Whether a property ran in this check, and whether one did whose slots could not be looked at.
+    any_ran: bool,
+    any_ran_unseen: bool,
     /// Whether the world is one that can be compared.
     knows_world: bool,
-    /// How often it could not be looked at. There is no use in trying for ever.
+    /// How often it could not be looked at, and how often it could. There is no use in trying for ever.
     failures: u32,
+    successes: u32,
     why_all: Option<String>,
 }
 
@@ -58,19 +64,24 @@ struct Instance<'py> {
 }
 
 const MOST_FAILURES: u32 = 3;
+/// To look in vain takes as long as what is saved in about so many checks.
+const SUCCESSES_PER_FAILURE: u32 = 200;
 const LONGEST_PAUSE: u32 = 64;
 
 impl<'py> Changed<'py> {
     pub(crate) fn new(context: &Context<'py>) -> PyResult<Changed<'py>> {
-        let names_of = context.support.getattr("names_of")?;
         Ok(Changed {
             types: Types::new(context.python)?,
-            world: World::new(context.python, names_of)?,
+            world: World::new(&context.support)?,
             seen: FxHashSet::default(),
             groups: Vec::new(),
             instances: None,
+            has_too_many: false,
+            any_ran: false,
+            any_ran_unseen: false,
             knows_world: false,
             failures: 0,
+            successes: 0,
             why_all: None,
         })
     }
@@ -85,7 +96,7 @@ impl<'py> Changed<'py> {
         context: &Context<'py>,
         properties: &mut [Property<'py>],
     ) -> bool {
-        if self.failures > MOST_FAILURES {
+        if self.failures > MOST_FAILURES + self.successes / SUCCESSES_PER_FAILURE {
             return false;
         }
         if self.types.know_too_many_classes() {
@@ -124,7 +135,9 @@ impl<'py> Changed<'py> {
                 return self.give_up(unknown);
             }
         }
-        self.failures = 0;
+        self.successes = self.successes.saturating_add(1);
+        self.any_ran = self.has_too_many;
+        self.any_ran_unseen = self.has_too_many;
         let instances = self.instances.iter_mut().flatten().flatten().flatten();
         for instance in instances {
             instance.ran = false;
@@ -153,6 +166,7 @@ impl<'py> Changed<'py> {
             let instances = lines.map(|lines| lines.into_iter().map(|line| self.instance(line)));
             all.push(instances.map(Iterator::collect));
         }
+        self.has_too_many = all.iter().any(Option::is_none);
         self.instances = Some(all);
         Ok(())
     }
@@ -217,39 +231,39 @@ impl<'py> Changed<'py> {
     /// Whether a property is to be checked for a combination. If it then does not hold, all is forgotten.
     #[inline]
     pub(super) fn is_wanted(&mut self, property: usize, combination: usize) -> bool {
-        let Some(instance) = self.instance_at(property, combination) else {
+        let Some(instance) = instance_at(&mut self.instances, property, combination) else {
             return true;
         };
         instance.ran = !instance.held;
         instance.held = true;
+        if instance.ran {
+            self.any_ran = true;
+            self.any_ran_unseen |= self.groups[instance.group].state == State::Unknown;
+        }
         instance.ran
     }
 
     /// Whether a property was left out and is to be checked nevertheless.
     pub(super) fn is_wanted_after_all(&mut self, property: usize, combination: usize) -> bool {
-        self.instance_at(property, combination)
+        instance_at(&mut self.instances, property, combination)
             .is_some_and(|instance| !instance.ran)
-    }
-
-    #[inline]
-    fn instance_at(&mut self, property: usize, combination: usize) -> Option<&mut Instance<'py>> {
-        let instances = self.instances.as_mut()?[property].as_mut()?;
-        instances.get_mut(combination)
     }
 
     /// After everything that was wanted held: whether the properties themselves may have changed something.
     pub(super) fn finish(&mut self, context: &Context<'py>) -> bool {
-        let can_see_all = !self.any_ran_unseen();
+        if !self.any_ran {
+            return false;
+        }
         let new_are_unchanged = self
             .groups
             .iter()
             .all(|group| group.state != State::New || group.is_unchanged(context, &self.types));
-        if can_see_all && new_are_unchanged && self.world.is_unchanged(context.python, &self.types)
-        {
+        let world_is_unchanged = self.world.is_unchanged(context.python, &self.types);
+        if !self.any_ran_unseen && new_are_unchanged && world_is_unchanged {
             return false;
         }
         // Properties change only what they can reach: something else that they reached may have changed, too.
-        let mut others_changed = !self.world.is_unchanged(context.python, &self.types);
+        let mut others_changed = !world_is_unchanged;
         for group in &mut self.groups {
             if group.state != State::Unknown && !group.is_unchanged(context, &self.types) {
                 others_changed |= group.state == State::Same;
@@ -257,17 +271,6 @@ impl<'py> Changed<'py> {
             }
         }
         others_changed
-    }
-
-    /// Whether a property ran whose slots, or whose code, could not be looked at.
-    fn any_ran_unseen(&self) -> bool {
-        self.instances.iter().flatten().any(|instances| {
-            instances.as_ref().is_none_or(|instances| {
-                instances.iter().any(|instance| {
-                    instance.ran && self.groups[instance.group].state == State::Unknown
-                })
-            })
-        })
     }
 
     /// Everything is to be checked the next time.
@@ -283,6 +286,16 @@ impl Group {
     fn is_unchanged(&self, context: &Context<'_>, types: &Types) -> bool {
         self.view.is_unchanged(values(context, &self.places), types)
     }
+}
+
+#[inline]
+fn instance_at<'a, 'py>(
+    instances: &'a mut Option<Vec<Option<Vec<Instance<'py>>>>>,
+    property: usize,
+    combination: usize,
+) -> Option<&'a mut Instance<'py>> {
+    let instances = instances.as_mut()?[property].as_mut()?;
+    instances.get_mut(combination)
 }
 
 /// The values of slots.

@@ -15,6 +15,7 @@ type Class = *mut ffi::PyTypeObject;
 
 /// How the instances of a class are built.
 pub(crate) struct Shape {
+    #[cfg(Py_3_11)]
     class: Class,
     pub(crate) number: usize,
     pub(crate) base: Base,
@@ -177,6 +178,7 @@ for probe in probes:
         self.kept.push(kept.unbind());
         self.numbers.insert(class, number);
         self.shapes.push(Shape {
+            #[cfg(Py_3_11)]
             class,
             number,
             base,
@@ -205,6 +207,34 @@ struct MemberDescriptor {
     member: *mut ffi::PyMemberDef,
 }
 
+/// The class that a descriptor written in C is of.
+///
+/// # Safety
+///
+/// The object must be such a descriptor.
+pub(crate) unsafe fn class_of_descriptor(object: Pointer) -> Class {
+    // SAFETY: they all begin with what is named here.
+    unsafe { (*object.cast::<MemberDescriptor>()).class }
+}
+
+/// Whether a class with a dictionary of its own has methods that are written in C, and who knows what they do.
+///
+/// # Safety
+///
+/// The class must be alive, and be one that is made when the program runs.
+pub(crate) unsafe fn is_written_in_c(class: Class) -> bool {
+    // SAFETY: such classes have a dictionary, the entries of which are alive.
+    unsafe {
+        !super::for_each_entry((*class).tp_dict, &mut |part| {
+            let kind = ffi::Py_TYPE(part);
+            let is_method = kind == &raw mut ffi::PyMethodDescr_Type
+                || kind == &raw mut ffi::PyClassMethodDescr_Type
+                || kind == &raw mut ffi::PyWrapperDescr_Type;
+            !is_method || class_of_descriptor(part) != class
+        })
+    }
+}
+
 /// Goes through the classes from an instance's own to the first that is written in C. `None` if anything is not
 /// accounted for: then some part of the instances is the business of C code.
 ///
@@ -221,7 +251,8 @@ unsafe fn build(class: Class) -> Option<(Base, Vec<isize>, Dictionary)> {
     unsafe {
         while ffi::PyType_HasFeature(current, ffi::Py_TPFLAGS_HEAPTYPE) != 0 {
             let base = (*current).tp_base;
-            if base.is_null() || (*current).tp_itemsize != (*base).tp_itemsize {
+            let is_plain = !base.is_null() && (*current).tp_itemsize == (*base).tp_itemsize;
+            if !is_plain || is_written_in_c(current) {
                 return None;
             }
             let mut own = 0;
@@ -358,7 +389,8 @@ impl Shape {
             let (values, dictionary) = {
                 let inline = object.byte_offset((*self.class).tp_basicsize).cast::<u8>();
                 let has_values = ffi::PyType_HasFeature(self.class, INLINE_VALUES) != 0;
-                match has_values && *inline.add(3) == 1 {
+                // A dictionary that was asked for knows the order, too.
+                match has_values && *inline.add(3) == 1 && *words.sub(3) == 0 {
                     true => (inline.add(size_of::<usize>()) as usize, 0),
                     false => (0, *words.sub(3)),
                 }
