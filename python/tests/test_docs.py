@@ -5,6 +5,7 @@ The blocks of a page are taken in order, in a folder that has a copy of `example
 - A block whose first line is `# in file NAME` is written to that file.
 - Any other ```tstl block is a harness that `testwright check` accepts without a word.
 - Any other ```python block is a program that ends well.
+- The ```pycon blocks of a page are one conversation at a Python prompt, in which `…` stands for anything.
 - A ```console block shows commands after `$ `, each with what it prints. `…` stands for anything within a line,
   and alone in a line for any number of lines.
 - ```sh and ```text blocks are not run: commands that install something, and drawings.
@@ -32,6 +33,7 @@ def page(request):
 
 def test_what_a_page_shows_is_true(page, tmp_path):
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    talk(page, tmp_path)
     for line, language, text in blocks(page):
         try:
             play(language, text, tmp_path)
@@ -50,7 +52,7 @@ def test_links_lead_somewhere(page):
         assert not heading or heading in headings(file), f"{target} has no such heading"
 
 
-COMMANDS = ["check", "expand", "run", "replay", "reduce", "regress", "standalone", "cover"]
+COMMANDS = ["check", "expand", "run", "replay", "reduce", "regress", "standalone", "compile", "cover"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -105,7 +107,26 @@ def play(language, text, folder):
             printed = shell(command, folder).stdout
             assert matches(expected, printed), f"{command} prints\n{printed}"
     else:
-        assert language in {"sh", "text"}, f"no block is marked `{language}`"
+        assert language in {"sh", "text", "pycon"}, f"no block is marked `{language}`"
+
+
+PROMPT = """\
+import doctest
+import sys
+
+doctest.ELLIPSIS_MARKER = "…"
+failed, _ = doctest.testfile(sys.argv[1], module_relative=False, encoding="utf-8", optionflags=doctest.ELLIPSIS)
+sys.exit(failed > 0)
+"""
+
+
+def talk(page, folder):
+    """Holds the conversation at a Python prompt that a page shows."""
+    text = "\n".join(text for _, language, text in blocks(page) if language == "pycon")
+    if text:
+        (folder / "conversation.txt").write_text(text, encoding="utf-8")
+        done = run([sys.executable, "-c", PROMPT, "conversation.txt"], folder)
+        assert done.returncode == 0, done.stdout
 
 
 def conversation(text):

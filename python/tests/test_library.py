@@ -3,7 +3,9 @@
 import copy
 import gc
 import glob
+import importlib
 import random
+import sys
 import time
 import weakref
 
@@ -358,6 +360,17 @@ def test_objects_are_let_go(folder):
     del sut
     gc.collect()
     assert gone() is None
+
+
+def test_the_module_that_scripts_import(folder, monkeypatch):
+    (folder / "scripts").mkdir()
+    assert testwright.main(["compile", "sound.tstl", "-o", "scripts/sut.py"]) == 0
+    monkeypatch.syspath_prepend(folder / "scripts")
+    sut = importlib.import_module("sut").sut()
+    assert isinstance(sut, testwright.Sut) and sut.sut_name() == "sound"
+    assert testwright.main(["compile", "sound.tstl", "-o", "sound.tstl"]) == 2
+    assert testwright.main(["compile", "sound.tstl", "-c", "not a name"]) == 2
+    sys.modules.pop("sut", None)
 
 
 # The scripts printed in the papers, but for Python 3's syntax and smaller numbers.

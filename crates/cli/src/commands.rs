@@ -7,6 +7,7 @@ use crate::console::Console;
 use crate::{ExitStatus, Trouble};
 
 mod check;
+mod compile;
 mod cover;
 mod expand;
 mod reduce;
@@ -52,6 +53,7 @@ pub(crate) enum Command {
     Reduce(reduce::Reduce),
     Regress(regress::Regress),
     Standalone(standalone::Standalone),
+    Compile(compile::Compile),
     Cover(cover::Cover),
 }
 
@@ -65,6 +67,7 @@ impl Command {
             Command::Reduce(reduce) => reduce.run(console),
             Command::Regress(regress) => regress.run(console),
             Command::Standalone(standalone) => standalone.run(console),
+            Command::Compile(compile) => compile.run(console),
             Command::Cover(cover) => cover.run(console),
         }
     }
