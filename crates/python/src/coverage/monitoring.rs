@@ -1,8 +1,8 @@
 //! Observation by `sys.monitoring`, which CPython has since 3.12.
 //!
 //! Every event that can be switched off is switched off at its place after the first time, so that code runs at
-//! full speed once all it does has been seen. Events about exceptions cannot be switched off; they cost some
-//! nanoseconds per exception. A code object whose lines have all begun is not asked for lines any more, because the
+//! full speed once all it does has been seen; where the interpreter would still lose time, [`super::quicken`] helps.
+//! Events about exceptions cannot be switched off; they cost some nanoseconds per exception. A code object whose lines have all begun is not asked for lines any more, because the
 //! interpreter goes on to look at those places that are never the first of a line for it: a loop within a line is
 //! one.
 
@@ -12,12 +12,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyAny, PyCode, PyTuple};
+use pyo3::types::{PyAny, PyBytes, PyCode, PyTuple};
 use rustc_hash::FxHashMap;
 
+use super::code_memory::CodeMemory;
 use super::dialect::Dialect;
 use super::flow::Thrown;
 use super::instrument::{put_together, take_apart};
+use super::quicken::{Shortcuts, join_all};
 use super::record::Record;
 use super::unit::{LineMeaning, Seen, Unit};
 
@@ -40,6 +42,8 @@ const GLOBAL_EVENTS: [&str; 5] = [
     "EXCEPTION_HANDLED",
     "PY_UNWIND",
 ];
+/// How many places for tools there are.
+const PLACES: u8 = 6;
 /// 0 to 2 and 5 belong to debuggers, coverage.py, profilers and optimisers.
 const TOOLS: [u8; 2] = [4, 3];
 
@@ -58,6 +62,13 @@ pub(crate) struct Monitor {
 struct State {
     record: Record,
     units: Vec<Unit>,
+    /// By number of the unit.
+    shortcuts: Vec<Shortcuts>,
+    /// A line that has just begun: the interpreter is still about to note that nobody waits for it any more. What can be
+    /// done faster then is done with the next event.
+    begun: Option<(CodeMemory, usize, u32)>,
+    /// Whether everything is seen again from time to time.
+    begins_anew: bool,
     /// By the address of the code object. They are kept alive below, so that addresses stay theirs.
     by_code: FxHashMap<usize, usize>,
     kept: Vec<Py<PyCode>>,
@@ -118,6 +129,8 @@ impl Monitor {
         let finished = {
             let mut state = self.state();
             state.record.current.clear();
+            state.begun = None;
+            state.begins_anew = true;
             for unit in &mut state.units {
                 unit.begin_anew();
             }
@@ -178,6 +191,7 @@ impl Monitor {
         );
         let constants = PyTuple::new(python, constants)?;
         let (changed, assembled) = put_together(&self.dialect, code, &taken, &marks, &constants)?;
+        let shortcuts = Shortcuts::new(&self.dialect, &assembled, taken.first_line);
         unit.set_origins(assembled.origins);
         let place = (
             changed.getattr("co_filename")?.extract()?,
@@ -187,6 +201,7 @@ impl Monitor {
             let mut state = self.state();
             let number = state.units.len();
             state.units.push(unit);
+            state.shortcuts.push(shortcuts);
             state.by_code.insert(changed.as_ptr() as usize, number);
             state.kept.push(changed.clone().unbind());
             state.by_place.entry(place).or_default().push(number);
@@ -203,9 +218,54 @@ impl Monitor {
             .map(|_| ())
     }
 
+    /// Has a code object that starts run as fast as if nobody observed it, apart from what is yet to be seen.
+    fn quicken(&self, code: &Bound<'_, PyCode>) -> PyResult<()> {
+        let memory = CodeMemory::inside(code);
+        let state = self.state();
+        let Some(number) = state.unit(code) else {
+            // Code of others. To do this again and again takes more time than it saves.
+            let is_worth_it = !self.dialect.joints.is_empty() && !state.begins_anew;
+            drop(state);
+            if is_worth_it {
+                let instructions = code.getattr("co_code")?;
+                join_all(
+                    &self.dialect,
+                    instructions.cast::<PyBytes>()?.as_bytes(),
+                    &memory,
+                );
+            }
+            return Ok(());
+        };
+        let shortcuts = &state.shortcuts[number];
+        shortcuts.join(&self.dialect, &memory);
+        if shortcuts.has_vain_places() {
+            drop(state);
+            if self.is_alone(code.py())? {
+                self.state().shortcuts[number].look_no_more_in_vain(&self.dialect, &memory);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether no other tool observes the program.
+    fn is_alone(&self, python: Python<'_>) -> PyResult<bool> {
+        let system = python.import("sys")?;
+        for function in ["gettrace", "getprofile"] {
+            if !system.call_method0(function)?.is_none() {
+                return Ok(false);
+            }
+        }
+        let monitoring = system.getattr("monitoring")?;
+        for place in (0..PLACES).filter(|place| *place != self.tool) {
+            if !monitoring.call_method1("get_tool", (place,))?.is_none() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Observes a code object that was copied, with changes that have nothing to do with what it does.
-    fn observe_copy(&self, code: &Bound<'_, PyAny>) -> PyResult<()> {
-        let code = code.cast::<PyCode>()?;
+    fn observe_copy(&self, code: &Bound<'_, PyCode>) -> PyResult<()> {
         let name: String = code.getattr("co_filename")?.extract()?;
         let first_line: i32 = code.getattr("co_firstlineno")?.extract()?;
         let originals: Vec<(usize, Py<PyCode>)> = {
@@ -236,6 +296,13 @@ impl Monitor {
 }
 
 impl State {
+    /// Makes use of what the last line that began has made possible.
+    fn quicken_begun(&mut self, dialect: &Dialect) {
+        if let Some((memory, number, line)) = self.begun.take() {
+            self.shortcuts[number].join_at(line, dialect, &memory);
+        }
+    }
+
     fn unit(&self, code: &Bound<'_, PyAny>) -> Option<usize> {
         self.by_code.get(&(code.as_ptr() as usize)).copied()
     }
@@ -275,18 +342,34 @@ enum Again {
 /// What the interpreter calls, with the code object, and with the line or offset of the event.
 impl Monitor {
     fn start(&self, code: &Bound<'_, PyAny>, _offset: usize) -> Again {
-        if self.state().unit(code).is_none() {
-            // An exception here would come out of the code under test; a copy that cannot be observed is not worth that.
-            let _observed = self.observe_copy(code);
-        }
+        let Ok(code) = code.cast::<PyCode>() else {
+            return Again::Never;
+        };
+        let is_known = {
+            let mut state = self.state();
+            state.quicken_begun(&self.dialect);
+            state.unit(code).is_some()
+        };
+        // An exception here would come out of the code under test. A copy that cannot be observed is not worth that, nor
+        // is code that stays slow.
+        let _observed = if is_known {
+            Ok(())
+        } else {
+            self.observe_copy(code)
+        };
+        let _quickened = self.quicken(code);
         Again::Never
     }
 
     fn line(&self, code: &Bound<'_, PyAny>, line: usize) -> Again {
         let mut state = self.state();
-        let Some(number) = state.unit(code) else {
+        state.quicken_begun(&self.dialect);
+        let (Some(number), Ok(code)) = (state.unit(code), code.cast::<PyCode>()) else {
             return Again::Never;
         };
+        if state.shortcuts[number].has_pairs_at(line as u32) {
+            state.begun = Some((CodeMemory::inside(code), number, line as u32));
+        }
         let unit = &state.units[number];
         let target = match unit.line(line as u32) {
             LineMeaning::Sure(target) => target,
@@ -299,10 +382,12 @@ impl Monitor {
         };
         state.record.reach(target);
         if state.units[number].has_begun(target) {
-            state.finished.push(code.clone().unbind());
+            state.finished.push(code.clone().into_any().unbind());
             drop(state);
             let quiet = self.local_events & !self.line_event;
             if self.listen_to(code, quiet).is_ok() {
+                let memory = CodeMemory::inside(code);
+                self.state().shortcuts[number].join(&self.dialect, &memory);
                 // The event is gone with all others of its kind.
                 return Again::Yes;
             }
@@ -312,6 +397,7 @@ impl Monitor {
 
     fn leave(&self, code: &Bound<'_, PyAny>, offset: usize) -> Again {
         let mut state = self.state();
+        state.quicken_begun(&self.dialect);
         let Some(number) = state.unit(code) else {
             return Again::Never;
         };
