@@ -441,15 +441,6 @@ impl Edge {
     }
 }
 
-/// Which instructions may follow which, but for exceptions.
-pub(crate) fn steps(
-    dialect: &Dialect,
-    code: &Instructions,
-) -> impl Iterator<Item = (usize, usize)> {
-    let edges = edges(dialect, code).into_iter();
-    edges.map(|edge| (edge.from, edge.to))
-}
-
 fn edges(dialect: &Dialect, code: &Instructions) -> Vec<Edge> {
     let mut edges = Vec::new();
     let mut add = |from: usize, to: usize, way: Way| {

@@ -24,24 +24,28 @@ use super::record::Record;
 use super::unit::{LineMeaning, Seen, Unit};
 
 thread_local! {
-    /// The exception that was last seen in this thread, and the code object it was seen in.
-    static THROWN: Cell<Option<(usize, Thrown)>> = const { Cell::new(None) };
+    /// The exception that was last seen in this thread.
+    static LAST_THROWN: Cell<Option<LastThrown>> = const { Cell::new(None) };
+}
+
+#[derive(Clone, Copy)]
+struct LastThrown {
+    /// The code object it was seen in.
+    unit: usize,
+    thrown: Option<Thrown>,
+    /// Whether it was thrown again, and is yet to come to a handler or to leave.
+    is_on_its_way: bool,
 }
 
 /// The events of single code objects.
 const LOCAL_EVENTS: [&str; 3] = ["LINE", "JUMP", "PY_RETURN"];
 /// The events of all code.
 ///
-/// Those about exceptions cannot be had for single code objects. `PY_START` finds copies of code objects, which
+/// Those about exceptions cannot be had for single code objects. `RAISE` is not needed: when an exception comes to a
+/// handler or leaves, the frame still tells where it was raised, and one event less makes exceptions cheaper. `PY_START` finds copies of code objects, which
 /// `types.coroutine` makes, for example. Besides, 3.13 replaces the instruction a function starts with by a faster
 /// one, and then does not tell of a line that starts with it any more; as long as this event is awaited, it does.
-const GLOBAL_EVENTS: [&str; 5] = [
-    "PY_START",
-    "RAISE",
-    "RERAISE",
-    "EXCEPTION_HANDLED",
-    "PY_UNWIND",
-];
+const GLOBAL_EVENTS: [&str; 4] = ["PY_START", "RERAISE", "EXCEPTION_HANDLED", "PY_UNWIND"];
 /// How many places for tools there are.
 const PLACES: u8 = 6;
 /// 0 to 2 and 5 belong to debuggers, coverage.py, profilers and optimisers.
@@ -67,6 +71,9 @@ struct State {
     /// A line that has just begun: the interpreter is still about to note that nobody waits for it any more. What can be
     /// done faster then is done with the next event.
     begun: Option<(CodeMemory, usize, u32)>,
+    /// The ways that exceptions have gone already: in which unit, from which offset, to the handler at which offset or
+    /// out of it. Only those that do not depend on more than that.
+    known_ways: FxHashMap<(u32, u32, Option<u32>), Thrown>,
     /// Whether everything is seen again from time to time.
     begins_anew: bool,
     /// By the address of the code object. They are kept alive below, so that addresses stay theirs.
@@ -130,6 +137,7 @@ impl Monitor {
             let mut state = self.state();
             state.record.current.clear();
             state.begun = None;
+            state.known_ways.clear();
             state.begins_anew = true;
             for unit in &mut state.units {
                 unit.begin_anew();
@@ -191,7 +199,8 @@ impl Monitor {
         );
         let constants = PyTuple::new(python, constants)?;
         let (changed, assembled) = put_together(&self.dialect, code, &taken, &marks, &constants)?;
-        let shortcuts = Shortcuts::new(&self.dialect, &assembled, taken.first_line);
+        let is_waited_for = |origin| unit.waits_for_line_at(origin, &marks);
+        let shortcuts = Shortcuts::new(&self.dialect, &assembled, taken.first_line, is_waited_for);
         unit.set_origins(assembled.origins);
         let place = (
             changed.getattr("co_filename")?.extract()?,
@@ -309,10 +318,45 @@ impl State {
 
     /// What is known of the exception that this thread last saw in this code object.
     fn thrown_in(number: usize) -> Option<Thrown> {
-        THROWN
-            .get()
-            .filter(|(unit, _)| *unit == number)
-            .map(|(_, thrown)| thrown)
+        let last = LAST_THROWN.get().filter(|last| last.unit == number);
+        last.and_then(|last| last.thrown)
+    }
+
+    /// An exception comes to a handler of this code object, at an offset, or leaves it. `None` if nothing new follows.
+    fn arrives(
+        &mut self,
+        number: usize,
+        handler: Option<u32>,
+        python: Python<'_>,
+    ) -> Option<Thrown> {
+        LAST_THROWN.with(|last_thrown| {
+            let last = last_thrown.get().filter(|last| last.unit == number);
+            let mut is_known = false;
+            let thrown = match last {
+                Some(last) if last.is_on_its_way => last.thrown,
+                _ => {
+                    // The frame is there already, in the traceback, so asking it is cheap.
+                    let offset = offset_of_frame(python)?;
+                    let way = (number as u32, offset as u32, handler);
+                    if let Some(thrown) = self.known_ways.get(&way) {
+                        is_known = true;
+                        Some(*thrown)
+                    } else if let Some(thrown) = self.units[number].thrown(offset) {
+                        self.known_ways.insert(way, thrown);
+                        Some(thrown)
+                    } else {
+                        let before = last.and_then(|last| last.thrown);
+                        self.units[number].thrown_again(offset, before)
+                    }
+                }
+            };
+            last_thrown.set(Some(LastThrown {
+                unit: number,
+                thrown,
+                is_on_its_way: false,
+            }));
+            thrown.filter(|_| !is_known)
+        })
     }
 
     fn reach_arc(&mut self, number: usize, arc: super::flow::Arc) {
@@ -409,7 +453,11 @@ impl Monitor {
                 Seen::Target(target) => record.reach(target),
                 Seen::Remember(thrown) => {
                     again = Again::Yes;
-                    THROWN.set(Some((number, thrown)));
+                    LAST_THROWN.set(Some(LastThrown {
+                        unit: number,
+                        thrown: Some(thrown),
+                        is_on_its_way: false,
+                    }));
                 }
                 Seen::FromRemembered(line) => {
                     again = Again::Yes;
@@ -423,28 +471,14 @@ impl Monitor {
         again
     }
 
-    fn raise(&self, code: &Bound<'_, PyAny>, offset: usize) -> Again {
-        let state = self.state();
-        if let Some(number) = state.unit(code) {
-            // 3.13 is off by one for an exception that comes from a call. The frame exists by now, so asking is cheap.
-            let offset = match self.dialect.minor {
-                13.. => offset_of_frame(code.py()).unwrap_or(offset),
-                _ => offset,
-            };
-            let before = State::thrown_in(number);
-            let unit = &state.units[number];
-            let thrown = unit.thrown(offset);
-            let thrown = thrown.or_else(|| unit.thrown_again(offset, before));
-            THROWN.set(thrown.map(|thrown| (number, thrown)));
-        }
-        Again::Yes
-    }
-
     fn raise_again(&self, code: &Bound<'_, PyAny>, offset: usize) -> Again {
         let state = self.state();
         if let Some(number) = state.unit(code) {
-            let thrown = state.units[number].thrown_again(offset, State::thrown_in(number));
-            THROWN.set(thrown.map(|thrown| (number, thrown)));
+            LAST_THROWN.set(Some(LastThrown {
+                unit: number,
+                thrown: state.units[number].thrown_again(offset, State::thrown_in(number)),
+                is_on_its_way: true,
+            }));
         }
         Again::Yes
     }
@@ -452,7 +486,7 @@ impl Monitor {
     fn handle(&self, code: &Bound<'_, PyAny>, offset: usize) -> Again {
         let mut state = self.state();
         if let Some(number) = state.unit(code)
-            && let Some(thrown) = State::thrown_in(number)
+            && let Some(thrown) = state.arrives(number, Some(offset as u32), code.py())
             && let Some(arc) = state.units[number].handled(thrown, offset)
         {
             state.reach_arc(number, arc);
@@ -463,7 +497,7 @@ impl Monitor {
     fn unwind(&self, code: &Bound<'_, PyAny>, _offset: usize) -> Again {
         let mut state = self.state();
         if let Some(number) = state.unit(code)
-            && let Some(thrown) = State::thrown_in(number)
+            && let Some(thrown) = state.arrives(number, None, code.py())
             && let Some(arc) = state.units[number].unwound(thrown)
         {
             state.reach_arc(number, arc);
@@ -499,7 +533,6 @@ callbacks! {
     "JUMP" on_jump leave,
     "PY_RETURN" on_return leave,
     "PY_START" on_start start,
-    "RAISE" on_raise raise,
     "RERAISE" on_reraise raise_again,
     "EXCEPTION_HANDLED" on_handled handle,
     "PY_UNWIND" on_unwind unwind,

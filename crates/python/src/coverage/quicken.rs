@@ -5,7 +5,7 @@
 //!
 //! - It looks whether a line begins wherever a jump goes to, even if all who come there come from the same line:
 //!   `a if b else c` has two such places. Nobody is ever told of a line there, so nobody can say that it was enough,
-//!   and the look costs more than the instruction.
+//!   and the look costs more than the instruction. Besides, the instruction is not adapted to its operands.
 //! - 3.12 has instructions that do what two others do, and puts them in when a code object is made. As soon as a tool
 //!   waits for anything at all, it takes them out of all code that runs, and never puts them in again.
 //!
@@ -14,7 +14,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::assemble::Assembled;
+use super::assemble::{Assembled, Origin};
 use super::code_memory::CodeMemory;
 use super::dialect::{Dialect, Joint};
 use super::instructions::{CodeText, Instructions};
@@ -23,7 +23,7 @@ use super::tracing::Tracing;
 /// What can be undone in a code object.
 #[derive(Default)]
 pub(crate) struct Shortcuts {
-    /// Places where the interpreter looks for lines in vain: code units, and the operations that belong there.
+    /// Where the interpreter looks for lines and nothing is learnt: code units, and the operations that belong there.
     vain: Vec<(usize, u8)>,
     pairs: Vec<Pair>,
     /// The places in [`Shortcuts::pairs`] of those that have to do with a line.
@@ -38,7 +38,13 @@ struct Pair {
 }
 
 impl Shortcuts {
-    pub(crate) fn new(dialect: &Dialect, assembled: &Assembled, first_line: u32) -> Shortcuts {
+    /// `is_waited_for`: whether something is learnt from a line that begins with what comes from there.
+    pub(crate) fn new(
+        dialect: &Dialect,
+        assembled: &Assembled,
+        first_line: u32,
+        is_waited_for: impl Fn(Origin) -> bool,
+    ) -> Shortcuts {
         let text = CodeText {
             code: &assembled.code,
             line_table: &assembled.line_table,
@@ -52,11 +58,12 @@ impl Shortcuts {
             Some(before) => code.list[before].end,
             None => 0,
         };
-        let vain = Tracing::new(dialect, &code).vain_starts(dialect, &code);
-        let vain = vain.into_iter().map(start_of).map(|unit| {
-            let operation = assembled.code[2 * unit];
-            (unit, dialect.while_waited_for(operation))
-        });
+        let tracing = Tracing::new(dialect, &code);
+        let vain = (0..code.len())
+            .filter(|number| tracing.start_of(*number).is_some())
+            .map(start_of)
+            .filter(|unit| !is_waited_for(assembled.origins[*unit]))
+            .map(|unit| (unit, dialect.while_waited_for(assembled.code[2 * unit])));
         let pairs = pairs(dialect, &assembled.code);
         let mut lines = vec![None; assembled.code.len() / 2];
         for (number, instruction) in code.list.iter().enumerate() {
@@ -81,9 +88,9 @@ impl Shortcuts {
         !self.vain.is_empty()
     }
 
-    /// Has the interpreter look for lines only where there may be one.
+    /// Has the interpreter look for lines only where something is learnt from it.
     ///
-    /// No other tool may wait for events: it would not be told of those of the same instructions any more.
+    /// No other tool may wait for events: it would not be told of some. One that comes later is told of all.
     pub(crate) fn look_no_more_in_vain(&self, dialect: &Dialect, memory: &CodeMemory) {
         for &(unit, operation) in &self.vain {
             let [now, argument] = memory.get(unit);

@@ -4,7 +4,7 @@
 //! them, so whoever wants to count as they do must know them exactly.
 
 use super::dialect::{Dialect, Kind};
-use super::flow::{loop_end, steps};
+use super::flow::loop_end;
 use super::instructions::Instructions;
 
 /// Whether a line is looked up at an instruction.
@@ -72,7 +72,11 @@ impl Tracing {
     pub(crate) fn tells(&self, previous: usize, number: usize) -> Option<u32> {
         let line = self.lines[number]?;
         let told = match self.minor {
-            12.. => self.begins_line(previous, number) || self.is_told_by_jump(previous, number),
+            12.. => {
+                let is_new =
+                    self.lines[previous] != Some(line) || self.kinds[previous] == Kind::Resume;
+                self.starts[number] && is_new || self.is_told_by_jump(previous, number)
+            }
             11 => {
                 previous <= self.entry
                     || self.lines[previous] != Some(line)
@@ -82,13 +86,6 @@ impl Tracing {
             _ => self.starts[number] || number < previous,
         };
         told.then_some(line)
-    }
-
-    /// Since 3.12: whether a line begins when one instruction follows another.
-    fn begins_line(&self, previous: usize, number: usize) -> bool {
-        let is_new =
-            self.lines[previous] != self.lines[number] || self.kinds[previous] == Kind::Resume;
-        self.starts[number] && is_new
     }
 
     /// The line that a tool is told of when an exception takes the control from an instruction to a handler.
@@ -158,27 +155,9 @@ impl Tracing {
     pub(crate) fn repeats(&self, number: usize) -> Option<u32> {
         let before = number.checked_sub(1)?;
         let line = self.start_of(number)?;
-        let returns = self.forgets_line_after(before) && self.kinds[before] == Kind::Plain;
+        let returns =
+            self.minor == 12 && self.runs_frames[before] && self.kinds[before] == Kind::Plain;
         (returns && self.lines[before] == Some(line)).then_some(line)
-    }
-
-    fn forgets_line_after(&self, number: usize) -> bool {
-        self.minor == 12 && self.runs_frames[number]
-    }
-
-    /// Since 3.12: the instructions at which the interpreter looks whether a line begins, and never finds one.
-    ///
-    /// Those are places that jumps go to, and nothing comes there but from the same line.
-    pub(crate) fn vain_starts(&self, dialect: &Dialect, code: &Instructions) -> Vec<usize> {
-        let mut vain = self.starts.clone();
-        for (from, to) in steps(dialect, code) {
-            vain[to] &= !self.begins_line(from, to);
-            vain[to] &= from + 1 != to || !self.forgets_line_after(from);
-        }
-        for protection in &code.protections {
-            vain[protection.handler] = false;
-        }
-        (0..code.len()).filter(|number| vain[*number]).collect()
     }
 
     /// Since 3.12 a jump back within a line counts as a new line, but only because the jump tells of it.
