@@ -12,6 +12,8 @@
 //! Both are undone here. All that is written is what the interpreter itself would have written; whatever it changes
 //! later starts from there.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::FxHashMap;
 
 use super::assemble::{Assembled, Origin};
@@ -26,7 +28,7 @@ pub(crate) struct Shortcuts {
     /// Where the interpreter looks for lines and nothing is learnt: code units, and the operations that belong there.
     vain: Vec<(usize, u8)>,
     pairs: Vec<Pair>,
-    /// The places in [`Shortcuts::pairs`] of those that have to do with a line.
+    /// The places in [`Shortcuts::pairs`] of those that may be joined when a line has begun.
     pairs_by_line: FxHashMap<u32, Vec<usize>>,
 }
 
@@ -71,9 +73,10 @@ impl Shortcuts {
         }
         let mut pairs_by_line: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
         for (place, pair) in pairs.iter().enumerate() {
-            let (first, second) = (lines[pair.unit], lines[pair.unit + 1]);
-            let second = second.filter(|_| first != second);
-            for line in first.into_iter().chain(second) {
+            // A line that begins in the pair, or right after it, is in the way until it has begun.
+            let end = lines.len().min(pair.unit + 3);
+            let lines: BTreeSet<u32> = lines[pair.unit..end].iter().flatten().copied().collect();
+            for line in lines {
                 pairs_by_line.entry(line).or_default().push(place);
             }
         }
@@ -111,7 +114,7 @@ impl Shortcuts {
         self.pairs_by_line.contains_key(&line)
     }
 
-    /// The same with those of a line, and those that reach into it.
+    /// The same with those that a line was in the way of.
     pub(crate) fn join_at(&self, line: u32, dialect: &Dialect, memory: &CodeMemory) {
         for place in self.pairs_by_line.get(&line).into_iter().flatten() {
             self.pairs[*place].join(dialect, memory);
@@ -133,7 +136,11 @@ impl Pair {
         // The second may be the first of another pair that was joined.
         let joined = dialect.joints.iter().find(|joint| joint.both == second);
         let second = joined.map_or(second, |joint| joint.first);
-        if first == self.joint.first && second == self.joint.second {
+        // Joined, the first one counts as the previous instruction for the one after them, and may have another line.
+        let after = self.unit + 2;
+        let looks_for_line =
+            after < memory.len() && memory.get(after)[0] == dialect.numbers.instrumented_line;
+        if first == self.joint.first && second == self.joint.second && !looks_for_line {
             memory.set(self.unit, [self.joint.both, argument]);
         }
     }
