@@ -167,6 +167,7 @@ impl Dialect {
     }
 
     /// What stands in the code while a monitoring tool waits for an instruction to jump or return.
+    #[cfg(Py_3_11)]
     pub(crate) fn while_waited_for(&self, operation: u8) -> u8 {
         let is_waited_for = self.tells_of_jumps(operation) || self.kind(operation) == Kind::Return;
         match self.instrumented[usize::from(operation)] {
