@@ -4,7 +4,7 @@
 //! objects are read before they run ([`instructions`], [`line_table`], [`exception_table`], in the words of
 //! [`dialect`]); [`flow`] says which arcs each step between two instructions would make, by the rules of
 //! [`tracing`]; [`assemble`] puts marks where the interpreter alone would not tell. Then [`monitoring`] waits for
-//! each place to be reached once, and [`record`] keeps what was. Before 3.12 the interpreter tells nothing worth
+//! each place to be reached once, [`record`] keeps what was, and [`quicken`] sees to it that this costs nothing later. Before 3.12 the interpreter tells nothing worth
 //! waiting for; there [`watch`] says what calls of our own to insert, and [`probes`] answers them.
 
 mod assemble;
@@ -21,6 +21,8 @@ mod line_table;
 mod monitoring;
 mod observer;
 mod probes;
+#[cfg(Py_3_11)]
+mod quicken;
 mod record;
 mod tracing;
 #[cfg_attr(

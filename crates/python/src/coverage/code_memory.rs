@@ -1,4 +1,4 @@
-//! The instructions of a code object, where the interpreter reads them, before 3.12.
+//! The instructions of a code object, where the interpreter reads them.
 
 use std::sync::atomic::{AtomicU16, Ordering};
 
@@ -20,20 +20,30 @@ pub(crate) struct CodeMemory {
 impl CodeMemory {
     /// Finds the memory.
     pub(crate) fn of(code: &Bound<'_, PyCode>) -> PyResult<CodeMemory> {
-        let (start, units) = match code.py().version_info().minor {
-            11.. => inside(code),
-            _ => {
-                // The code object keeps this very object as long as it lives.
-                let bytes = code.getattr("co_code")?.cast_into::<PyBytes>()?;
-                let bytes = bytes.as_bytes();
-                (bytes.as_ptr() as usize, bytes.len() / size_of::<CodeUnit>())
-            }
-        };
+        if code.py().version_info().minor >= 11 {
+            return Ok(CodeMemory::inside(code));
+        }
+        // The code object keeps this very object as long as it lives.
+        let bytes = code.getattr("co_code")?.cast_into::<PyBytes>()?;
+        let bytes = bytes.as_bytes();
         Ok(CodeMemory {
             code: code.clone().unbind(),
-            start,
-            units,
+            start: bytes.as_ptr() as usize,
+            units: bytes.len() / size_of::<CodeUnit>(),
         })
+    }
+
+    /// Finds the memory since 3.11: the instructions are the end of the code object itself.
+    pub(crate) fn inside(code: &Bound<'_, PyCode>) -> CodeMemory {
+        let object = code.as_ptr();
+        // SAFETY: the reference is valid; a code object has a variable size, which counts its code units.
+        let (offset, units) =
+            unsafe { ((*ffi::Py_TYPE(object)).tp_basicsize, ffi::Py_SIZE(object)) };
+        CodeMemory {
+            code: code.clone().unbind(),
+            start: object as usize + offset as usize,
+            units: units as usize,
+        }
     }
 
     /// In code units.
@@ -69,12 +79,4 @@ impl CodeMemory {
         // the heap that the interpreter itself writes to while it runs, in whole units, which are aligned.
         unsafe { AtomicU16::from_ptr(place) }
     }
-}
-
-/// Since 3.11 the instructions are the end of the code object itself: start and number of code units.
-fn inside(code: &Bound<'_, PyCode>) -> (usize, usize) {
-    let object = code.as_ptr();
-    // SAFETY: the reference is valid; a code object has a variable size, which counts its code units.
-    let (offset, units) = unsafe { ((*ffi::Py_TYPE(object)).tp_basicsize, ffi::Py_SIZE(object)) };
-    (object as usize + offset as usize, units as usize)
 }

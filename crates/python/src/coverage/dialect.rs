@@ -57,7 +57,20 @@ pub(crate) struct Dialect {
     caches: [u8; 256],
     /// The jumps that tell monitoring tools when they are taken.
     tells_of_jumps: [bool; 256],
+    /// What stands in the code instead of these while a monitoring tool waits for them; zero if it has no such form.
+    instrumented: [u8; 256],
+    /// Those that may run Python code in a frame of its own, as a call does.
+    runs_frames: [bool; 256],
+    pub(crate) joints: Vec<Joint>,
     pub(crate) numbers: Numbers,
+}
+
+/// An instruction that does what two of them do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Joint {
+    pub(crate) first: u8,
+    pub(crate) second: u8,
+    pub(crate) both: u8,
 }
 
 /// The instructions that we write ourselves. Zero where a version does not have one.
@@ -82,6 +95,8 @@ pub(crate) struct Numbers {
     /// Takes away what generators begin with (3.10).
     pub(crate) start_generator: u8,
     pub(crate) setup_finally: u8,
+    /// In the place of an instruction at which a monitoring tool may have to be told of a line.
+    pub(crate) instrumented_line: u8,
 }
 
 impl Dialect {
@@ -94,10 +109,13 @@ impl Dialect {
             kinds: [Kind::Plain; 256],
             caches: [0; 256],
             tells_of_jumps: [false; 256],
+            instrumented: [0; 256],
+            runs_frames: [false; 256],
+            joints: Vec::new(),
             numbers: Numbers::default(),
         };
         let caches = opcode.getattr("_inline_cache_entries").ok();
-        for (name, number) in names {
+        for (name, number) in &names {
             let name: String = name.extract()?;
             let Ok(number) = number.extract::<u8>() else {
                 // Steps of the compiler that never reach a code object.
@@ -107,6 +125,14 @@ impl Dialect {
             dialect.kinds[usize::from(number)] = kind;
             dialect.tells_of_jumps[usize::from(number)] =
                 matches!(name.as_str(), "JUMP_FORWARD" | "JUMP_BACKWARD");
+            dialect.runs_frames[usize::from(number)] = matches!(
+                name.as_str(),
+                "CALL" | "LOAD_ATTR" | "BINARY_SUBSCR" | "FOR_ITER" | "SEND"
+            );
+            let instrumented = names.get_item(format!("INSTRUMENTED_{name}"))?;
+            if let Some(instrumented) = instrumented {
+                dialect.instrumented[usize::from(number)] = instrumented.extract()?;
+            }
             dialect.numbers.note(&name, number);
             if let Some(caches) = &caches {
                 // A list by number before 3.13, a dictionary by name from then on, without those that have none.
@@ -116,6 +142,9 @@ impl Dialect {
                     dialect.caches[usize::from(number)] = size.extract()?;
                 }
             }
+        }
+        if dialect.minor == 12 {
+            dialect.joints = joints(&opcode, &names)?;
         }
         Ok(dialect)
     }
@@ -131,6 +160,20 @@ impl Dialect {
 
     pub(crate) fn tells_of_jumps(&self, operation: u8) -> bool {
         self.tells_of_jumps[usize::from(operation)]
+    }
+
+    pub(crate) fn runs_frames(&self, operation: u8) -> bool {
+        self.runs_frames[usize::from(operation)]
+    }
+
+    /// What stands in the code while a monitoring tool waits for an instruction to jump or return.
+    #[cfg(Py_3_11)]
+    pub(crate) fn while_waited_for(&self, operation: u8) -> u8 {
+        let is_waited_for = self.tells_of_jumps(operation) || self.kind(operation) == Kind::Return;
+        match self.instrumented[usize::from(operation)] {
+            instrumented if is_waited_for && instrumented != 0 => instrumented,
+            _ => operation,
+        }
     }
 
     /// Jumps were counted in bytes before 3.10.
@@ -158,10 +201,36 @@ impl Numbers {
             "RETURN_GENERATOR" => &mut self.return_generator,
             "GEN_START" => &mut self.start_generator,
             "SETUP_FINALLY" => &mut self.setup_finally,
+            "INSTRUMENTED_LINE" => &mut self.instrumented_line,
             _ => return,
         };
         *place = number;
     }
+}
+
+/// The instructions of 3.12 that do what two do. They have the numbers that no other instruction has, in the order
+/// of a list that has all those which only the interpreter itself writes.
+fn joints(opcode: &Bound<'_, PyModule>, names: &Bound<'_, PyDict>) -> PyResult<Vec<Joint>> {
+    let all: Vec<String> = opcode.getattr("opname")?.extract()?;
+    let own: Vec<String> = opcode.getattr("_specialized_instructions")?.extract()?;
+    let free = (0..=u8::MAX)
+        .zip(&all)
+        .filter(|(_, name)| name.starts_with('<'))
+        .map(|(number, _)| number);
+    let mut joints = Vec::new();
+    for (both, name) in free.zip(&own) {
+        let Some((first, second)) = name.split_once("__") else {
+            continue;
+        };
+        if let (Some(first), Some(second)) = (names.get_item(first)?, names.get_item(second)?) {
+            joints.push(Joint {
+                first: first.extract()?,
+                second: second.extract()?,
+                both,
+            });
+        }
+    }
+    Ok(joints)
 }
 
 fn kind_of(name: &str, minor: u8) -> Kind {

@@ -1,45 +1,40 @@
 //! Observation by `sys.monitoring`, which CPython has since 3.12.
 //!
 //! Every event that can be switched off is switched off at its place after the first time, so that code runs at
-//! full speed once all it does has been seen. Events about exceptions cannot be switched off; they cost some
-//! nanoseconds per exception. A code object whose lines have all begun is not asked for lines any more, because the
+//! full speed once all it does has been seen; where the interpreter would still lose time, [`super::quicken`] helps.
+//! Events about exceptions cannot be switched off; they cost some nanoseconds per exception. A code object whose lines have all begun is not asked for lines any more, because the
 //! interpreter goes on to look at those places that are never the first of a line for it: a loop within a line is
 //! one.
 
-use std::cell::Cell;
+mod events;
+
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::PyRuntimeError;
-use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyAny, PyCode, PyTuple};
+use pyo3::types::{PyAny, PyBytes, PyCode, PyTuple};
 use rustc_hash::FxHashMap;
 
+use self::events::{callback, callbacks};
+use super::code_memory::CodeMemory;
 use super::dialect::Dialect;
 use super::flow::Thrown;
 use super::instrument::{put_together, take_apart};
+use super::quicken::{Shortcuts, join_all};
 use super::record::Record;
-use super::unit::{LineMeaning, Seen, Unit};
-
-thread_local! {
-    /// The exception that was last seen in this thread, and the code object it was seen in.
-    static THROWN: Cell<Option<(usize, Thrown)>> = const { Cell::new(None) };
-}
+use super::unit::Unit;
 
 /// The events of single code objects.
 const LOCAL_EVENTS: [&str; 3] = ["LINE", "JUMP", "PY_RETURN"];
 /// The events of all code.
 ///
-/// Those about exceptions cannot be had for single code objects. `PY_START` finds copies of code objects, which
+/// Those about exceptions cannot be had for single code objects. `RAISE` is not needed: when an exception comes to a
+/// handler or leaves, the frame still tells where it was raised, and one event less makes exceptions cheaper. `PY_START` finds copies of code objects, which
 /// `types.coroutine` makes, for example. Besides, 3.13 replaces the instruction a function starts with by a faster
 /// one, and then does not tell of a line that starts with it any more; as long as this event is awaited, it does.
-const GLOBAL_EVENTS: [&str; 5] = [
-    "PY_START",
-    "RAISE",
-    "RERAISE",
-    "EXCEPTION_HANDLED",
-    "PY_UNWIND",
-];
+const GLOBAL_EVENTS: [&str; 4] = ["PY_START", "RERAISE", "EXCEPTION_HANDLED", "PY_UNWIND"];
+/// How many places for tools there are.
+const PLACES: u8 = 6;
 /// 0 to 2 and 5 belong to debuggers, coverage.py, profilers and optimisers.
 const TOOLS: [u8; 2] = [4, 3];
 
@@ -58,6 +53,16 @@ pub(crate) struct Monitor {
 struct State {
     record: Record,
     units: Vec<Unit>,
+    /// By number of the unit.
+    shortcuts: Vec<Shortcuts>,
+    /// A line that has just begun: the interpreter is still about to note that nobody waits for it any more. What can be
+    /// done faster then is done with the next event.
+    begun: Option<(CodeMemory, usize, u32)>,
+    /// The ways that exceptions have gone already: in which unit, from which offset, to the handler at which offset or
+    /// out of it. Only those that do not depend on more than that.
+    known_ways: FxHashMap<(u32, u32, Option<u32>), Thrown>,
+    /// Whether everything is seen again from time to time.
+    begins_anew: bool,
     /// By the address of the code object. They are kept alive below, so that addresses stay theirs.
     by_code: FxHashMap<usize, usize>,
     kept: Vec<Py<PyCode>>,
@@ -118,6 +123,9 @@ impl Monitor {
         let finished = {
             let mut state = self.state();
             state.record.current.clear();
+            state.begun = None;
+            state.known_ways.clear();
+            state.begins_anew = true;
             for unit in &mut state.units {
                 unit.begin_anew();
             }
@@ -178,6 +186,8 @@ impl Monitor {
         );
         let constants = PyTuple::new(python, constants)?;
         let (changed, assembled) = put_together(&self.dialect, code, &taken, &marks, &constants)?;
+        let is_waited_for = |origin| unit.waits_for_line_at(origin, &marks);
+        let shortcuts = Shortcuts::new(&self.dialect, &assembled, taken.first_line, is_waited_for);
         unit.set_origins(assembled.origins);
         let place = (
             changed.getattr("co_filename")?.extract()?,
@@ -187,6 +197,7 @@ impl Monitor {
             let mut state = self.state();
             let number = state.units.len();
             state.units.push(unit);
+            state.shortcuts.push(shortcuts);
             state.by_code.insert(changed.as_ptr() as usize, number);
             state.kept.push(changed.clone().unbind());
             state.by_place.entry(place).or_default().push(number);
@@ -203,9 +214,52 @@ impl Monitor {
             .map(|_| ())
     }
 
+    /// Has a code object that starts run as fast as if nobody observed it, apart from what is yet to be seen.
+    fn quicken(&self, code: &Bound<'_, PyCode>) -> PyResult<()> {
+        let memory = CodeMemory::inside(code);
+        let state = self.state();
+        let Some(number) = state.unit(code) else {
+            // Code of others. To do this again and again takes more time than it saves.
+            let is_worth_it = !self.dialect.joints.is_empty() && !state.begins_anew;
+            drop(state);
+            if is_worth_it {
+                let instructions = code.getattr("co_code")?;
+                join_all(
+                    &self.dialect,
+                    instructions.cast::<PyBytes>()?.as_bytes(),
+                    &memory,
+                );
+            }
+            return Ok(());
+        };
+        let has_vain_places = state.shortcuts[number].has_vain_places();
+        drop(state);
+        if has_vain_places && self.is_alone(code.py())? {
+            self.state().shortcuts[number].look_no_more_in_vain(&self.dialect, &memory);
+        }
+        self.state().shortcuts[number].join(&self.dialect, &memory);
+        Ok(())
+    }
+
+    /// Whether no other tool observes the program.
+    fn is_alone(&self, python: Python<'_>) -> PyResult<bool> {
+        let system = python.import("sys")?;
+        for function in ["gettrace", "getprofile"] {
+            if !system.call_method0(function)?.is_none() {
+                return Ok(false);
+            }
+        }
+        let monitoring = system.getattr("monitoring")?;
+        for place in (0..PLACES).filter(|place| *place != self.tool) {
+            if !monitoring.call_method1("get_tool", (place,))?.is_none() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Observes a code object that was copied, with changes that have nothing to do with what it does.
-    fn observe_copy(&self, code: &Bound<'_, PyAny>) -> PyResult<()> {
-        let code = code.cast::<PyCode>()?;
+    fn observe_copy(&self, code: &Bound<'_, PyCode>) -> PyResult<()> {
         let name: String = code.getattr("co_filename")?.extract()?;
         let first_line: i32 = code.getattr("co_firstlineno")?.extract()?;
         let originals: Vec<(usize, Py<PyCode>)> = {
@@ -239,19 +293,6 @@ impl State {
     fn unit(&self, code: &Bound<'_, PyAny>) -> Option<usize> {
         self.by_code.get(&(code.as_ptr() as usize)).copied()
     }
-
-    /// What is known of the exception that this thread last saw in this code object.
-    fn thrown_in(number: usize) -> Option<Thrown> {
-        THROWN
-            .get()
-            .filter(|(unit, _)| *unit == number)
-            .map(|(_, thrown)| thrown)
-    }
-
-    fn reach_arc(&mut self, number: usize, arc: super::flow::Arc) {
-        let target = self.record.target(self.units[number].file, arc);
-        self.record.reach(target);
-    }
 }
 
 #[pymethods]
@@ -263,218 +304,4 @@ impl Monitor {
         let file = self.state().record.file(&path);
         self.observe(code, file)
     }
-}
-
-/// Whether to tell of an event again.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Again {
-    Yes,
-    Never,
-}
-
-/// What the interpreter calls, with the code object, and with the line or offset of the event.
-impl Monitor {
-    fn start(&self, code: &Bound<'_, PyAny>, _offset: usize) -> Again {
-        if self.state().unit(code).is_none() {
-            // An exception here would come out of the code under test; a copy that cannot be observed is not worth that.
-            let _observed = self.observe_copy(code);
-        }
-        Again::Never
-    }
-
-    fn line(&self, code: &Bound<'_, PyAny>, line: usize) -> Again {
-        let mut state = self.state();
-        let Some(number) = state.unit(code) else {
-            return Again::Never;
-        };
-        let unit = &state.units[number];
-        let target = match unit.line(line as u32) {
-            LineMeaning::Sure(target) => target,
-            LineMeaning::Depends => {
-                offset_of_frame(code.py()).and_then(|offset| unit.line_at(offset))
-            }
-        };
-        let Some(target) = target else {
-            return Again::Never;
-        };
-        state.record.reach(target);
-        if state.units[number].has_begun(target) {
-            state.finished.push(code.clone().unbind());
-            drop(state);
-            let quiet = self.local_events & !self.line_event;
-            if self.listen_to(code, quiet).is_ok() {
-                // The event is gone with all others of its kind.
-                return Again::Yes;
-            }
-        }
-        Again::Never
-    }
-
-    fn leave(&self, code: &Bound<'_, PyAny>, offset: usize) -> Again {
-        let mut state = self.state();
-        let Some(number) = state.unit(code) else {
-            return Again::Never;
-        };
-        let mut again = Again::Never;
-        let State { record, units, .. } = &mut *state;
-        let unit = &units[number];
-        for seen in unit.left_at(offset) {
-            match *seen {
-                Seen::Target(target) => record.reach(target),
-                Seen::Remember(thrown) => {
-                    again = Again::Yes;
-                    THROWN.set(Some((number, thrown)));
-                }
-                Seen::FromRemembered(line) => {
-                    again = Again::Yes;
-                    if let Some(thrown) = State::thrown_in(number) {
-                        let target = record.target(unit.file, (thrown.last_line, line));
-                        record.reach(target);
-                    }
-                }
-            }
-        }
-        again
-    }
-
-    fn raise(&self, code: &Bound<'_, PyAny>, offset: usize) -> Again {
-        let state = self.state();
-        if let Some(number) = state.unit(code) {
-            // 3.13 is off by one for an exception that comes from a call. The frame exists by now, so asking is cheap.
-            let offset = match self.dialect.minor {
-                13.. => offset_of_frame(code.py()).unwrap_or(offset),
-                _ => offset,
-            };
-            let before = State::thrown_in(number);
-            let unit = &state.units[number];
-            let thrown = unit.thrown(offset);
-            let thrown = thrown.or_else(|| unit.thrown_again(offset, before));
-            THROWN.set(thrown.map(|thrown| (number, thrown)));
-        }
-        Again::Yes
-    }
-
-    fn raise_again(&self, code: &Bound<'_, PyAny>, offset: usize) -> Again {
-        let state = self.state();
-        if let Some(number) = state.unit(code) {
-            let thrown = state.units[number].thrown_again(offset, State::thrown_in(number));
-            THROWN.set(thrown.map(|thrown| (number, thrown)));
-        }
-        Again::Yes
-    }
-
-    fn handle(&self, code: &Bound<'_, PyAny>, offset: usize) -> Again {
-        let mut state = self.state();
-        if let Some(number) = state.unit(code)
-            && let Some(thrown) = State::thrown_in(number)
-            && let Some(arc) = state.units[number].handled(thrown, offset)
-        {
-            state.reach_arc(number, arc);
-        }
-        Again::Yes
-    }
-
-    fn unwind(&self, code: &Bound<'_, PyAny>, _offset: usize) -> Again {
-        let mut state = self.state();
-        if let Some(number) = state.unit(code)
-            && let Some(thrown) = State::thrown_in(number)
-            && let Some(arc) = state.units[number].unwound(thrown)
-        {
-            state.reach_arc(number, arc);
-        }
-        Again::Yes
-    }
-}
-
-/// The events we ask for, with what is to be done about each.
-macro_rules! callbacks {
-    ($($event:literal $function:ident $method:ident,)*) => {
-        $(
-            /// What the interpreter calls: `monitor` is ours, arguments are the code object, a number, and more.
-            unsafe extern "C" fn $function(
-                monitor: *mut ffi::PyObject,
-                arguments: *mut *mut ffi::PyObject,
-                _count: ffi::Py_ssize_t,
-            ) -> *mut ffi::PyObject {
-                // SAFETY: the interpreter calls this with the lock held, with the object that the function was made
-                // with, and with at least the two arguments that every event has.
-                unsafe { answer(monitor, arguments, Monitor::$method) }
-            }
-        )*
-
-        fn callbacks() -> Vec<(&'static str, ffi::PyCFunctionFast)> {
-            vec![$(($event, $function as ffi::PyCFunctionFast),)*]
-        }
-    };
-}
-
-callbacks! {
-    "LINE" on_line line,
-    "JUMP" on_jump leave,
-    "PY_RETURN" on_return leave,
-    "PY_START" on_start start,
-    "RAISE" on_raise raise,
-    "RERAISE" on_reraise raise_again,
-    "EXCEPTION_HANDLED" on_handled handle,
-    "PY_UNWIND" on_unwind unwind,
-}
-
-/// Answers an event without making any Python object, for exceptions may be many.
-///
-/// # Safety
-/// The lock is held, `monitor` is a [`Monitor`], and there are at least two arguments.
-unsafe fn answer(
-    monitor: *mut ffi::PyObject,
-    arguments: *mut *mut ffi::PyObject,
-    method: impl Fn(&Monitor, &Bound<'_, PyAny>, usize) -> Again,
-) -> *mut ffi::PyObject {
-    // SAFETY: the caller vouches for the lock, the types and the number of arguments, which the interpreter keeps
-    // alive during the call.
-    unsafe {
-        let python = Python::assume_attached();
-        let monitor = Borrowed::from_ptr(python, monitor);
-        let monitor = monitor.cast_unchecked::<Monitor>().get();
-        let code = Borrowed::from_ptr(python, *arguments);
-        let number = ffi::PyLong_AsSize_t(*arguments.add(1));
-        let work = std::panic::AssertUnwindSafe(|| method(monitor, &code, number));
-        // No panic may cross into C. There is nobody here to tell; the place stays unseen.
-        match std::panic::catch_unwind(work) {
-            Ok(Again::Never) => monitor.disable.clone_ref(python).into_ptr(),
-            Ok(Again::Yes) | Err(_) => python.None().into_ptr(),
-        }
-    }
-}
-
-/// A Python function around a C function, bound to a monitor.
-fn callback(monitor: &Bound<'_, Monitor>, function: ffi::PyCFunctionFast) -> PyResult<Py<PyAny>> {
-    let definition = Box::new(ffi::PyMethodDef {
-        ml_name: c"testwright".as_ptr(),
-        ml_meth: ffi::PyMethodDefPointer {
-            PyCFunctionFast: function,
-        },
-        ml_flags: ffi::METH_FASTCALL,
-        ml_doc: std::ptr::null(),
-    });
-    // The function object refers to it for as long as it lives, which nobody knows.
-    let definition = Box::leak(definition);
-    // SAFETY: the definition lives for ever and says truly what kind of function it has; the result is a new
-    // reference or null with an exception set.
-    unsafe {
-        let function = ffi::PyCFunction_NewEx(definition, monitor.as_ptr(), std::ptr::null_mut());
-        Ok(Bound::from_owned_ptr_or_err(monitor.py(), function)?.unbind())
-    }
-}
-
-/// Where the innermost Python frame is, in bytes.
-fn offset_of_frame(_python: Python<'_>) -> Option<usize> {
-    // SAFETY: the lock is held. The frame is a borrowed reference, or null outside of Python code; it is used
-    // before anything else can run.
-    let offset = unsafe {
-        let frame = ffi::PyEval_GetFrame();
-        if frame.is_null() {
-            return None;
-        }
-        ffi::PyFrame_GetLasti(frame)
-    };
-    usize::try_from(offset).ok()
 }

@@ -26,7 +26,7 @@ pub(crate) struct Tracing {
     kinds: Vec<Kind>,
     /// Since 3.12: whether an instruction tells of its jumps.
     tells_of_jumps: Vec<bool>,
-    has_caches: Vec<bool>,
+    runs_frames: Vec<bool>,
     entry: usize,
 }
 
@@ -53,7 +53,11 @@ impl Tracing {
                 .iter()
                 .map(|one| dialect.tells_of_jumps(one.operation))
                 .collect(),
-            has_caches: code.list.iter().map(|one| one.caches > 0).collect(),
+            runs_frames: code
+                .list
+                .iter()
+                .map(|one| dialect.runs_frames(one.operation))
+                .collect(),
             kinds,
             entry,
         }
@@ -152,7 +156,7 @@ impl Tracing {
         let before = number.checked_sub(1)?;
         let line = self.start_of(number)?;
         let returns =
-            self.minor == 12 && self.has_caches[before] && self.kinds[before] == Kind::Plain;
+            self.minor == 12 && self.runs_frames[before] && self.kinds[before] == Kind::Plain;
         (returns && self.lines[before] == Some(line)).then_some(line)
     }
 

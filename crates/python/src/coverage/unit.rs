@@ -154,6 +154,21 @@ impl Unit {
         }
     }
 
+    /// Whether something is learnt when the interpreter tells of a line at an instruction or mark.
+    ///
+    /// A mark in front of an instruction, however that is reached, begins the instruction's line.
+    pub(crate) fn waits_for_line_at(&self, origin: Origin, marks: &[Mark]) -> bool {
+        let number = match origin {
+            Origin::Instruction(number) => Some(number),
+            Origin::Mark(number) => match marks[number].place {
+                MarkPlace::Before(number) => Some(number),
+                _ => None,
+            },
+            Origin::Detour => None,
+        };
+        number.is_some_and(|number| self.starts.contains_key(&number))
+    }
+
     /// Waits for all lines again.
     pub(crate) fn begin_anew(&mut self) {
         if self.waiting.len() < self.starts.len() {
