@@ -5,7 +5,7 @@ The blocks of a page are taken in order, in a folder that has a copy of `example
 - A block whose first line is `# in file NAME` is written to that file.
 - Any other ```tstl block is a harness that `testwright check` accepts without a word.
 - Any other ```python block is a program that ends well.
-- The ```pycon blocks of a page are one conversation at a Python prompt, in which `…` stands for anything.
+- The ```pycon blocks of a page are one conversation at a Python prompt, in which `...` stands for anything.
 - A ```console block shows commands after `$ `, each with what it prints. `…` stands for anything within a line,
   and alone in a line for any number of lines.
 - ```sh and ```text blocks are not run: commands that install something, and drawings.
@@ -114,7 +114,6 @@ PROMPT = """\
 import doctest
 import sys
 
-doctest.ELLIPSIS_MARKER = "…"
 failed, _ = doctest.testfile(sys.argv[1], module_relative=False, encoding="utf-8", optionflags=doctest.ELLIPSIS)
 sys.exit(failed > 0)
 """
