@@ -52,7 +52,17 @@ def test_links_lead_somewhere(page):
         assert not heading or heading in headings(file), f"{target} has no such heading"
 
 
-COMMANDS = ["check", "expand", "run", "replay", "reduce", "regress", "standalone", "compile", "cover"]
+COMMANDS = [
+    "check",
+    "expand",
+    "run",
+    "replay",
+    "reduce",
+    "regress",
+    "standalone",
+    "compile",
+    "cover",
+]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -10,7 +10,6 @@ import time
 import weakref
 
 import pytest
-
 import testwright
 from conftest import BUGGY, SOUND, STACK
 
@@ -204,7 +203,7 @@ def test_queries(counter):
     assert "self.p_int[1]" in empty and fresh[0] == "self.p_int[0]"
     assert ("self.p_int", "4") in counter.unique_vals()
     with pytest.raises(AttributeError, match="p_nothing"):
-        counter.p_nothing
+        _ = counter.p_nothing
 
 
 def test_saved_tests_are_read_again(sound, folder):

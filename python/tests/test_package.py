@@ -16,16 +16,25 @@ def test_main_is_the_command_without_a_process(tmp_path):
 
 
 def test_the_stub_names_what_the_module_has():
-    stub = Path(testwright.__file__).with_name("_native.pyi").read_text()
-    named = {
-        node.target.id if isinstance(node, ast.AnnAssign) else node.name
-        for node in ast.parse(stub).body
-        if isinstance(node, (ast.AnnAssign, ast.FunctionDef))
-    }
     from testwright import _native
 
+    stub = ast.parse(Path(testwright.__file__).with_name("_native.pyi").read_text())
     present = {name for name in dir(_native) if not name.startswith("__")} | {"__version__"}
-    assert named == present
+    assert named(stub) == present
+    for node in stub.body:
+        if isinstance(node, ast.ClassDef) and node.name in {"Action", "State", "Sut"}:
+            methods = {name for name in vars(getattr(_native, node.name)) if name[0] != "_"}
+            assert {name for name in named(node) if name[0] != "_"} == methods, node.name
+
+
+def named(node):
+    """What a part of a stub names, names of its own aside."""
+    names = {
+        part.target.id if isinstance(part, ast.AnnAssign) else part.name
+        for part in node.body
+        if isinstance(part, (ast.AnnAssign, ast.FunctionDef, ast.ClassDef))
+    }
+    return {name for name in names if not name.startswith("_") or name.startswith("__")}
 
 
 def test_the_command_is_installed():
