@@ -45,9 +45,16 @@
 //! [`ReduceError::NotReproduced`] says so, and nothing is reduced.
 
 mod alpha;
+mod goal;
+mod prefixes;
 mod reduce;
 mod reuse;
 mod revalue;
+mod shrinker;
+mod trials;
 
 pub use alpha::alpha_convert;
-pub use reduce::{Method, ReduceError, ReduceOptions, Reduction, reduce};
+pub use goal::{AnyFailure, Basis, Goal, Holds, SameFailure, Touches, TouchesMore};
+pub use reduce::{Method, ReduceOptions, Reduction, reduce};
+pub use shrinker::{Shrinker, Shrunk};
+pub use trials::{Effort, ReduceError};

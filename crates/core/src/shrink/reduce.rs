@@ -1,13 +1,12 @@
 //! Reduction: leaving out what the failure does not need.
 
-use std::fmt;
 use std::ops::Range;
 
-use rustc_hash::FxHashSet;
-
 use super::alpha::Numbering;
-use crate::replay::{ReplayOptions, Watcher, replay};
-use crate::{Error, Event, Failure, Step, System, Test, Trace};
+use super::goal::SameFailure;
+use super::shrinker::Shrinker;
+use super::trials::{Achieved, ReduceError, Stop, Trials};
+use crate::{Failure, Step, System, Test};
 
 /// How to look for steps that can go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -57,39 +56,6 @@ pub struct Reduction {
     pub kept: Vec<usize>,
 }
 
-/// Why a test cannot be reduced.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ReduceError {
-    /// The test did not fail, or failed in another way, when it was run again.
-    NotReproduced(Option<Failure>),
-    /// The system gave up.
-    Error(Error),
-}
-
-impl From<Error> for ReduceError {
-    fn from(error: Error) -> ReduceError {
-        ReduceError::Error(error)
-    }
-}
-
-impl fmt::Display for ReduceError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ReduceError::NotReproduced(None) => {
-                out.write_str("the test does not fail when it is run again")
-            }
-            ReduceError::NotReproduced(Some(failure)) => write!(
-                out,
-                "the test fails in another way when it is run again: {}",
-                failure.message
-            ),
-            ReduceError::Error(error) => error.fmt(out),
-        }
-    }
-}
-
-impl std::error::Error for ReduceError {}
-
 /// Makes a test shorter as long as it fails the same way, then puts its slots in order.
 ///
 /// The result is 1-minimal: no single step can be left out. `proceed` is asked before each step; once it says
@@ -101,83 +67,62 @@ pub fn reduce<S: System + ?Sized>(
     options: &ReduceOptions,
     proceed: &mut dyn FnMut() -> bool,
 ) -> Result<Reduction, ReduceError> {
-    let mut reducer = Reducer {
-        system,
-        options,
-        wanted: failure,
-        proceed,
-        current: Failing {
-            steps: test.steps.clone(),
-            kept: (0..test.len()).collect(),
-            failure: failure.clone(),
-        },
-        useless: FxHashSet::default(),
-        runs: 0,
-        cached: 0,
-    };
-    let minimal = match reducer.reduce() {
-        Ok(()) => true,
-        Err(Stop::Asked) => false,
-        Err(Stop::For(reason)) => return Err(reason),
-    };
-    let Reducer {
-        current,
-        runs,
-        cached,
-        ..
-    } = reducer;
-    let remark = |(index, remark): &(usize, String)| {
-        let now = current.kept.iter().position(|kept| kept == index)?;
-        Some((now, remark.clone()))
-    };
+    let mut goal = SameFailure(failure.clone());
+    let mut shrinker = Shrinker::new(system, &mut goal, options, proceed);
+    let shrunk = shrinker.reduce(test)?;
+    let effort = shrinker.effort();
     Ok(Reduction {
-        test: Test {
-            steps: current.steps,
-            remarks: test.remarks.iter().filter_map(remark).collect(),
-        },
-        failure: current.failure,
-        runs,
-        cached,
-        minimal,
-        kept: current.kept,
+        test: shrunk.test,
+        failure: shrunk.failure.unwrap_or_else(|| failure.clone()),
+        runs: effort.runs,
+        cached: effort.cached,
+        minimal: shrunk.complete,
+        kept: shrunk.kept,
     })
 }
 
-/// Why a reduction does not go on.
-pub(super) enum Stop {
-    /// Somebody said so; the best test so far counts.
-    Asked,
-    /// It cannot.
-    For(ReduceError),
-}
-
-/// A test that fails as it should.
-pub(super) struct Failing {
-    /// All of them are executed, and the last one fails.
+/// A test that achieves the goal.
+#[derive(Clone)]
+pub(super) struct Current {
+    /// All of them are executed, and the last one fails if the goal is to fail.
     pub(super) steps: Vec<Step>,
     /// For each step its index in the original test.
     pub(super) kept: Vec<usize>,
-    failure: Failure,
+    pub(super) failure: Option<Failure>,
 }
 
-/// A reduction under way. Passes propose tests, [`attempt`](Reducer::attempt) accepts them.
-pub(super) struct Reducer<'a, S: ?Sized> {
-    pub(super) system: &'a mut S,
-    options: &'a ReduceOptions,
-    wanted: &'a Failure,
-    proceed: &'a mut dyn FnMut() -> bool,
+/// A test that is being made simpler. Passes propose tests, [`attempt`](Reducer::attempt) accepts them.
+pub(super) struct Reducer<'t, 'a, S: System + ?Sized> {
+    pub(super) trials: &'t mut Trials<'a, S>,
     /// The best test so far.
-    pub(super) current: Failing,
-    /// Tests that do not fail as they should.
-    useless: FxHashSet<Vec<Step>>,
-    pub(super) runs: u64,
-    cached: u64,
+    pub(super) current: Current,
 }
 
-impl<S: System + ?Sized> Reducer<'_, S> {
-    fn reduce(&mut self) -> Result<(), Stop> {
+impl<'t, 'a, S: System + ?Sized> Reducer<'t, 'a, S> {
+    /// Begins with a test as it is.
+    pub(super) fn new(trials: &'t mut Trials<'a, S>, test: &Test) -> Reducer<'t, 'a, S> {
+        let current = Current {
+            steps: test.steps.clone(),
+            kept: (0..test.len()).collect(),
+            failure: None,
+        };
+        Reducer { trials, current }
+    }
+}
+
+impl<S: System + ?Sized> Reducer<'_, '_, S> {
+    /// All passes, until none of them has anything to do.
+    pub(super) fn reduce(&mut self, method: Method) -> Result<(), Stop> {
         self.reproduce()?;
-        match self.options.method {
+        self.remove_by(method)?;
+        // Each of these may make a step superfluous, and then the others may have something to do again.
+        while self.reuse()? | self.revalue()? | self.renumber()? && self.remove_single_steps()? {}
+        Ok(())
+    }
+
+    /// Leaves out steps until the test is 1-minimal.
+    fn remove_by(&mut self, method: Method) -> Result<(), Stop> {
+        match method {
             Method::Greedy => {
                 self.remove_blocks()?;
                 self.remove_single_steps()?;
@@ -186,27 +131,23 @@ impl<S: System + ?Sized> Reducer<'_, S> {
             }
             Method::Ddmin => self.ddmin()?,
         }
-        // Each of these may make a step superfluous, and then the others may have something to do again.
-        while self.reuse()? | self.revalue()? | self.renumber()? && self.remove_single_steps()? {}
         Ok(())
     }
 
     /// Runs the original test. What it executes up to the failure is the first test to reduce.
-    fn reproduce(&mut self) -> Result<(), Stop> {
+    pub(super) fn reproduce(&mut self) -> Result<(), Stop> {
+        let achieved = self.trials.reproduce(&self.current.steps)?;
         let steps = self.current.steps.clone();
-        let trace = self.run(&steps)?;
-        if !self.fails_as_wanted(&trace) {
-            let failure = trace.failure().cloned();
-            return Err(Stop::For(ReduceError::NotReproduced(failure)));
-        }
         let kept = self.current.kept.clone();
-        self.accept(trace, &kept);
+        self.accept(achieved, &steps, &kept);
         Ok(())
     }
 
-    /// How many steps might be left out. The last one is not among them: without it the test is known to pass.
+    /// How many steps might be left out. If the test has to fail, the last one is not among them: without it the
+    /// test is known to pass.
     pub(super) fn body(&self) -> usize {
-        self.current.steps.len().saturating_sub(1)
+        let needs_last = self.trials.ends_in_failure() || self.trials.keep_last;
+        self.current.steps.len().saturating_sub(usize::from(needs_last))
     }
 
     /// Leaves out halves, quarters, eighths and so on, each size once through the test.
@@ -284,7 +225,7 @@ impl<S: System + ?Sized> Reducer<'_, S> {
     /// Puts the slots in order, in all pools at once or else in those where the failure survives it. True if
     /// anything changed.
     fn renumber(&mut self) -> Result<bool, Stop> {
-        let numbering = Numbering::of(self.system.actions(), &self.current.steps);
+        let numbering = Numbering::of(self.trials.system.actions(), &self.current.steps);
         if numbering.is_identity() {
             return Ok(false);
         }
@@ -302,89 +243,40 @@ impl<S: System + ?Sized> Reducer<'_, S> {
     }
 
     fn rename(&mut self, numbering: &Numbering) -> Result<bool, Stop> {
-        let steps = numbering.apply(self.system.actions(), &self.current.steps);
+        let steps = numbering.apply(self.trials.system.actions(), &self.current.steps);
         let kept = self.current.kept.clone();
         self.attempt(steps, kept)
     }
 
     /// Tries the current test without these steps.
     fn remove(&mut self, range: Range<usize>) -> Result<bool, Stop> {
-        let Failing { steps, kept, .. } = &self.current;
+        let Current { steps, kept, .. } = &self.current;
         let steps = [&steps[..range.start], &steps[range.end..]].concat();
         let kept = [&kept[..range.start], &kept[range.end..]].concat();
         self.attempt(steps, kept)
     }
 
-    /// Makes a candidate the current test if it fails as it should.
+    /// Makes a candidate the current test if it achieves the goal.
     pub(super) fn attempt(&mut self, steps: Vec<Step>, kept: Vec<usize>) -> Result<bool, Stop> {
         // No beginning of the current test fails before its end.
-        if self.useless.contains(&steps) || self.current.steps.starts_with(&steps) {
-            self.cached += 1;
+        if self.trials.ends_in_failure() && self.current.steps.starts_with(&steps) {
+            self.trials.effort.cached += 1;
             return Ok(false);
         }
-        let trace = self.run(&steps)?;
-        let reached_the_end = trace.events.len() == steps.len();
-        let same = self.fails_as_wanted(&trace);
-        if same && (reached_the_end || !self.options.keep_last) {
-            self.accept(trace, &kept);
-            return Ok(true);
-        }
-        if !same {
-            self.useless
-                .insert(executed(&trace).map(|(_, step)| step).collect());
-        }
-        self.useless.insert(steps);
-        Ok(false)
-    }
-
-    fn run(&mut self, steps: &[Step]) -> Result<Trace, Stop> {
-        let test = Test::of_steps(steps.to_vec());
-        let options = ReplayOptions {
-            check: self.options.check,
+        let Some(achieved) = self.trials.attempt(&steps)? else {
+            return Ok(false);
         };
-        let mut watcher = Asking(self.proceed);
-        self.runs += 1;
-        let trace = replay(self.system, &test, &options, &mut watcher)
-            .map_err(|error| Stop::For(ReduceError::Error(error)))?;
-        if trace.interrupted {
-            return Err(Stop::Asked);
-        }
-        Ok(trace)
-    }
-
-    fn fails_as_wanted(&self, trace: &Trace) -> bool {
-        let failure = trace.failure();
-        failure.is_some_and(|failure| failure.is_same_as(self.wanted))
+        self.accept(achieved, &steps, &kept);
+        Ok(true)
     }
 
     /// Takes what a run executed as the current test. `kept` tells for each of its steps where it comes from.
-    fn accept(&mut self, trace: Trace, kept: &[usize]) {
-        let executed = executed(&trace).map(|(index, step)| (step, kept[index]));
-        (self.current.steps, self.current.kept) = executed.unzip();
-        if let Some(failure) = trace.failure() {
-            self.current.failure = failure.clone();
-        }
-    }
-}
-
-/// The steps that a run executed, with their place in the test.
-fn executed(trace: &Trace) -> impl Iterator<Item = (usize, Step)> {
-    let events = trace.events.iter().enumerate();
-    events.filter_map(|(index, event)| match event {
-        Event::Restarted => Some((index, Step::Restart)),
-        Event::Skipped(_) => None,
-        Event::Passed(action) | Event::Expected(action, _) | Event::Failed(action, _) => {
-            Some((index, Step::Act(*action)))
-        }
-    })
-}
-
-/// Lets a run go on as long as a question is answered with yes.
-struct Asking<'a>(&'a mut dyn FnMut() -> bool);
-
-impl<S: ?Sized> Watcher<S> for Asking<'_> {
-    fn proceed(&mut self) -> bool {
-        (self.0)()
+    fn accept(&mut self, achieved: Achieved, steps: &[Step], kept: &[usize]) {
+        self.current = Current {
+            steps: achieved.steps(steps),
+            kept: achieved.executed.iter().map(|place| kept[*place]).collect(),
+            failure: achieved.failure,
+        };
     }
 }
 
@@ -395,7 +287,7 @@ mod tests {
     use super::*;
     use crate::generate::{Found, Search, SearchWatcher, search};
     use crate::toys::{Counters, Crossing, Flaky, Jugs, Safe, Stack};
-    use crate::{ActionId, Catalog, FailureKind, Outcome, Random};
+    use crate::{ActionId, Catalog, Error, FailureKind, Outcome, Random};
 
     struct First(Option<Found>);
 
