@@ -45,7 +45,9 @@
 //! [`ReduceError::NotReproduced`] says so, and nothing is reduced.
 
 mod alpha;
+mod dataflow;
 mod goal;
+mod normalize;
 mod prefixes;
 mod reduce;
 mod reuse;
@@ -55,6 +57,7 @@ mod trials;
 
 pub use alpha::alpha_convert;
 pub use goal::{AnyFailure, Basis, Goal, Holds, SameFailure, Touches, TouchesMore};
+pub use normalize::{NormalizeOptions, Speed};
 pub use reduce::{Method, ReduceOptions, Reduction, reduce};
 pub use shrinker::{Shrinker, Shrunk};
 pub use trials::{Effort, ReduceError};

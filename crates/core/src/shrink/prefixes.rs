@@ -129,7 +129,8 @@ impl<S: Snapshot + ?Sized> FromSnapshots<S> {
 
 impl<S: Snapshot + ?Sized> Prefixes<S> for FromSnapshots<S> {
     fn start(&mut self, system: &mut S, steps: &[Step]) -> Result<Vec<Event>, Error> {
-        let fitting = (0..self.kept.len()).filter(|place| steps.starts_with(&self.kept[*place].steps));
+        let fitting =
+            (0..self.kept.len()).filter(|place| steps.starts_with(&self.kept[*place].steps));
         if let Some(place) = fitting.max_by_key(|place| self.kept[*place].steps.len()) {
             let kept = self.kept.remove(place);
             if system.restore(&kept.state).is_ok() {
@@ -146,10 +147,16 @@ impl<S: Snapshot + ?Sized> Prefixes<S> for FromSnapshots<S> {
     }
 
     fn wanted(&mut self, steps: &[Step], started_at: usize) -> Option<usize> {
-        let alike = self.last.iter().zip(steps).take_while(|(one, other)| one == other).count();
+        let alike = self
+            .last
+            .iter()
+            .zip(steps)
+            .take_while(|(one, other)| one == other)
+            .count();
         self.last.clear();
         self.last.extend_from_slice(steps);
-        let is_wanted = self.trust == Trust::Proven && self.limit > 0 && alike >= started_at + WORTH;
+        let is_wanted =
+            self.trust == Trust::Proven && self.limit > 0 && alike >= started_at + WORTH;
         is_wanted.then_some(alike)
     }
 

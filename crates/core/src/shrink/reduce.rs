@@ -120,8 +120,9 @@ impl<S: System + ?Sized> Reducer<'_, '_, S> {
         Ok(())
     }
 
-    /// Leaves out steps until the test is 1-minimal.
-    fn remove_by(&mut self, method: Method) -> Result<(), Stop> {
+    /// Leaves out steps until the test is 1-minimal. True if there was a success.
+    pub(super) fn remove_by(&mut self, method: Method) -> Result<bool, Stop> {
+        let length = self.current.steps.len();
         match method {
             Method::Greedy => {
                 self.remove_blocks()?;
@@ -131,7 +132,7 @@ impl<S: System + ?Sized> Reducer<'_, '_, S> {
             }
             Method::Ddmin => self.ddmin()?,
         }
-        Ok(())
+        Ok(self.current.steps.len() < length)
     }
 
     /// Runs the original test. What it executes up to the failure is the first test to reduce.
@@ -147,7 +148,10 @@ impl<S: System + ?Sized> Reducer<'_, '_, S> {
     /// test is known to pass.
     pub(super) fn body(&self) -> usize {
         let needs_last = self.trials.ends_in_failure() || self.trials.keep_last;
-        self.current.steps.len().saturating_sub(usize::from(needs_last))
+        self.current
+            .steps
+            .len()
+            .saturating_sub(usize::from(needs_last))
     }
 
     /// Leaves out halves, quarters, eighths and so on, each size once through the test.

@@ -7,12 +7,10 @@
 //!
 //! Each proposal has a step less than the test, so this is progress like any other removal.
 
+use super::dataflow::Slot;
 use super::reduce::Reducer;
 use super::trials::Stop;
-use crate::{ActionId, Catalog, PoolId, Role, Step, System};
-
-/// A slot.
-pub(super) type Slot = (PoolId, u32);
+use crate::{ActionId, Catalog, Role, Step, System};
 
 impl<S: System + ?Sized> Reducer<'_, '_, S> {
     /// Does without definitions where a value that is there already will do. True if there was a success.
@@ -21,7 +19,9 @@ impl<S: System + ?Sized> Reducer<'_, '_, S> {
         let mut index = 0;
         while index < self.body() {
             let mut succeeded = false;
-            for steps in without_definition(self.trials.system.actions(), &self.current.steps, index) {
+            for steps in
+                without_definition(self.trials.system.actions(), &self.current.steps, index)
+            {
                 let mut kept = self.current.kept.clone();
                 kept.remove(index);
                 succeeded = self.attempt(steps, kept)?;

@@ -49,7 +49,10 @@ impl<S: System + ?Sized> Reducer<'_, '_, S> {
     /// Tries `step` at `index` while some step that uses a value goes.
     fn revalue_step(&mut self, index: usize, step: Step, left: &mut u64) -> Result<bool, Stop> {
         for superfluous in (0..self.body()).rev() {
-            let is_use = !is_definition(self.trials.system.actions(), self.current.steps[superfluous]);
+            let is_use = !is_definition(
+                self.trials.system.actions(),
+                self.current.steps[superfluous],
+            );
             if superfluous == index || !is_use {
                 continue;
             }

@@ -79,6 +79,10 @@ impl<'a, S: System + ?Sized> Shrinker<'a, S> {
         self
     }
 
+    pub(super) fn method(&self) -> Method {
+        self.method
+    }
+
     /// What it has cost so far.
     pub fn effort(&self) -> Effort {
         self.trials.effort

@@ -234,9 +234,14 @@ impl<'a, S: System + ?Sized> Trials<'a, S> {
             return Ok(None);
         }
         let trace = self.replay(steps)?;
-        let is_skipped = |place: &usize| matches!(trace.events.get(*place), Some(Event::Skipped(_)));
+        let is_skipped =
+            |place: &usize| matches!(trace.events.get(*place), Some(Event::Skipped(_)));
         let all: Vec<usize> = (0..steps.len()).collect();
-        let rest: Vec<usize> = all.iter().copied().filter(|place| !is_skipped(place)).collect();
+        let rest: Vec<usize> = all
+            .iter()
+            .copied()
+            .filter(|place| !is_skipped(place))
+            .collect();
         let ends_alike = !self.keep_last || rest.last() == all.last();
         let failure = trace.failure().cloned();
         if rest.len() < all.len() && ends_alike {
@@ -246,13 +251,22 @@ impl<'a, S: System + ?Sized> Trials<'a, S> {
                 None => self.ask_once(&fewer)?,
             };
             let executed = (0..fewer.len()).collect();
-            let achieved = answer.then_some(Achieved { executed, failure: failure.clone() });
+            let achieved = answer.then_some(Achieved {
+                executed,
+                failure: failure.clone(),
+            });
             self.known.insert(fewer, achieved);
             if answer {
-                return Ok(Some(Achieved { executed: rest, failure }));
+                return Ok(Some(Achieved {
+                    executed: rest,
+                    failure,
+                }));
             }
         }
-        Ok(Some(Achieved { executed: all, failure }))
+        Ok(Some(Achieved {
+            executed: all,
+            failure,
+        }))
     }
 
     fn ask_once(&mut self, steps: &[Step]) -> Result<bool, Stop> {
@@ -261,7 +275,9 @@ impl<'a, S: System + ?Sized> Trials<'a, S> {
             return Err(Stop::Asked);
         }
         let test = Test::of_steps(steps.to_vec());
-        Ok(self.goal.is_achieved(self.system, &test, &Trace::default())?)
+        Ok(self
+            .goal
+            .is_achieved(self.system, &test, &Trace::default())?)
     }
 
     /// One run less is left.
@@ -292,7 +308,10 @@ impl<'a, S: System + ?Sized> Trials<'a, S> {
             steps,
             events: events.clone(),
         };
-        let trace = Trace { events, interrupted: false };
+        let trace = Trace {
+            events,
+            interrupted: false,
+        };
         let trace = go_on(self.system, steps, trace, &options, &mut watcher)?;
         self.effort.steps += (trace.events.len() - started_at) as u64;
         if trace.interrupted {
@@ -331,7 +350,8 @@ impl<S: ?Sized> Watcher<S> for Watching<'_, S> {
         }
         self.events.push(event.clone());
         if self.events.len() == wanted {
-            self.prefixes.keep(system, &self.steps[..wanted], &self.events);
+            self.prefixes
+                .keep(system, &self.steps[..wanted], &self.events);
             self.wanted = None;
         }
     }
