@@ -46,18 +46,22 @@
 
 mod alpha;
 mod dataflow;
+mod generalize;
 mod goal;
 mod normalize;
 mod prefixes;
 mod reduce;
 mod reuse;
 mod revalue;
+mod several;
 mod shrinker;
 mod trials;
 
 pub use alpha::alpha_convert;
+pub use generalize::{Alternatives, Block, Generalization, GeneralizeOptions, Variations};
 pub use goal::{AnyFailure, Basis, Goal, Holds, SameFailure, Touches, TouchesMore};
 pub use normalize::{NormalizeOptions, Speed};
 pub use reduce::{Method, ReduceOptions, Reduction, reduce};
+pub use several::{Essentials, SeveralOptions};
 pub use shrinker::{Shrinker, Shrunk};
 pub use trials::{Effort, ReduceError};

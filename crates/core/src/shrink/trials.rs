@@ -157,12 +157,6 @@ impl<'a, S: System + ?Sized> Trials<'a, S> {
         Ok(achieved)
     }
 
-    /// Whether a candidate achieves the goal with every one of its steps executed.
-    pub(super) fn achieves_entirely(&mut self, steps: &[Step]) -> Result<bool, Stop> {
-        let achieved = self.attempt(steps)?;
-        Ok(achieved.is_some_and(|achieved| achieved.executed.len() == steps.len()))
-    }
-
     /// Which of these actions are enabled after `steps`. Takes one run, however many actions there are.
     pub(super) fn enabled_after(
         &mut self,

@@ -60,7 +60,9 @@ fn the_exact_test_each_toy_comes_to() {
             "pour_from(big)",
         ],
         &fast,
-        expect!["fill(big); pour_from(big); empty(small); pour_from(big); fill(big); pour_from(big) (38 runs)"],
+        expect![
+            "fill(big); pour_from(big); empty(small); pour_from(big); fill(big); pour_from(big) (38 runs)"
+        ],
     );
 }
 
