@@ -485,5 +485,6 @@ fn a_hundred_thousand_actions_are_feasible() {
         #     )
         #  (99999 other actions were not tried)
         59 runs, then 43
-    "#]].assert_eq(&format!("{text}{runs_to_normalize} runs, then {runs}\n"));
+    "#]]
+    .assert_eq(&format!("{text}{runs_to_normalize} runs, then {runs}\n"));
 }

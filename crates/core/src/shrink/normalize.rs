@@ -178,10 +178,8 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
 
     /// Whether the slots of a candidate allow all that they allow now.
     fn is_promising(&self, steps: &[Step]) -> bool {
-        let catalog = self.catalog();
-        let disabled = |steps: &[Step]| dataflow::disabled(catalog, steps);
-        let reassigns = |steps: &[Step]| dataflow::reassigns(catalog, steps);
-        disabled(steps) <= disabled(self.steps())
+        let reassigns = |steps: &[Step]| dataflow::reassigns(self.catalog(), steps);
+        !self.reducer.disables_more(steps)
             && (!self.options.no_reassigns || reassigns(steps) <= reassigns(self.steps()))
     }
 

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::alpha::Numbering;
+use super::dataflow;
 use super::goal::SameFailure;
 use super::shrinker::Shrinker;
 use super::trials::{Achieved, ReduceError, Stop, Trials};
@@ -186,7 +187,10 @@ impl<S: System + ?Sized> Reducer<'_, '_, S> {
             if at + size > self.body() {
                 at = 0;
             }
-            if self.remove(at..at + size)? {
+            let rest = self.without(at..at + size).0;
+            // Of two steps that go together the one needs the other. Then nothing else needs either of them.
+            let is_hopeless = size > 1 && self.disables_more(&rest);
+            if !is_hopeless && self.remove(at..at + size)? {
                 removed = true;
                 needed = 0;
             } else {
@@ -254,10 +258,24 @@ impl<S: System + ?Sized> Reducer<'_, '_, S> {
 
     /// Tries the current test without these steps.
     fn remove(&mut self, range: Range<usize>) -> Result<bool, Stop> {
+        let (steps, kept) = self.without(range);
+        self.attempt(steps, kept)
+    }
+
+    /// The current test without these steps, and where the others come from.
+    fn without(&self, range: Range<usize>) -> (Vec<Step>, Vec<usize>) {
         let Current { steps, kept, .. } = &self.current;
         let steps = [&steps[..range.start], &steps[range.end..]].concat();
         let kept = [&kept[..range.start], &kept[range.end..]].concat();
-        self.attempt(steps, kept)
+        (steps, kept)
+    }
+
+    /// Whether the slots of a candidate forbid more steps than they do in the current test, so that it is in truth a
+    /// candidate for something shorter.
+    pub(super) fn disables_more(&self, steps: &[Step]) -> bool {
+        let catalog = self.trials.system.actions();
+        let disabled = |steps: &[Step]| dataflow::disabled(catalog, steps);
+        disabled(steps) > disabled(&self.current.steps)
     }
 
     /// Makes a candidate the current test if it achieves the goal.
@@ -384,7 +402,7 @@ mod tests {
             &mut Counters::new(14),
             1,
             expect![[r#"
-                Greedy, 94 steps, 53 runs: int0 = 5; counter0 = Counter(); counter0.add(int0); counter0.add(int0); counter0.add(int0)
+                Greedy, 94 steps, 49 runs: int0 = 5; counter0 = Counter(); counter0.add(int0); counter0.add(int0); counter0.add(int0)
                 Ddmin, 94 steps, 93 runs: int0 = 5; counter0 = Counter(); counter0.add(int0); counter0.add(int0); counter0.add(int0)
             "#]],
         );

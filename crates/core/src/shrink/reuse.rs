@@ -19,9 +19,11 @@ impl<S: System + ?Sized> Reducer<'_, '_, S> {
         let mut index = 0;
         while index < self.body() {
             let mut succeeded = false;
-            for steps in
-                without_definition(self.trials.system.actions(), &self.current.steps, index)
-            {
+            let catalog = self.trials.system.actions();
+            for steps in without_definition(catalog, &self.current.steps, index) {
+                if self.disables_more(&steps) {
+                    continue;
+                }
                 let mut kept = self.current.kept.clone();
                 kept.remove(index);
                 succeeded = self.attempt(steps, kept)?;
