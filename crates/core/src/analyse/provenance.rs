@@ -1,5 +1,8 @@
 //! Provenance: which earlier tests a test is made of.
 
+use std::iter;
+use std::ops::Range;
+
 use crate::{Catalog, Step, Test};
 
 /// Steps in a row that a test has in common with a seed.
@@ -43,7 +46,7 @@ pub fn provenance(catalog: &Catalog, test: &Test, seeds: &[Test], by_class: bool
     let seeds: Vec<Vec<Option<u64>>> = seeds.iter().map(keys).collect();
     let mut origins = Vec::new();
     // Parts of the test that are not covered yet.
-    let mut open = vec![0..wanted.len()];
+    let mut open: Vec<Range<usize>> = iter::once(0..wanted.len()).collect();
     while !open.is_empty() {
         let longest = open
             .iter()

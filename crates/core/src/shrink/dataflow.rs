@@ -127,3 +127,52 @@ pub(super) fn fitting(
         .collect();
     Some(catalog.action(template, &values))
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::replay::{ReplayOptions, replay};
+    use crate::toys::{self, Counters};
+    use crate::{Event, System, Test};
+
+    proptest! {
+        #[test]
+        fn what_is_known_without_a_run_is_what_a_run_shows(ids in prop::collection::vec(0u64..25, 0..30), restart in 0usize..30) {
+            let mut counters = Counters::new(u64::MAX);
+            let mut test = Test::of(ids.into_iter().map(ActionId));
+            if restart < test.len() {
+                test.steps[restart] = Step::Restart;
+            }
+            let trace = replay(&mut counters, &test, &ReplayOptions::default(), &mut ()).unwrap();
+            let skipped = trace.events.iter().filter(|event| matches!(event, Event::Skipped(_)));
+            prop_assert_eq!(disabled(counters.actions(), &test.steps), skipped.count());
+        }
+    }
+
+    #[test]
+    fn a_silent_use_is_no_use() {
+        let catalog = toys::catalog(&[("x", 2)], &["<x> := 1", "look(~<x>)", "take(<x>)"]);
+        let count = |test: &str| {
+            let steps: Vec<Step> = test
+                .split("; ")
+                .map(|text| Step::Act(catalog.find(text)[0]))
+                .collect();
+            (disabled(&catalog, &steps), reassigns(&catalog, &steps))
+        };
+        assert_eq!(count("x0 = 1; look(x0); x0 = 1"), (1, 1));
+        assert_eq!(count("x0 = 1; take(x0); x0 = 1"), (0, 1));
+        assert_eq!(count("x0 = 1; x1 = 1; take(x0)"), (0, 0));
+        assert_eq!(count("take(x0)"), (1, 0));
+    }
+
+    #[test]
+    fn a_fitting_action_has_the_same_slots() {
+        let pools = [("x", 4), ("y", 4)];
+        let catalog = toys::catalog(&pools, &["<x> := f(<y>)", "<x> := g(<[1..3]>, <y>, <x>)"]);
+        let action = catalog.find("x2 = f(y3)")[0];
+        let fitting = fitting(&catalog, crate::TemplateId(1), action).unwrap();
+        assert_eq!(catalog.text(fitting), "x2 = g(1, y3, x0)");
+    }
+}

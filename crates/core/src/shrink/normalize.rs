@@ -50,10 +50,10 @@ use crate::{Catalog, Step, System, Test};
 /// How much to try.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Speed {
-    /// At each step up to 16 other actions; one of each template.
+    /// At each step up to 16 other actions, one of each template. Steps trade places if they are at most 12 apart.
     #[default]
     Fast,
-    /// At each step up to 400 other actions; up to 40 of each template.
+    /// At each step up to 400 other actions, up to 40 of each template. Any two steps trade places.
     Thorough,
 }
 
@@ -71,6 +71,14 @@ impl Speed {
         match self {
             Speed::Fast => 1,
             Speed::Thorough => 40,
+        }
+    }
+
+    /// How far apart two steps may be that trade places.
+    fn distance(self) -> usize {
+        match self {
+            Speed::Fast => 12,
+            Speed::Thorough => usize::MAX,
         }
     }
 
@@ -164,6 +172,10 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
 
     /// Makes a candidate the current test if it is lower and achieves the goal.
     fn attempt(&mut self, steps: Vec<Step>, kept: Vec<usize>) -> Result<bool, Stop> {
+        let ends_alike = kept.last() == self.reducer.current.kept.last();
+        if self.reducer.trials.keep_last && !ends_alike {
+            return Ok(false);
+        }
         if !self.is_promising(&steps) || self.compare(&steps) != Ordering::Less {
             return Ok(false);
         }
@@ -193,7 +205,7 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
     fn swap_steps(&mut self) -> Result<bool, Stop> {
         let mut changed = false;
         let mut distance = 1;
-        while distance < self.movable() {
+        while distance < self.movable() && distance <= self.options.speed.distance() {
             let mut succeeded = false;
             for later in distance..self.movable() {
                 let mut steps = self.steps().to_vec();

@@ -4,15 +4,19 @@
 //! same eight steps each time. Where the system can be copied, a few of its states are kept, with what happened on the
 //! way, and a run starts at the longest beginning that is known.
 //!
-//! Nobody should have to believe in a copy. Before the first one is used, a test is run from a copy of its middle, twice,
-//! and what happens is compared with the run from the reset. If anything differs there are no copies, and everything is
-//! as it would be without them, only slower.
+//! Nobody should have to believe in a copy. Before the first one is used, a test is run from copies of its states 32, 16,
+//! 8, 4, 2 and 1 steps before its end, and what happens is compared with the run from the reset. If anything differs there
+//! are no copies, and everything is as it would be without them, only slower. The same happens later if a run from a copy
+//! achieves the goal and the run from the reset, by which it is confirmed, does not.
 
 use crate::replay::{ReplayOptions, go_on};
 use crate::{Error, Event, Snapshot, Step, System, Trace};
 
 /// How far ahead a copy must bring a run to be worth taking: it may cost as much as a few steps.
 const WORTH: usize = 3;
+
+/// From how many steps before the end of a test copies are put to the proof, at most.
+const LAST_STEPS: usize = 32;
 
 /// States to start from.
 pub(super) trait Prefixes<S: ?Sized> {
@@ -25,14 +29,18 @@ pub(super) trait Prefixes<S: ?Sized> {
     /// Keeps the state after `steps`.
     fn keep(&mut self, system: &mut S, steps: &[Step], events: &[Event]);
 
-    /// Told what came of the first run, so that copies can be put to the proof. The number of steps that took.
+    /// Puts copies to the proof, once, if one might be of use for `steps`: with a test that achieved the goal and what
+    /// happened in it. The number of steps that took.
     fn prove(
         &mut self,
         system: &mut S,
         steps: &[Step],
-        trace: &Trace,
+        example: &(Vec<Step>, Trace),
         options: &ReplayOptions,
     ) -> Result<u64, Error>;
+
+    /// Told that a copy was wrong after all.
+    fn distrust(&mut self);
 }
 
 /// Every run starts at a reset.
@@ -54,11 +62,13 @@ impl<S: System + ?Sized> Prefixes<S> for FromReset {
         &mut self,
         _system: &mut S,
         _steps: &[Step],
-        _trace: &Trace,
+        _example: &(Vec<Step>, Trace),
         _options: &ReplayOptions,
     ) -> Result<u64, Error> {
         Ok(0)
     }
+
+    fn distrust(&mut self) {}
 }
 
 /// Runs start at the longest beginning of which there is a copy.
@@ -97,7 +107,13 @@ impl<S: Snapshot + ?Sized> FromSnapshots<S> {
         }
     }
 
-    /// Whether a copy of the middle of a test leads to the end that a run from the reset led to.
+    /// How many steps are those of the last run.
+    fn alike(&self, steps: &[Step]) -> usize {
+        let pairs = self.last.iter().zip(steps);
+        pairs.take_while(|(one, other)| one == other).count()
+    }
+
+    /// Whether copies of states near the end of a test lead to the end that a run from the reset led to.
     fn is_proven(
         system: &mut S,
         steps: &[Step],
@@ -105,25 +121,35 @@ impl<S: Snapshot + ?Sized> FromSnapshots<S> {
         options: &ReplayOptions,
         taken: &mut u64,
     ) -> Result<bool, Error> {
-        let middle = trace.events.len() / 2;
+        let length = trace.events.len();
+        let mut copies = Vec::new();
+        let mut now = Trace::default();
+        let mut rest = (length / 2).min(LAST_STEPS);
         system.reset()?;
-        let half = go_on(system, &steps[..middle], Trace::default(), options, &mut ())?;
-        *taken += middle as u64;
-        let Ok(state) = system.snapshot() else {
-            return Ok(false);
-        };
-        for _ in 0..3 {
-            // The first time without a restore: taking a copy must not change anything either.
-            let end = go_on(system, steps, half.clone(), options, &mut ())?;
-            *taken += (trace.events.len() - middle) as u64;
-            let events = end.events.iter().zip(&trace.events);
-            let is_same = end.events.len() == trace.events.len()
-                && events.into_iter().all(|(one, other)| one.is_same_as(other));
-            if !is_same || system.restore(&state).is_err() {
+        while rest > 0 {
+            now = go_on(system, &steps[..length - rest], now, options, &mut ())?;
+            let Ok(state) = system.snapshot() else {
+                return Ok(false);
+            };
+            copies.push((now.clone(), state));
+            rest /= 2;
+        }
+        // Taking copies must not change anything either.
+        let mut ends = vec![go_on(system, steps, now, options, &mut ())?];
+        *taken += length as u64;
+        // The last of them twice: a copy may be used any number of times.
+        for (start, state) in copies.iter().chain(copies.last()) {
+            if system.restore(state).is_err() {
                 return Ok(false);
             }
+            ends.push(go_on(system, steps, start.clone(), options, &mut ())?);
+            *taken += (length - start.events.len()) as u64;
         }
-        Ok(true)
+        let is_same = |end: &Trace| {
+            let mut events = end.events.iter().zip(&trace.events);
+            end.events.len() == length && events.all(|(one, other)| one.is_same_as(other))
+        };
+        Ok(ends.iter().all(is_same))
     }
 }
 
@@ -139,20 +165,14 @@ impl<S: Snapshot + ?Sized> Prefixes<S> for FromSnapshots<S> {
                 return Ok(events);
             }
             // It went well when it was put to the proof, so this is a state of its own kind. Without copies, then.
-            self.trust = Trust::Lost;
-            self.kept.clear();
+            self.distrust();
         }
         system.reset()?;
         Ok(Vec::new())
     }
 
     fn wanted(&mut self, steps: &[Step], started_at: usize) -> Option<usize> {
-        let alike = self
-            .last
-            .iter()
-            .zip(steps)
-            .take_while(|(one, other)| one == other)
-            .count();
+        let alike = self.alike(steps);
         self.last.clear();
         self.last.extend_from_slice(steps);
         let is_wanted =
@@ -177,14 +197,20 @@ impl<S: Snapshot + ?Sized> Prefixes<S> for FromSnapshots<S> {
         &mut self,
         system: &mut S,
         steps: &[Step],
-        trace: &Trace,
+        (example, trace): &(Vec<Step>, Trace),
         options: &ReplayOptions,
     ) -> Result<u64, Error> {
         let mut taken = 0;
-        if self.trust == Trust::Unknown && trace.events.len() > WORTH {
-            let proven = Self::is_proven(system, steps, trace, options, &mut taken)?;
+        let is_wanted = self.limit > 0 && self.alike(steps) >= WORTH;
+        if self.trust == Trust::Unknown && is_wanted && trace.events.len() > WORTH {
+            let proven = Self::is_proven(system, example, trace, options, &mut taken)?;
             self.trust = if proven { Trust::Proven } else { Trust::Lost };
         }
         Ok(taken)
+    }
+
+    fn distrust(&mut self) {
+        self.trust = Trust::Lost;
+        self.kept.clear();
     }
 }

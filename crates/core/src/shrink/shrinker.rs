@@ -68,7 +68,8 @@ impl<'a, S: System + ?Sized> Shrinker<'a, S> {
         self
     }
 
-    /// Lets runs go on from copies of the system, if they prove true; so many are kept at a time. Results are the same.
+    /// Lets runs go on from copies of the system, if they prove true; so many are kept at a time. Results are the same,
+    /// and every candidate that is accepted was run from a reset.
     /// Goals that look at more than what happened at each step, such as coverage, make no use of them.
     pub fn with_snapshots(mut self, limit: usize) -> Shrinker<'a, S>
     where

@@ -101,6 +101,8 @@ pub(super) struct Trials<'a, S: System + ?Sized> {
     pub(super) budget: u64,
     pub(super) effort: Effort,
     pub(super) prefixes: Box<dyn Prefixes<S> + 'a>,
+    /// The last test that achieved the goal, and what happened in it: to put copies to the proof.
+    example: (Vec<Step>, Trace),
     /// `None` for a candidate that does not achieve the goal.
     known: FxHashMap<Vec<Step>, Option<Achieved>>,
     /// What is known to be enabled, or not, after these steps.
@@ -124,6 +126,7 @@ impl<'a, S: System + ?Sized> Trials<'a, S> {
             budget: u64::MAX,
             effort: Effort::default(),
             prefixes: Box::new(FromReset),
+            example: (Vec::new(), Trace::default()),
             known: FxHashMap::default(),
             enabled: FxHashMap::default(),
         }
@@ -191,15 +194,20 @@ impl<'a, S: System + ?Sized> Trials<'a, S> {
 
     /// Lets a goal look at a run.
     fn judge(&mut self, steps: &[Step]) -> Result<(Option<Achieved>, Option<Failure>), Stop> {
-        let is_first = self.effort.runs == 0;
+        let resumed_before = self.effort.resumed;
         self.goal.before(self.system)?;
-        let trace = self.replay(steps)?;
+        let mut trace = self.replay(steps)?;
         let test = Test::of_steps(steps.to_vec());
-        let is_achieved = self.goal.is_achieved(self.system, &test, &trace)?;
-        if is_first && self.goal.basis() == Basis::Trace {
-            let options = ReplayOptions { check: self.check };
-            let proof = self.prefixes.prove(self.system, steps, &trace, &options);
-            self.effort.steps += proof?;
+        let mut is_achieved = self.goal.is_achieved(self.system, &test, &trace)?;
+        if is_achieved && self.effort.resumed > resumed_before {
+            trace = self.replay_from_reset(steps)?;
+            is_achieved = self.goal.is_achieved(self.system, &test, &trace)?;
+            if !is_achieved {
+                // Who knows what else the copies have made us believe.
+                self.prefixes.distrust();
+                self.known.clear();
+                self.enabled.clear();
+            }
         }
         let failure = trace.failure().cloned();
         let executed: Vec<usize> = executed(&trace).collect();
@@ -208,6 +216,7 @@ impl<'a, S: System + ?Sized> Trials<'a, S> {
             self.known.insert(fewer, None);
             return Ok((None, failure));
         }
+        self.example = (steps.to_vec(), trace);
         if self.keep_last && executed.last().copied() != steps.len().checked_sub(1) {
             return Ok((None, failure));
         }
@@ -286,15 +295,26 @@ impl<'a, S: System + ?Sized> Trials<'a, S> {
     /// Runs steps, from the longest beginning that is known if the goal does not mind.
     fn replay(&mut self, steps: &[Step]) -> Result<Trace, Stop> {
         self.spend()?;
+        self.replay_from(steps, self.goal.basis() == Basis::Trace)
+    }
+
+    /// Runs steps to confirm what a run from a copy has shown; not counted as a run of its own.
+    fn replay_from_reset(&mut self, steps: &[Step]) -> Result<Trace, Stop> {
+        self.replay_from(steps, false)
+    }
+
+    fn replay_from(&mut self, steps: &[Step], copies: bool) -> Result<Trace, Stop> {
         let from_reset: &mut dyn Prefixes<S> = &mut FromReset;
-        let prefixes = match self.goal.basis() {
-            Basis::Trace => self.prefixes.as_mut(),
-            Basis::Run | Basis::Test => from_reset,
+        let prefixes = if copies {
+            self.prefixes.as_mut()
+        } else {
+            from_reset
         };
+        let options = ReplayOptions { check: self.check };
+        self.effort.steps += prefixes.prove(self.system, steps, &self.example, &options)?;
         let events = prefixes.start(self.system, steps)?;
         self.effort.resumed += u64::from(!events.is_empty());
         let started_at = events.len();
-        let options = ReplayOptions { check: self.check };
         let mut watcher = Watching {
             proceed: self.proceed,
             wanted: prefixes.wanted(steps, started_at),
