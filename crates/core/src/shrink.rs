@@ -23,8 +23,8 @@
 //!
 //! Accepted candidates must be smaller in an order that has no infinite descent, or shrinking would not end.
 //! For reduction that is the number of steps, and among tests of equal length the numbering of slots, which
-//! [alpha conversion](alpha_convert) brings into its one normal form. Normalisation has a finer order of its own, which its
-//! module tells.
+//! [alpha conversion](alpha_convert) brings into its one normal form. Normalisation has a finer order of its own, told
+//! [there](normalize).
 //!
 //! Passes that leave steps out come first, because they need few runs. Then come two that know what a slot is: one
 //! reuses values that are there already, one tries other values.
@@ -59,9 +59,9 @@
 
 mod alpha;
 mod dataflow;
-mod generalize;
+pub mod generalize;
 mod goal;
-mod normalize;
+pub mod normalize;
 mod prefixes;
 mod reduce;
 mod reuse;

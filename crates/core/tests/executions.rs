@@ -184,5 +184,6 @@ fn copies_save_steps() {
         reduce: 28595 steps instead of 28462
         normalize: 5690 steps instead of 8505
         generalize: 14397 steps instead of 22182
-    "#]].assert_eq(&report);
+    "#]]
+    .assert_eq(&report);
 }

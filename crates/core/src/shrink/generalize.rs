@@ -20,6 +20,7 @@
 //! range that *probably* works, with the number of members that were tried. Of other templates a few actions are tried,
 //! and [`Variations::untried`] says how many were not.
 
+mod equivalents;
 mod order;
 mod probe;
 mod show;
