@@ -55,12 +55,14 @@
 //! - [`Catalog`]: how a hundred thousand actions are numbered, named and found without being written out.
 //! - [`Test`], [`Trace`], [`Failure`]: what to do, what happened, and why it is wrong.
 //! - [`replay`], [`generate`], [`shrink`], [`saved`]: run a test, search for one, make it short, keep it.
+//! - [`analyse`]: what many tests tell when they are looked at together.
 //!
 //! Three kinds of trouble are never mixed: a [`Failure`] is a result, the system misbehaved; a
 //! [`saved::ReadProblem`] is a text that cannot be understood; an [`Error`] means that the work cannot go on.
 
 #![warn(missing_docs)]
 
+pub mod analyse;
 mod catalog;
 mod coverage;
 mod error;

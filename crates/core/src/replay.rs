@@ -43,8 +43,18 @@ pub fn replay<S: System + ?Sized>(
     watcher: &mut dyn Watcher<S>,
 ) -> Result<Trace, Error> {
     system.reset()?;
-    let mut trace = Trace::default();
-    for step in &test.steps {
+    go_on(system, &test.steps, Trace::default(), options, watcher)
+}
+
+/// Runs the steps that a trace has no events for yet, in the state that it led to.
+pub(crate) fn go_on<S: System + ?Sized>(
+    system: &mut S,
+    steps: &[Step],
+    mut trace: Trace,
+    options: &ReplayOptions,
+    watcher: &mut dyn Watcher<S>,
+) -> Result<Trace, Error> {
+    for step in &steps[trace.events.len()..] {
         if !watcher.proceed() {
             trace.interrupted = true;
             break;

@@ -9,6 +9,7 @@
 //! | [`Counters`] | pools: values that actions make and use |
 //! | [`Crossing`] | different actions with the same text, and `*N` |
 //! | [`Flaky`] | a system that breaks the laws |
+//! | [`Watched`] | any of these, with copies and coverage |
 //!
 //! [`catalog`] makes a catalogue from a few lines that look like those of a harness.
 
@@ -19,6 +20,7 @@ mod jugs;
 mod lines;
 mod safe;
 mod stack;
+mod watched;
 
 pub use counters::Counters;
 pub use crossing::Crossing;
@@ -27,6 +29,7 @@ pub use jugs::Jugs;
 pub use lines::catalog;
 pub use safe::Safe;
 pub use stack::Stack;
+pub use watched::Watched;
 
 use crate::{Failure, FailureKind, Outcome};
 

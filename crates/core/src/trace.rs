@@ -91,6 +91,19 @@ pub enum Event {
     Failed(ActionId, Box<Failure>),
 }
 
+impl Event {
+    /// Whether the same happened, as far as kind and signature tell. Texts do not count: they may speak of addresses.
+    pub fn is_same_as(&self, other: &Event) -> bool {
+        match (self, other) {
+            (Event::Expected(one, _), Event::Expected(other, _)) => one == other,
+            (Event::Failed(one, failure), Event::Failed(other, other_failure)) => {
+                one == other && failure.is_same_as(other_failure)
+            }
+            _ => self == other,
+        }
+    }
+}
+
 /// What happened when a test ran, step by step, up to its end or first failure.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {

@@ -1,19 +1,19 @@
 //! What holds for every catalogue, every test and every system, tried on random ones.
 
-use std::ops::ControlFlow;
+mod machine;
 
+use machine::{any_machine, fails_as, failures};
 use proptest::prelude::*;
 use proptest::sample::Index;
-use testwright_core::generate::{Found, Search, SearchWatcher, regenerate, search};
+use testwright_core::generate::Found;
 use testwright_core::laws::check_laws;
 use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::shrink::{
     Method, ReduceError, ReduceOptions, Reduction, alpha_convert, reduce,
 };
-use testwright_core::toys::{self, Counters, Jugs, Safe, Stack};
+use testwright_core::toys::{Counters, Jugs, Safe, Stack};
 use testwright_core::{
-    ActionId, Axis, Catalog, Choice, Error, Failure, FailureKind, Outcome, Piece, Pool, PoolId,
-    Role, Step, System, Template, Test, saved,
+    ActionId, Axis, Catalog, Choice, Piece, Pool, PoolId, Role, Step, System, Template, Test, saved,
 };
 
 // ------------------------------------------------------------------------------------------ random catalogues
@@ -195,99 +195,6 @@ proptest! {
 }
 
 // --------------------------------------------------------------------------------------------- random systems
-
-/// A random automaton that does not care what its actions mean. Some states fail, in one way or another.
-#[derive(Clone, Debug)]
-struct Machine {
-    actions: Catalog,
-    /// By state and action: the next state, or that the action is not enabled.
-    next: Vec<Vec<Option<usize>>>,
-    /// By state: what is wrong with it.
-    wrong: Vec<Option<u8>>,
-    state: usize,
-}
-
-const STATES: usize = 7;
-const LINES: [&str; 3] = ["<x> := <[0..1]>", "f(<x>)", "g(<x>, <y>)"];
-
-fn any_machine() -> impl Strategy<Value = Machine> {
-    let actions = toys::catalog(&[("x", 3), ("y", 2)], &LINES);
-    let count = actions.len() as usize;
-    let next = prop_oneof![1 => Just(None), 3 => (0..STATES).prop_map(Some)];
-    let table = prop::collection::vec(prop::collection::vec(next, count), STATES);
-    let wrong = prop_oneof![3 => Just(None), 1 => (0u8..2).prop_map(Some)];
-    (table, prop::collection::vec(wrong, STATES)).prop_map(move |(next, wrong)| Machine {
-        actions: actions.clone(),
-        next,
-        wrong,
-        state: 0,
-    })
-}
-
-impl System for Machine {
-    fn actions(&self) -> &Catalog {
-        &self.actions
-    }
-
-    fn reset(&mut self) -> Result<(), Error> {
-        self.state = 0;
-        Ok(())
-    }
-
-    fn is_enabled(&mut self, action: ActionId) -> bool {
-        self.next[self.state][action.0 as usize].is_some()
-    }
-
-    fn step(&mut self, action: ActionId) -> Outcome {
-        self.state =
-            self.next[self.state][action.0 as usize].expect("only enabled actions are taken");
-        Outcome::Passed
-    }
-
-    fn check(&mut self) -> Outcome {
-        match self.wrong[self.state] {
-            None => Outcome::Passed,
-            Some(wrong) => Outcome::Failed(Box::new(Failure {
-                kind: FailureKind::Property,
-                message: format!("state {} is wrong", self.state),
-                signature: format!("wrong {wrong}"),
-                details: String::new(),
-            })),
-        }
-    }
-}
-
-struct Keep(Vec<Found>);
-
-impl<S: ?Sized> SearchWatcher<S> for Keep {
-    fn found(&mut self, _system: &mut S, found: Found) -> ControlFlow<()> {
-        self.0.push(found);
-        ControlFlow::Continue(())
-    }
-}
-
-fn failures(system: &mut impl System, seed: u64, length: usize) -> Vec<Found> {
-    let plan = Search {
-        seed,
-        tests: Some(4),
-        length,
-        check: true,
-    };
-    let mut keep = Keep(Vec::new());
-    search(system, &plan, &mut keep).unwrap();
-    for found in &keep.0 {
-        assert_eq!(regenerate(system, &plan, found.number).unwrap(), found.test);
-    }
-    keep.0
-}
-
-fn fails_as(system: &mut impl System, test: &Test, failure: &Failure) -> Option<usize> {
-    let trace = replay(system, test, &ReplayOptions::default(), &mut ()).unwrap();
-    let same = trace
-        .failure()
-        .is_some_and(|other| other.is_same_as(failure));
-    same.then_some(trace.events.len())
-}
 
 /// A reduction fails the same way, is no longer than what it came from, and no step of it can be left out.
 fn check_reduction(system: &mut impl System, found: &Found, options: &ReduceOptions) {

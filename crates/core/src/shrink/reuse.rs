@@ -7,20 +7,23 @@
 //!
 //! Each proposal has a step less than the test, so this is progress like any other removal.
 
-use super::reduce::{Reducer, Stop};
-use crate::{ActionId, Catalog, PoolId, Role, Step, System};
+use super::dataflow::Slot;
+use super::reduce::Reducer;
+use super::trials::Stop;
+use crate::{ActionId, Catalog, Role, Step, System};
 
-/// A slot.
-type Slot = (PoolId, u32);
-
-impl<S: System + ?Sized> Reducer<'_, S> {
+impl<S: System + ?Sized> Reducer<'_, '_, S> {
     /// Does without definitions where a value that is there already will do. True if there was a success.
     pub(super) fn reuse(&mut self) -> Result<bool, Stop> {
         let mut changed = false;
         let mut index = 0;
         while index < self.body() {
             let mut succeeded = false;
-            for steps in without_definition(self.system.actions(), &self.current.steps, index) {
+            let catalog = self.trials.system.actions();
+            for steps in without_definition(catalog, &self.current.steps, index) {
+                if self.disables_more(&steps) {
+                    continue;
+                }
                 let mut kept = self.current.kept.clone();
                 kept.remove(index);
                 succeeded = self.attempt(steps, kept)?;
@@ -104,7 +107,7 @@ fn keeping(
 }
 
 /// The one slot that a step defines.
-fn defined(catalog: &Catalog, step: Step) -> Option<Slot> {
+pub(super) fn defined(catalog: &Catalog, step: Step) -> Option<Slot> {
     let Step::Act(action) = step else { return None };
     let mut definitions = catalog
         .slots(action)
@@ -124,7 +127,7 @@ fn is_same_value(catalog: &Catalog, one: Step, other: Step) -> bool {
 }
 
 /// The steps that use what the definition at `index` put into `slot`, up to the next definition of it.
-fn life(catalog: &Catalog, steps: &[Step], index: usize, slot: Slot) -> Vec<usize> {
+pub(super) fn life(catalog: &Catalog, steps: &[Step], index: usize, slot: Slot) -> Vec<usize> {
     let mut uses = Vec::new();
     for (place, step) in steps.iter().enumerate().skip(index + 1) {
         if *step == Step::Restart || defined(catalog, *step) == Some(slot) {
@@ -137,7 +140,7 @@ fn life(catalog: &Catalog, steps: &[Step], index: usize, slot: Slot) -> Vec<usiz
     uses
 }
 
-fn mentions(catalog: &Catalog, step: Step, slot: Slot) -> bool {
+pub(super) fn mentions(catalog: &Catalog, step: Step, slot: Slot) -> bool {
     match step {
         Step::Act(action) => catalog
             .slots(action)
@@ -153,7 +156,7 @@ fn rename(catalog: &Catalog, steps: &mut [Step], places: &[usize], from: Slot, t
     }
 }
 
-fn renamed(catalog: &Catalog, step: Step, from: Slot, to: Slot) -> Step {
+pub(super) fn renamed(catalog: &Catalog, step: Step, from: Slot, to: Slot) -> Step {
     let act = |action: ActionId| {
         catalog.rename(
             action,

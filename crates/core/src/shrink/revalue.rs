@@ -5,7 +5,8 @@
 //! uses a value goes. There are many such pairs, so this is done only for tests that are still long, and not for
 //! ever.
 
-use super::reduce::{Reducer, Stop};
+use super::reduce::Reducer;
+use super::trials::Stop;
 use crate::{ActionId, Axis, Catalog, Role, Step, System};
 
 /// Tests up to this length are read at a glance; looking on for shorter ones is not worth the runs.
@@ -14,25 +15,26 @@ const AT_A_GLANCE: usize = 12;
 /// How many values are tried for one definition, spread over all there are.
 const VALUES: u64 = 8;
 
-/// What a person would wait for to have a shorter test.
-const RUNS: u64 = 1_000;
+/// How many candidates a person would wait for to have a shorter test. Candidates that were tried before count, too, so
+/// that the result does not depend on what is remembered.
+const CANDIDATES: u64 = 1_000;
 
-impl<S: System + ?Sized> Reducer<'_, S> {
+impl<S: System + ?Sized> Reducer<'_, '_, S> {
     /// Looks for a shorter test with other values, as long as the test is not read at a glance. True if there
     /// was a success.
     pub(super) fn revalue(&mut self) -> Result<bool, Stop> {
-        let most_runs = self.runs + RUNS;
+        let mut left = CANDIDATES;
         let mut changed = false;
         let mut index = 0;
         while index < self.body() && self.current.steps.len() > AT_A_GLANCE {
             let mut succeeded = false;
-            for step in with_other_values(self.system.actions(), self.current.steps[index]) {
-                succeeded = self.revalue_step(index, step)?;
-                if succeeded || self.runs > most_runs {
+            for step in with_other_values(self.trials.system.actions(), self.current.steps[index]) {
+                succeeded = self.revalue_step(index, step, &mut left)?;
+                if succeeded || left == 0 {
                     break;
                 }
             }
-            if self.runs > most_runs {
+            if left == 0 {
                 break;
             }
             changed |= succeeded;
@@ -45,12 +47,19 @@ impl<S: System + ?Sized> Reducer<'_, S> {
     }
 
     /// Tries `step` at `index` while some step that uses a value goes.
-    fn revalue_step(&mut self, index: usize, step: Step) -> Result<bool, Stop> {
+    fn revalue_step(&mut self, index: usize, step: Step, left: &mut u64) -> Result<bool, Stop> {
         for superfluous in (0..self.body()).rev() {
-            let is_use = !is_definition(self.system.actions(), self.current.steps[superfluous]);
+            let is_use = !is_definition(
+                self.trials.system.actions(),
+                self.current.steps[superfluous],
+            );
             if superfluous == index || !is_use {
                 continue;
             }
+            if *left == 0 {
+                break;
+            }
+            *left -= 1;
             let mut steps = self.current.steps.clone();
             let mut kept = self.current.kept.clone();
             steps[index] = step;

@@ -1,0 +1,20 @@
+//! What many tests tell when they are looked at together.
+//!
+//! | question | answer |
+//! |---|---|
+//! | Which short tests reach what this long one reaches? | [`quick`] |
+//! | Where in the code is the fault? | [`localize`] |
+//! | How many bugs are these failures? Which should I look at first? | [`triage`], [`furthest`] |
+//! | Is it worth to go on testing? | [`saturation`] |
+//! | Does the same test do the same thing twice? | [`determinism`] |
+//! | Which earlier tests is this one made of? | [`provenance`] |
+//!
+//! Those that run tests take a system. The others are calculations on plain data.
+
+pub mod determinism;
+pub mod furthest;
+pub mod localize;
+pub mod provenance;
+pub mod quick;
+pub mod saturation;
+pub mod triage;

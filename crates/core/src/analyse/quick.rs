@@ -1,0 +1,278 @@
+//! Quick tests: short tests that touch what long ones touch.
+//!
+//! A random test that reached something new is long, and most of its steps had nothing to do with it. Reduced for what it
+//! reached, it becomes a test that runs in no time, and a few of these make a regression suite.
+
+use crate::replay::{ReplayOptions, Watcher, replay};
+use crate::shrink::{ReduceError, ReduceOptions, Shrinker, Touches};
+use crate::{Coverage, Covered, Error, Event, TargetId, Test};
+
+/// A short test and all that it touches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuickTest {
+    /// The test.
+    pub test: Test,
+    /// All that it touches, which may be more than was asked for.
+    pub touches: Coverage,
+}
+
+/// What to spend on quick tests, and how to run them.
+pub struct Quick<'a> {
+    /// How to reduce.
+    pub options: ReduceOptions,
+    /// How many runs each reduction may take.
+    pub budget: u64,
+    /// Asked before each step; once it says `false` the best so far counts.
+    pub proceed: &'a mut dyn FnMut() -> bool,
+}
+
+impl Quick<'_> {
+    /// All that a test touches.
+    pub fn touched<S: Covered + ?Sized>(
+        &mut self,
+        system: &mut S,
+        test: &Test,
+    ) -> Result<Coverage, Error> {
+        system.begin_anew()?;
+        let options = ReplayOptions {
+            check: self.options.check,
+        };
+        replay(system, test, &options, &mut ())?;
+        Ok(system.touched())
+    }
+
+    /// A test from which no step can be left out without losing one of these targets. Those that the test does not touch
+    /// when it is run again do not count; nothing if none is left.
+    pub fn reduce<S: Covered + ?Sized>(
+        &mut self,
+        system: &mut S,
+        test: &Test,
+        targets: &Coverage,
+    ) -> Result<Option<QuickTest>, ReduceError> {
+        let touched = self.touched(system, test)?;
+        let confirmed: Coverage = targets
+            .iter()
+            .filter(|target| touched.contains(*target))
+            .collect();
+        if confirmed.is_empty() {
+            return Ok(None);
+        }
+        let mut goal = Touches(confirmed);
+        let shrunk = Shrinker::new(system, &mut goal, &self.options, self.proceed)
+            .with_budget(self.budget)
+            .reduce(test)?;
+        let touches = self.touched(system, &shrunk.test)?;
+        Ok(Some(QuickTest {
+            test: shrunk.test,
+            touches,
+        }))
+    }
+
+    /// For each target that any of these tests touches a test that cannot be made shorter by leaving out a step, in order
+    /// of targets.
+    pub fn per_target<S: Covered + ?Sized>(
+        &mut self,
+        system: &mut S,
+        tests: &[Test],
+    ) -> Result<Vec<(TargetId, QuickTest)>, ReduceError> {
+        let mut known: Vec<QuickTest> = Vec::new();
+        let mut all = Coverage::default();
+        for test in tests {
+            let touches = self.touched(system, test)?;
+            all.merge(&touches);
+            known.push(QuickTest {
+                test: test.clone(),
+                touches,
+            });
+        }
+        let mut found = Vec::new();
+        for target in all.iter() {
+            // Short tests found for other targets are a better start than the long ones.
+            let touching = known.iter().filter(|known| known.touches.contains(target));
+            let Some(shortest) = touching.min_by_key(|known| known.test.len()) else {
+                continue;
+            };
+            let shortest = shortest.test.clone();
+            let targets: Coverage = [target].into_iter().collect();
+            if let Some(quick) = self.reduce(system, &shortest, &targets)? {
+                known.push(quick.clone());
+                found.push((target, quick));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Short tests that together touch what one test touches.
+    ///
+    /// Again and again the test is reduced for what its last step that touched anything still missing has added, until
+    /// nothing is missing.
+    pub fn decompose<S: Covered + ?Sized>(
+        &mut self,
+        system: &mut S,
+        test: &Test,
+    ) -> Result<Vec<QuickTest>, ReduceError> {
+        let mut added = Added::default();
+        system.begin_anew()?;
+        let options = ReplayOptions {
+            check: self.options.check,
+        };
+        replay(system, test, &options, &mut added)?;
+        let mut missing = added.so_far.clone();
+        let mut found: Vec<QuickTest> = Vec::new();
+        for new in added.by_step.iter().rev() {
+            let wanted: Coverage = new
+                .iter()
+                .filter(|target| missing.contains(*target))
+                .collect();
+            if let Some(quick) = self.reduce(system, test, &wanted)? {
+                missing = missing.difference(&quick.touches);
+                found.push(quick);
+            }
+        }
+        // The earlier steps first, as in the test.
+        found.reverse();
+        Ok(found)
+    }
+}
+
+/// What each step has touched for the first time in its test.
+#[derive(Default)]
+struct Added {
+    by_step: Vec<Coverage>,
+    so_far: Coverage,
+}
+
+impl<S: Covered + ?Sized> Watcher<S> for Added {
+    fn after(&mut self, system: &mut S, _event: &Event) {
+        let touched = system.touched();
+        self.by_step.push(touched.difference(&self.so_far));
+        self.so_far = touched;
+    }
+}
+
+/// A few of these tests that together touch all that all of them touch: their indices, in order.
+///
+/// The smallest number is hard to find. This takes the test that adds the most, of these the shortest, of these the first,
+/// until nothing can be added; then it leaves out each that the others have made superfluous, the longest first.
+///
+/// ```
+/// use testwright_core::analyse::quick::{QuickTest, minimal_suite};
+/// use testwright_core::{ActionId, TargetId, Test};
+///
+/// let test = |length: u64, targets: &[u32]| QuickTest {
+///     test: Test::of((0..length).map(ActionId)),
+///     touches: targets.iter().copied().map(TargetId).collect(),
+/// };
+/// // The first adds the most, and is not needed in the end.
+/// let tests = [test(3, &[1, 2, 4, 5]), test(2, &[1, 2, 3]), test(2, &[4, 5, 6])];
+/// assert_eq!(minimal_suite(&tests), [1, 2]);
+/// ```
+pub fn minimal_suite(tests: &[QuickTest]) -> Vec<usize> {
+    let mut missing = Coverage::default();
+    for test in tests {
+        missing.merge(&test.touches);
+    }
+    let mut suite: Vec<usize> = Vec::new();
+    while !missing.is_empty() {
+        let gain = |index: usize| {
+            let left = missing.difference(&tests[index].touches).len();
+            (left, tests[index].test.len(), index)
+        };
+        let Some(best) = (0..tests.len()).min_by_key(|index| gain(*index)) else {
+            break;
+        };
+        missing = missing.difference(&tests[best].touches);
+        suite.push(best);
+    }
+    let mut longest_first = suite.clone();
+    longest_first.sort_by_key(|index| std::cmp::Reverse((tests[*index].test.len(), *index)));
+    for index in longest_first {
+        let mut others = Coverage::default();
+        for other in suite.iter().filter(|other| **other != index) {
+            others.merge(&tests[*other].touches);
+        }
+        if tests[index].touches.difference(&others).is_empty() {
+            suite.retain(|other| *other != index);
+        }
+    }
+    suite.sort_unstable();
+    suite
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::toys::{Jugs, Watched};
+    use crate::{Random, System};
+
+    fn walk(system: &mut impl System, seed: u64, length: usize) -> Test {
+        let mut random = Random::new(seed);
+        system.reset().unwrap();
+        let mut actions = Vec::new();
+        for _ in 0..length {
+            let action = system.pick(&mut random).unwrap();
+            system.step(action);
+            actions.push(action);
+        }
+        Test::of(actions)
+    }
+
+    #[test]
+    fn short_tests_touch_what_long_ones_touch() {
+        let mut system = Watched::new(Jugs::default());
+        let tests: Vec<Test> = (0..3).map(|seed| walk(&mut system, seed, 40)).collect();
+        let mut proceed = || true;
+        let mut quick = Quick {
+            options: ReduceOptions {
+                check: false,
+                ..ReduceOptions::default()
+            },
+            budget: 1_000,
+            proceed: &mut proceed,
+        };
+        let mut all = Coverage::default();
+        for test in &tests {
+            let touched = quick.touched(&mut system, test).unwrap();
+            all.merge(&touched);
+            let parts = quick.decompose(&mut system, test).unwrap();
+            let mut together = Coverage::default();
+            parts.iter().for_each(|part| together.merge(&part.touches));
+            assert!(touched.difference(&together).is_empty());
+            assert!(parts.iter().all(|part| part.test.len() < 15));
+        }
+        let found = quick.per_target(&mut system, &tests).unwrap();
+        assert_eq!(
+            found
+                .iter()
+                .map(|(target, _)| *target)
+                .collect::<Coverage>(),
+            all
+        );
+        for (target, test) in &found {
+            assert!(test.touches.contains(*target));
+            assert!(test.test.len() <= 6, "{test:?}");
+        }
+        let candidates: Vec<QuickTest> = found.into_iter().map(|(_, test)| test).collect();
+        let suite = minimal_suite(&candidates);
+        let mut together = Coverage::default();
+        suite
+            .iter()
+            .for_each(|index| together.merge(&candidates[*index].touches));
+        assert_eq!(together, all);
+        assert!(suite.len() < candidates.len());
+    }
+
+    #[test]
+    fn what_is_not_touched_again_does_not_count() {
+        let mut system = Watched::new(Jugs::default());
+        let mut proceed = || true;
+        let mut quick = Quick {
+            options: ReduceOptions::default(),
+            budget: 100,
+            proceed: &mut proceed,
+        };
+        let test = walk(&mut system, 1, 5);
+        let targets = [TargetId(1_000)].into_iter().collect();
+        assert_eq!(quick.reduce(&mut system, &test, &targets).unwrap(), None);
+    }
+}

@@ -1,0 +1,263 @@
+//! Saturation: whether it is worth to go on testing.
+//!
+//! Coverage that does not grow any more may be complete, or testing may be stuck. How far it is from complete can be
+//! estimated from what was touched *rarely*: if many targets were touched by a single test so far, there are more that
+//! were touched by none. This is what Good and Turing found about rare words, and rare animals.
+
+use crate::Coverage;
+
+/// Who touched a target.
+#[derive(Clone, Copy, Debug, Default)]
+struct Touched {
+    count: u64,
+    /// The numbers of the first and the last test that did.
+    first: u64,
+    last: u64,
+}
+
+/// Counts how many tests touched each target.
+#[derive(Clone, Debug, Default)]
+pub struct Saturation {
+    tests: u64,
+    /// By target, in order.
+    targets: Vec<Touched>,
+}
+
+impl Saturation {
+    /// Adds a test.
+    pub fn add(&mut self, touched: &Coverage) {
+        for target in touched.iter() {
+            let index = target.0 as usize;
+            if index >= self.targets.len() {
+                self.targets.resize(index + 1, Touched::default());
+            }
+            let target = &mut self.targets[index];
+            if target.count == 0 {
+                target.first = self.tests;
+            }
+            target.last = self.tests;
+            target.count += 1;
+        }
+        self.tests += 1;
+    }
+
+    /// How many tests there were.
+    pub fn tests(&self) -> u64 {
+        self.tests
+    }
+
+    /// How many targets were touched at all.
+    pub fn seen(&self) -> usize {
+        self.targets
+            .iter()
+            .filter(|target| target.count > 0)
+            .count()
+    }
+
+    /// How many targets were touched by so many tests exactly.
+    pub fn touched_by(&self, tests: u64) -> usize {
+        self.targets
+            .iter()
+            .filter(|target| target.count == tests)
+            .count()
+    }
+
+    /// How many new targets the next test is expected to touch: those touched exactly once, divided by the number of
+    /// tests. Unknown before the first test.
+    pub fn expected_new(&self) -> Option<f64> {
+        (self.tests > 0).then(|| self.touched_by(1) as f64 / self.tests as f64)
+    }
+
+    /// The probability that the next test touches something new: the share of tests that touched something which no other
+    /// test did. Each such test would have been a discovery, had it been the last one. Unknown before the first test.
+    pub fn discovery(&self) -> Option<f64> {
+        (self.tests > 0).then(|| self.discoverers() as f64 / self.tests as f64)
+    }
+
+    /// What that probability does not exceed, with this confidence (0.95, for example).
+    ///
+    /// It is Esty's normal bound for Good and Turing's estimate, which knows that not only the estimate varies but also
+    /// what is left to discover, with Wilson's correction for few discoveries. It takes tests for independent draws, which
+    /// random tests are and tests that learn from earlier ones are not.
+    pub fn discovery_bound(&self, confidence: f64) -> f64 {
+        if self.tests == 0 {
+            return 1.0;
+        }
+        let tests = self.tests as f64;
+        let share = self.discoverers() as f64 / tests;
+        let almost = self.almost_discoverers() as f64 / tests;
+        let deviations = normal_quantile(confidence);
+        let square = deviations * deviations;
+        let variance = share * (1.0 - share) + almost;
+        let middle = share + square / (2.0 * tests);
+        let width = deviations * (variance / tests + square / (4.0 * tests * tests)).sqrt();
+        ((middle + width) / (1.0 + square / tests)).min(1.0)
+    }
+
+    /// An estimate of how many targets there are in reach that were never touched (Chao's lower bound).
+    pub fn unseen(&self) -> f64 {
+        let once = self.touched_by(1) as f64;
+        let twice = self.touched_by(2) as f64;
+        let tests = (self.tests as f64).max(1.0);
+        // The form that does not divide by zero if nothing was touched twice.
+        (tests - 1.0) / tests * once * (once - 1.0).max(0.0) / (2.0 * (twice + 1.0))
+    }
+
+    /// How many tests touched something that no other test did.
+    fn discoverers(&self) -> u64 {
+        self.among_the_few(1).len() as u64
+    }
+
+    /// How many other tests touched something that only one more test did.
+    fn almost_discoverers(&self) -> u64 {
+        let discoverers = self.among_the_few(1);
+        let mut tests = self.among_the_few(2);
+        tests.retain(|test| discoverers.binary_search(test).is_err());
+        tests.len() as u64
+    }
+
+    /// The tests, in order, that touched something which exactly so many tests touched: one or two.
+    fn among_the_few(&self, count: u64) -> Vec<u64> {
+        let targets = self.targets.iter().filter(|target| target.count == count);
+        let mut tests: Vec<u64> = targets
+            .flat_map(|target| [target.first, target.last])
+            .collect();
+        tests.sort_unstable();
+        tests.dedup();
+        tests
+    }
+}
+
+/// What the probability of a failure in the next test does not exceed, with this confidence, after so many tests of
+/// which none failed: the classic bound of software reliability, about 3 / tests for 0.95.
+pub fn residual_risk(tests: u64, confidence: f64) -> f64 {
+    if tests == 0 {
+        return 1.0;
+    }
+    1.0 - (1.0 - confidence).powf(1.0 / tests as f64)
+}
+
+/// TSTL's way to stop: tests are dealt to some sessions in turn, and it is enough when all have touched the same.
+#[derive(Clone, Debug)]
+pub struct Sessions {
+    touched: Vec<Coverage>,
+    tests: usize,
+}
+
+impl Sessions {
+    /// So many sessions; four is usual.
+    pub fn new(count: usize) -> Sessions {
+        Sessions {
+            touched: vec![Coverage::default(); count.max(1)],
+            tests: 0,
+        }
+    }
+
+    /// Adds a test. The first one does not count: it touches what is touched only once in a process.
+    pub fn add(&mut self, touched: &Coverage) {
+        if self.tests > 0 {
+            let session = (self.tests - 1) % self.touched.len();
+            self.touched[session].merge(touched);
+        }
+        self.tests += 1;
+    }
+
+    /// Whether each session had a test and all have touched the same.
+    pub fn agree(&self) -> bool {
+        self.tests > self.touched.len()
+            && self
+                .touched
+                .iter()
+                .all(|touched| *touched == self.touched[0])
+    }
+}
+
+/// How many standard deviations above the mean a normal variable stays below with this probability (from a half up),
+/// after Abramowitz and Stegun 26.2.23, to three digits.
+fn normal_quantile(probability: f64) -> f64 {
+    let tail = (1.0 - probability).clamp(1e-12, 0.5);
+    let root = (-2.0 * tail.ln()).sqrt();
+    let above = 2.515_517 + root * (0.802_853 + root * 0.010_328);
+    let below = 1.0 + root * (1.432_788 + root * (0.189_269 + root * 0.001_308));
+    root - above / below
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Random, TargetId};
+
+    fn touched(targets: &[u32]) -> Coverage {
+        targets.iter().copied().map(TargetId).collect()
+    }
+
+    #[test]
+    fn what_was_touched_once_tells_what_was_not_touched() {
+        let mut saturation = Saturation::default();
+        assert_eq!(
+            (saturation.discovery(), saturation.discovery_bound(0.95)),
+            (None, 1.0)
+        );
+        saturation.add(&touched(&[0, 1]));
+        saturation.add(&touched(&[0, 2, 3]));
+        saturation.add(&touched(&[0]));
+        saturation.add(&touched(&[0]));
+        assert_eq!(saturation.seen(), 4);
+        assert_eq!(saturation.touched_by(1), 3);
+        assert_eq!(saturation.expected_new(), Some(0.75));
+        assert_eq!(saturation.discovery(), Some(0.5));
+        assert!(saturation.discovery_bound(0.95) > 0.5);
+        assert!(saturation.unseen() > 1.0);
+        assert_eq!(residual_risk(0, 0.95), 1.0);
+        assert!((residual_risk(300, 0.95) - 0.00994).abs() < 0.0001);
+    }
+
+    #[test]
+    fn the_bound_holds_about_as_often_as_it_says() {
+        // 200 targets, the rarest with a probability of 1/200 in each test.
+        let mut held = 0;
+        for seed in 0..200 {
+            let mut random = Random::new(seed);
+            let mut saturation = Saturation::default();
+            let mut draw = || -> Vec<u32> {
+                (0..200)
+                    .filter(|target| random.below(u64::from(*target) + 1) == 0)
+                    .collect()
+            };
+            let mut seen = Coverage::default();
+            for _ in 0..100 {
+                let test = touched(&draw());
+                seen.merge(&test);
+                saturation.add(&test);
+            }
+            let missed = (0..200u32).filter(|target| !seen.contains(TargetId(*target)));
+            let nothing_new: f64 = missed
+                .map(|target| 1.0 - 1.0 / f64::from(target + 1))
+                .product();
+            held += u32::from(1.0 - nothing_new <= saturation.discovery_bound(0.95));
+        }
+        // 190 are expected; 184 is two standard deviations below.
+        assert!(held >= 184, "{held}");
+    }
+
+    #[test]
+    fn quantiles_are_good_to_three_digits() {
+        for (probability, expected) in [(0.95, 1.645), (0.975, 1.960), (0.99, 2.326), (0.5, 0.0)] {
+            assert!((normal_quantile(probability) - expected).abs() < 0.001);
+        }
+    }
+
+    #[test]
+    fn sessions_agree_once_they_have_touched_the_same() {
+        let mut sessions = Sessions::new(2);
+        for targets in [&[0, 9][..], &[0], &[1], &[1]] {
+            sessions.add(&touched(targets));
+            assert!(!sessions.agree());
+        }
+        sessions.add(&touched(&[0]));
+        assert!(
+            sessions.agree(),
+            "what only the first test touched does not count"
+        );
+    }
+}

@@ -1,0 +1,48 @@
+//! The other tests that a generalisation knows of.
+
+use super::Generalization;
+use crate::{ActionId, Step, Test};
+
+impl Generalization {
+    /// Tests that achieve the goal as well, each different from the test in one respect, all of them tried: at most `limit`.
+    /// Whoever finds one of these among the failures of a search has found the same bug again.
+    ///
+    /// Of a range that was not tried as a whole only the ends are among them.
+    pub fn equivalents(&self, limit: usize) -> Vec<Test> {
+        let mut all = Vec::new();
+        for (index, variations) in self.steps.iter().enumerate() {
+            for range in &variations.replacements {
+                for action in tried(range, limit) {
+                    let mut steps = self.test.steps.clone();
+                    steps[index] = Step::Act(action);
+                    all.push(Test::of_steps(steps));
+                }
+            }
+            for range in &variations.fresh {
+                for action in tried(range, limit) {
+                    let mut steps = self.test.steps.clone();
+                    steps.insert(index, Step::Act(action));
+                    all.push(Test::of_steps(steps));
+                }
+            }
+            for other in variations.swaps.iter().filter(|other| **other > index) {
+                let mut steps = self.test.steps.clone();
+                steps.swap(index, *other);
+                all.push(Test::of_steps(steps));
+            }
+            if all.len() >= limit {
+                break;
+            }
+        }
+        all.truncate(limit);
+        all
+    }
+}
+
+/// The members of a range that are known to have been tried.
+fn tried(range: &super::Alternatives, limit: usize) -> Vec<ActionId> {
+    if range.is_exact() {
+        return range.iter().take(limit).collect();
+    }
+    vec![range.first, range.last()]
+}

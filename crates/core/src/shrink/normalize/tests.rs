@@ -1,0 +1,78 @@
+use expect_test::{Expect, expect};
+
+use super::*;
+use crate::shrink::{AnyFailure, ReduceOptions};
+use crate::toys::{Counters, Jugs, Safe, Stack};
+
+fn normalize(system: &mut impl System, test: &Test, options: &NormalizeOptions) -> (Shrunk, u64) {
+    let (mut goal, mut proceed) = (AnyFailure, || true);
+    let mut shrinker = Shrinker::new(system, &mut goal, &ReduceOptions::default(), &mut proceed);
+    let shrunk = shrinker.normalize(test, options).unwrap();
+    (shrunk, shrinker.effort().runs)
+}
+
+fn check(system: &mut impl System, test: &[&str], options: &NormalizeOptions, expected: Expect) {
+    let find = |text: &&str| system.actions().find(text)[0];
+    let test = Test::of(test.iter().map(find).collect::<Vec<_>>());
+    let (shrunk, runs) = normalize(system, &test, options);
+    assert!(shrunk.complete);
+    let text = |step: &Step| match step {
+        Step::Act(action) => system.actions().text(*action),
+        Step::Restart => "restart".to_owned(),
+    };
+    let texts: Vec<String> = shrunk.test.steps.iter().map(text).collect();
+    expected.assert_eq(&format!("{} ({runs} runs)", texts.join("; ")));
+    let (again, _) = normalize(system, &shrunk.test, options);
+    assert_eq!(again.test, shrunk.test);
+}
+
+#[test]
+fn the_exact_test_each_toy_comes_to() {
+    let fast = NormalizeOptions::default();
+    check(
+        &mut Counters::new(7),
+        &[
+            "counter1 = Counter()",
+            "int2 = 4",
+            "int1 = 5",
+            "counter1.add(int1)",
+            "counter1.add(int2)",
+        ],
+        &fast,
+        expect!["int0 = 4; counter0 = Counter(); counter0.add(int0); counter0.add(int0) (52 runs)"],
+    );
+    check(
+        &mut Stack::default(),
+        &[
+            "push(3)", "push(1)", "push(2)", "push(1)", "pop()", "pop()", "pop()", "pop()",
+        ],
+        &fast,
+        expect!["push(1); push(1); push(1); push(1); pop(); pop(); pop(); pop() (53 runs)"],
+    );
+    check(
+        &mut Jugs::default(),
+        &[
+            "fill(big)",
+            "pour_from(big)",
+            "empty(small)",
+            "pour_from(big)",
+            "fill(big)",
+            "pour_from(big)",
+        ],
+        &fast,
+        expect![
+            "fill(big); pour_from(big); empty(small); pour_from(big); fill(big); pour_from(big) (38 runs)"
+        ],
+    );
+}
+
+#[test]
+fn a_large_choice_is_bisected() {
+    // Opens at its second key; the first one that works is far from the lowest.
+    check(
+        &mut Safe::new(99_999, &[12_345]),
+        &["press(77777)", "press(12345)"],
+        &NormalizeOptions::default(),
+        expect!["press(12345) (20 runs)"],
+    );
+}
