@@ -52,7 +52,7 @@ mod frontier;
 mod going_back;
 mod links;
 mod search;
-// pub mod temporal;
+pub mod temporal;
 mod visited;
 mod walker;
 
