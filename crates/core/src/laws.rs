@@ -9,7 +9,9 @@
 //! check_laws(&mut Jugs::default(), 1, 200).unwrap();
 //! ```
 
-use crate::{ActionId, Outcome, Random, Snapshot, System};
+use rustc_hash::FxHashMap;
+
+use crate::{ActionId, Fingerprint, Likeness, Outcome, Random, Snapshot, System};
 
 /// Up to how many actions the enabled ones are listed and compared one by one.
 const FEW_ACTIONS: u64 = 5_000;
@@ -116,6 +118,89 @@ pub fn check_snapshot_laws<S: Snapshot + ?Sized>(
         }
     }
     Ok(())
+}
+
+/// Whether a system keeps the laws of [`Fingerprint`], as far as `steps` random steps can tell:
+///
+/// - Asking twice gives the same answer, and asking changes nothing that is enabled.
+/// - The same actions after a reset lead to the same fingerprint.
+/// - States with the same fingerprint enable the same actions if it means equality, and as many if it means equality
+///   up to renaming. States that are equal are also equal up to renaming.
+pub fn check_fingerprint_laws<S: Fingerprint + ?Sized>(
+    system: &mut S,
+    seed: u64,
+    steps: usize,
+) -> Result<(), String> {
+    let mut random = Random::new(seed);
+    let mut seen = SeenStates::default();
+    let mut left = steps;
+    while left > 0 {
+        reset(system)?;
+        let mut walk = vec![(None, seen.look(system)?)];
+        while walk.len() <= left.min(WALK) {
+            let Some(action) = system.pick(&mut random) else {
+                break;
+            };
+            if !matches!(system.step(action), Outcome::Passed | Outcome::Expected) {
+                break;
+            }
+            walk.push((Some(action), seen.look(system)?));
+        }
+        reset(system)?;
+        for (action, fingerprint) in &walk {
+            if let Some(action) = *action {
+                system.step(action);
+            }
+            if seen.look(system)? != *fingerprint {
+                return Err(
+                    "after a reset, the same actions lead to another fingerprint".to_owned(),
+                );
+            }
+        }
+        left -= walk.len().min(left);
+    }
+    Ok(())
+}
+
+/// What was enabled in states, by fingerprint, and which fingerprints belong together.
+#[derive(Default)]
+struct SeenStates {
+    equal: FxHashMap<u128, (Vec<ActionId>, u128)>,
+    alike: FxHashMap<u128, usize>,
+}
+
+impl SeenStates {
+    /// The fingerprint of a state, after it was compared with what is known.
+    fn look<S: Fingerprint + ?Sized>(&mut self, system: &mut S) -> Result<u128, String> {
+        let enabled = system.enabled();
+        let ask = |system: &mut S, likeness| {
+            let problem = |error| format!("fingerprint() gave an error: {error}");
+            let fingerprint = system.fingerprint(likeness).map_err(problem)?;
+            if system.fingerprint(likeness).map_err(problem)? != fingerprint {
+                return Err("fingerprint() gave two answers for the same state".to_owned());
+            }
+            Ok(fingerprint)
+        };
+        let equal = ask(system, Likeness::Equal)?;
+        let alike = ask(system, Likeness::UpToRenaming)?;
+        if system.enabled() != enabled {
+            return Err("fingerprint() changed what is enabled".to_owned());
+        }
+        let count = enabled.len();
+        let known = self.equal.entry(equal).or_insert((enabled.clone(), alike));
+        if known.0 != enabled {
+            return Err("states with the same fingerprint enable different actions".to_owned());
+        }
+        if known.1 != alike {
+            return Err("states that are equal are not equal up to renaming".to_owned());
+        }
+        if *self.alike.entry(alike).or_insert(count) != count {
+            let problem =
+                "states that are equal up to renaming enable different numbers of actions";
+            return Err(problem.to_owned());
+        }
+        Ok(equal)
+    }
 }
 
 fn reset<S: System + ?Sized>(system: &mut S) -> Result<(), String> {
@@ -291,9 +376,9 @@ fn check_fairness<S: System + ?Sized>(
 
 #[cfg(test)]
 mod tests {
-    use super::check_laws;
+    use super::{check_fingerprint_laws, check_laws};
     use crate::toys::{Counters, Crossing, Flaky, Jugs, Safe, Stack};
-    use crate::{ActionId, Catalog, Error, Outcome, Random, System};
+    use crate::{ActionId, Catalog, Error, Fingerprint, Likeness, Outcome, Random, System};
 
     #[test]
     fn the_toys_keep_the_laws() {
@@ -307,6 +392,74 @@ mod tests {
     #[test]
     fn a_toy_can_go_back() {
         super::check_snapshot_laws(&mut Stack::default(), 3, 200).unwrap();
+        super::check_snapshot_laws(&mut Jugs::default(), 4, 200).unwrap();
+        super::check_snapshot_laws(&mut Counters::new(50), 5, 200).unwrap();
+    }
+
+    #[test]
+    fn the_toys_tell_their_states_apart() {
+        check_fingerprint_laws(&mut Safe::new(9, &[1, 2, 3]), 1, 500).unwrap();
+        check_fingerprint_laws(&mut Jugs::default(), 2, 500).unwrap();
+        check_fingerprint_laws(&mut Stack::default(), 3, 500).unwrap();
+        check_fingerprint_laws(&mut Counters::new(9), 4, 500).unwrap();
+        check_fingerprint_laws(&mut Crossing::default(), 5, 500).unwrap();
+    }
+
+    /// Jugs with fingerprints that may be bad.
+    struct Marked<F>(Jugs, F, u128);
+
+    impl<F> System for Marked<F> {
+        fn actions(&self) -> &Catalog {
+            self.0.actions()
+        }
+        fn reset(&mut self) -> Result<(), Error> {
+            self.0.reset()
+        }
+        fn is_enabled(&mut self, action: ActionId) -> bool {
+            self.0.is_enabled(action)
+        }
+        fn step(&mut self, action: ActionId) -> Outcome {
+            self.0.step(action)
+        }
+        fn check(&mut self) -> Outcome {
+            self.0.check()
+        }
+    }
+
+    impl<F: FnMut(&mut Jugs, Likeness, u128) -> u128> Fingerprint for Marked<F> {
+        fn fingerprint(&mut self, likeness: Likeness) -> Result<u128, Error> {
+            self.2 += 1;
+            Ok((self.1)(&mut self.0, likeness, self.2))
+        }
+    }
+
+    #[test]
+    fn bad_fingerprints_are_found_out() {
+        fn problem(fingerprint: impl FnMut(&mut Jugs, Likeness, u128) -> u128) -> String {
+            check_fingerprint_laws(&mut Marked(Jugs::default(), fingerprint, 0), 1, 200)
+                .unwrap_err()
+        }
+        let same = problem(|_, _, _| 1);
+        assert!(same.contains("enable different actions"), "{same}");
+        let counting = problem(|_, _, asked| asked);
+        assert!(counting.contains("two answers"), "{counting}");
+        let changing = problem(|jugs, likeness, _| {
+            let fingerprint = jugs.fingerprint(likeness).unwrap();
+            jugs.reset().unwrap();
+            fingerprint
+        });
+        assert!(changing.contains("fingerprint()"), "{changing}");
+        let growing =
+            problem(|jugs, likeness, asked| jugs.fingerprint(likeness).unwrap() ^ (asked / 100));
+        assert!(!growing.is_empty());
+        let finer = problem(|jugs, likeness, asked| match likeness {
+            Likeness::Equal => jugs.fingerprint(likeness).unwrap(),
+            Likeness::UpToRenaming => asked / 4,
+        });
+        assert!(
+            finer.contains("two answers") || finer.contains("up to renaming"),
+            "{finer}"
+        );
     }
 
     #[test]

@@ -56,6 +56,7 @@
 //! - [`Test`], [`Trace`], [`Failure`]: what to do, what happened, and why it is wrong.
 //! - [`replay`], [`generate`], [`shrink`], [`saved`]: run a test, search for one, make it short, keep it.
 //! - [`analyse`]: what many tests tell when they are looked at together.
+//! - [`explore`]: visit every state, and know what does not exist.
 //!
 //! Three kinds of trouble are never mixed: a [`Failure`] is a result, the system misbehaved; a
 //! [`saved::ReadProblem`] is a text that cannot be understood; an [`Error`] means that the work cannot go on.
@@ -66,6 +67,7 @@ pub mod analyse;
 mod catalog;
 mod coverage;
 mod error;
+pub mod explore;
 pub mod generate;
 pub mod laws;
 mod random;

@@ -42,3 +42,18 @@ pub(crate) fn failed(kind: FailureKind, message: &str) -> Outcome {
         details: String::new(),
     }))
 }
+
+/// A fingerprint of some words: two 64-bit hashes side by side.
+pub(crate) fn fingerprint(words: impl IntoIterator<Item = u64>) -> u128 {
+    let mut halves = [0x243f_6a88_85a3_08d3_u64, 0x1319_8a2e_0370_7344];
+    for word in words {
+        for (half, factor) in halves
+            .iter_mut()
+            .zip([0x9e37_79b9_7f4a_7c15, 0xd6e8_feb8_6659_fd93])
+        {
+            let mixed = (*half ^ word).wrapping_mul(factor);
+            *half = (mixed ^ mixed >> 32).wrapping_add(factor);
+        }
+    }
+    u128::from(halves[0]) << 64 | u128::from(halves[1])
+}

@@ -1,5 +1,8 @@
-use super::catalog;
-use crate::{ActionId, Catalog, Error, Failure, FailureKind, Outcome, Role, System};
+use super::{catalog, fingerprint};
+use crate::{
+    ActionId, Catalog, Error, Failure, FailureKind, Fingerprint, Likeness, Outcome, Role, Snapshot,
+    System,
+};
 
 /// Counters and the integers to add to them, in pools as a harness has them: a slot must be filled before it is
 /// used, and used before it is filled again. The property says that no counter is above a limit.
@@ -90,5 +93,38 @@ impl System for Counters {
             }
         }
         Outcome::Passed
+    }
+}
+
+/// A state of [`Counters`] to go back to.
+#[derive(Clone, Debug)]
+pub struct CountersState([Vec<Slot>; 2]);
+
+impl Snapshot for Counters {
+    type State = CountersState;
+
+    fn snapshot(&mut self) -> Result<CountersState, Error> {
+        Ok(CountersState(self.slots.clone()))
+    }
+
+    fn restore(&mut self, state: &CountersState) -> Result<(), Error> {
+        self.slots.clone_from(&state.0);
+        Ok(())
+    }
+}
+
+impl Fingerprint for Counters {
+    fn fingerprint(&mut self, likeness: Likeness) -> Result<u128, Error> {
+        let word =
+            |slot: &Slot| slot.value.map_or(0, |value| value + 1) << 1 | u64::from(slot.used);
+        let pools = self.slots.iter().map(|pool| {
+            let mut words: Vec<u64> = pool.iter().map(word).collect();
+            if likeness == Likeness::UpToRenaming {
+                // No slot knows of another, so all that renaming changes is their order.
+                words.sort_unstable();
+            }
+            words
+        });
+        Ok(fingerprint(pools.flatten()))
     }
 }

@@ -1,5 +1,5 @@
-use super::{catalog, failed};
-use crate::{ActionId, Catalog, Error, FailureKind, Outcome, System};
+use super::{catalog, failed, fingerprint};
+use crate::{ActionId, Catalog, Error, FailureKind, Fingerprint, Likeness, Outcome, System};
 
 /// A street with a traffic light. Going at green and going at red are two lines of the harness with different
 /// guards and the same text; waiting is three times as likely as anything else. Going at red ends badly the
@@ -68,5 +68,18 @@ impl System for Crossing {
 
     fn check(&mut self) -> Outcome {
         Outcome::Passed
+    }
+}
+
+impl Crossing {
+    /// Whether the light is green.
+    pub fn is_green(&self) -> bool {
+        self.green
+    }
+}
+
+impl Fingerprint for Crossing {
+    fn fingerprint(&mut self, _likeness: Likeness) -> Result<u128, Error> {
+        Ok(fingerprint([u64::from(self.green), u64::from(self.crimes)]))
     }
 }

@@ -1,5 +1,7 @@
-use super::{catalog, failed};
-use crate::{ActionId, Catalog, Error, FailureKind, Outcome, System};
+use super::{catalog, failed, fingerprint};
+use crate::{
+    ActionId, Catalog, Error, FailureKind, Fingerprint, Likeness, Outcome, Snapshot, System,
+};
 
 const SIZES: [u32; 2] = [3, 5];
 
@@ -65,5 +67,31 @@ impl System for Jugs {
             return failed(FailureKind::Property, "property big != 4 is false");
         }
         Outcome::Passed
+    }
+}
+
+impl Jugs {
+    /// What is in the small jug and in the big one.
+    pub fn litres(&self) -> [u32; 2] {
+        self.litres
+    }
+}
+
+impl Snapshot for Jugs {
+    type State = [u32; 2];
+
+    fn snapshot(&mut self) -> Result<[u32; 2], Error> {
+        Ok(self.litres)
+    }
+
+    fn restore(&mut self, state: &[u32; 2]) -> Result<(), Error> {
+        self.litres = *state;
+        Ok(())
+    }
+}
+
+impl Fingerprint for Jugs {
+    fn fingerprint(&mut self, _likeness: Likeness) -> Result<u128, Error> {
+        Ok(fingerprint(self.litres.map(u64::from)))
     }
 }

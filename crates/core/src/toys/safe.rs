@@ -1,5 +1,5 @@
-use super::{catalog, failed};
-use crate::{ActionId, Catalog, Error, FailureKind, Outcome, System};
+use super::{catalog, failed, fingerprint};
+use crate::{ActionId, Catalog, Error, FailureKind, Fingerprint, Likeness, Outcome, System};
 
 /// A safe that should never open, but does once the keys of its code were pressed in order, whatever else is
 /// pressed in between. So the shortest failing test is the code, and everything else in a test is noise.
@@ -57,5 +57,18 @@ impl System for Safe {
 
     fn check(&mut self) -> Outcome {
         Outcome::Passed
+    }
+}
+
+impl Safe {
+    /// How many keys of the code were pressed in order.
+    pub fn pressed(&self) -> usize {
+        self.pressed
+    }
+}
+
+impl Fingerprint for Safe {
+    fn fingerprint(&mut self, _likeness: Likeness) -> Result<u128, Error> {
+        Ok(fingerprint([self.pressed as u64]))
     }
 }

@@ -1,5 +1,7 @@
-use super::{catalog, failed};
-use crate::{ActionId, Catalog, Error, FailureKind, Outcome, Snapshot, System};
+use super::{catalog, failed, fingerprint};
+use crate::{
+    ActionId, Catalog, Error, FailureKind, Fingerprint, Likeness, Outcome, Snapshot, System,
+};
 
 /// A stack that forgets its lowest element when a fourth is pushed, next to one that does not. Popping from an
 /// empty stack raises an exception that is expected.
@@ -86,5 +88,14 @@ impl Snapshot for Stack {
     fn restore(&mut self, state: &Self::State) -> Result<(), Error> {
         (self.elements, self.reference) = state.clone();
         Ok(())
+    }
+}
+
+impl Fingerprint for Stack {
+    fn fingerprint(&mut self, _likeness: Likeness) -> Result<u128, Error> {
+        // The number of elements first, so that it is clear where the reference begins.
+        let words = [self.elements.len() as u64].into_iter();
+        let words = words.chain(self.elements.iter().copied());
+        Ok(fingerprint(words.chain(self.reference.iter().copied())))
     }
 }

@@ -1,0 +1,182 @@
+//! Formulas as trees, and as text.
+
+use std::fmt;
+
+/// Something that holds in a state or does not.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Atom {
+    /// A predicate, as the caller understands it: a name, or an expression of the host language.
+    Predicate(String),
+    /// The step that led to the state was an action with a text like this, in which `*` stands for anything.
+    Took(String),
+}
+
+/// A temporal property. See the [module](super) for what each kind means.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the table in the module says what each means")]
+pub enum Formula {
+    True,
+    False,
+    Atom(Atom),
+    Not(Box<Formula>),
+    Next(Box<Formula>),
+    Always(Box<Formula>),
+    Eventually(Box<Formula>),
+    And(Box<Formula>, Box<Formula>),
+    Or(Box<Formula>, Box<Formula>),
+    Implies(Box<Formula>, Box<Formula>),
+    Until(Box<Formula>, Box<Formula>),
+    WeakUntil(Box<Formula>, Box<Formula>),
+    Release(Box<Formula>, Box<Formula>),
+}
+
+/// Words that are no names of atoms.
+pub(super) const RESERVED: [&str; 20] = [
+    "always",
+    "eventually",
+    "next",
+    "until",
+    "weak",
+    "release",
+    "not",
+    "and",
+    "or",
+    "implies",
+    "true",
+    "false",
+    "took",
+    "G",
+    "F",
+    "X",
+    "U",
+    "W",
+    "R",
+    "V",
+];
+
+impl Formula {
+    /// The negation.
+    pub fn negated(self) -> Formula {
+        Formula::Not(Box::new(self))
+    }
+
+    /// The atoms, each once, in the order in which they are written.
+    pub fn atoms(&self) -> Vec<Atom> {
+        let mut atoms = Vec::new();
+        self.collect(&mut atoms);
+        atoms
+    }
+
+    fn collect(&self, atoms: &mut Vec<Atom>) {
+        if let Formula::Atom(atom) = self
+            && !atoms.contains(atom)
+        {
+            atoms.push(atom.clone());
+        }
+        for part in self.parts() {
+            part.collect(atoms);
+        }
+    }
+
+    /// The formulas it is made of.
+    fn parts(&self) -> Vec<&Formula> {
+        match self {
+            Formula::True | Formula::False | Formula::Atom(_) => Vec::new(),
+            Formula::Not(one)
+            | Formula::Next(one)
+            | Formula::Always(one)
+            | Formula::Eventually(one) => vec![one],
+            Formula::And(left, right)
+            | Formula::Or(left, right)
+            | Formula::Implies(left, right)
+            | Formula::Until(left, right)
+            | Formula::WeakUntil(left, right)
+            | Formula::Release(left, right) => vec![left, right],
+        }
+    }
+
+    /// The word between or before the parts, and how tightly it binds.
+    fn word(&self) -> (&'static str, u8) {
+        match self {
+            Formula::True => ("true", 5),
+            Formula::False => ("false", 5),
+            Formula::Atom(_) => ("", 5),
+            Formula::Not(_) => ("not", 4),
+            Formula::Next(_) => ("next", 4),
+            Formula::Always(_) => ("always", 4),
+            Formula::Eventually(_) => ("eventually", 4),
+            Formula::Until(..) => ("until", 3),
+            Formula::WeakUntil(..) => ("weak until", 3),
+            Formula::Release(..) => ("release", 3),
+            Formula::And(..) => ("and", 2),
+            Formula::Or(..) => ("or", 1),
+            Formula::Implies(..) => ("implies", 0),
+        }
+    }
+
+    fn write(&self, out: &mut fmt::Formatter<'_>, least: u8) -> fmt::Result {
+        let (word, binding) = self.word();
+        if binding < least {
+            out.write_str("(")?;
+            self.write(out, 0)?;
+            return out.write_str(")");
+        }
+        match (self, self.parts().as_slice()) {
+            (Formula::Atom(atom), _) => write!(out, "{atom}"),
+            (_, [one]) => {
+                write!(out, "{word} ")?;
+                one.write(out, binding)
+            }
+            (_, [left, right]) => {
+                // All of these group to the right.
+                left.write(out, binding + 1)?;
+                write!(out, " {word} ")?;
+                right.write(out, binding)
+            }
+            _ => out.write_str(word),
+        }
+    }
+}
+
+impl fmt::Display for Formula {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(out, 0)
+    }
+}
+
+impl fmt::Display for Atom {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Atom::Took(text) => {
+                let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
+                write!(out, "took \"{escaped}\"")
+            }
+            Atom::Predicate(text) if is_name(text) => out.write_str(text),
+            Atom::Predicate(text) if braces_match(text) => write!(out, "{{{text}}}"),
+            Atom::Predicate(text) => write!(out, "`{text}`"),
+        }
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    !RESERVED.contains(&text)
+        && text.starts_with(|first: char| first.is_alphabetic() || first == '_')
+        && text
+            .chars()
+            .all(|next| next.is_alphanumeric() || next == '_')
+}
+
+fn braces_match(text: &str) -> bool {
+    let mut open = 0i64;
+    for character in text.chars() {
+        open += match character {
+            '{' => 1,
+            '}' => -1,
+            _ => 0,
+        };
+        if open < 0 {
+            return false;
+        }
+    }
+    open == 0
+}

@@ -1,0 +1,505 @@
+//! Explorations of the toys, whose state spaces are known.
+
+use super::*;
+use crate::replay::{ReplayOptions, replay};
+use crate::toys::{Counters, Crossing, Jugs, Safe, Stack};
+use crate::{Catalog, Outcome};
+
+const ORDERS: [Order; 4] = [
+    Order::BreadthFirst,
+    Order::DepthFirst,
+    Order::IterativeDeepening,
+    Order::BestFirst,
+];
+
+const UNCHECKED: Plan = Plan {
+    order: Order::BreadthFirst,
+    matching: Some(Likeness::Equal),
+    depth: None,
+    check: false,
+    failures: Failures::First,
+    stop_at_goal: false,
+    most_tests: 1_000,
+    most_states: None,
+    most_bytes: None,
+    when_full: WhenFull::Stop,
+    going_back: None,
+    most_copies: 10_000,
+};
+
+fn four_litres() -> Goal<impl FnMut(&mut Jugs) -> bool> {
+    Goal(|jugs: &mut Jugs| jugs.litres()[1] == 4)
+}
+
+#[test]
+fn two_jugs_have_sixteen_states_in_any_order() {
+    for order in ORDERS {
+        let mut jugs = Jugs::default();
+        let mut explorer = Explorer::of(&mut jugs).with_copies().with_fingerprints();
+        let plan = Plan { order, ..UNCHECKED };
+        let exploration = explorer.explore(&plan, &mut ()).unwrap();
+        assert_eq!(exploration.states, 16, "{order:?}");
+        assert!(exploration.is_complete());
+        // In 10 of them the small jug is not full, in 12 the big one; 10 and 12 are not empty; 7 allow pouring, each way.
+        assert_eq!(exploration.transitions, 58, "{order:?}");
+        assert_eq!(exploration.going_back.by, GoingBack::ByCopy);
+        assert!(exploration.deadlocks.is_empty() && exploration.failures.is_empty());
+    }
+}
+
+#[test]
+fn the_shortest_solution_has_six_steps() {
+    for order in [Order::BreadthFirst, Order::IterativeDeepening] {
+        let mut jugs = Jugs::default();
+        let mut explorer = Explorer::of(&mut jugs).with_copies().with_fingerprints();
+        let plan = Plan {
+            order,
+            stop_at_goal: true,
+            ..UNCHECKED
+        };
+        let exploration = explorer.explore(&plan, &mut four_litres()).unwrap();
+        assert_eq!(exploration.goals[0].len(), 6);
+        let length = 5;
+        let because = Reason::GoalFound;
+        assert_eq!(exploration.reach, Reach::Partial { because, length });
+        // As a failure it is found, too.
+        let plan = Plan {
+            order,
+            ..Plan::default()
+        };
+        let exploration = explorer.explore(&plan, &mut ()).unwrap();
+        let (test, failure) = &exploration.failures[0];
+        assert_eq!(test, &exploration.failures[0].0);
+        assert_eq!(test.len(), 6);
+        let trace = replay(&mut jugs, test, &ReplayOptions::default(), &mut ()).unwrap();
+        assert_eq!(trace.failure(), Some(failure));
+    }
+}
+
+/// Leaves out one kind of action.
+struct Without(&'static str);
+
+impl ExploreWatcher<Jugs> for Without {
+    fn allows(&mut self, jugs: &mut Jugs, action: ActionId) -> bool {
+        !jugs.actions().text(action).starts_with(self.0)
+    }
+    fn is_goal(&mut self, jugs: &mut Jugs) -> bool {
+        jugs.litres()[1] == 4
+    }
+}
+
+#[test]
+fn what_does_not_exist_is_proved_not_to() {
+    let mut jugs = Jugs::default();
+    let mut explorer = Explorer::of(&mut jugs).with_copies().with_fingerprints();
+    // With nothing poured, a jug is full or empty.
+    let exploration = explorer.explore(&UNCHECKED, &mut Without("pour")).unwrap();
+    assert_eq!((exploration.states, exploration.is_complete()), (4, true));
+    assert!(exploration.goals.is_empty());
+    let exploration = explorer.explore(&UNCHECKED, &mut Without("none")).unwrap();
+    assert_eq!(
+        exploration.goals.len(),
+        2,
+        "with the small jug empty and full"
+    );
+}
+
+#[test]
+fn best_first_goes_where_it_is_told_to() {
+    struct Towards;
+    impl ExploreWatcher<Safe> for Towards {
+        fn distance(&mut self, safe: &mut Safe) -> i64 {
+            -(safe.pressed() as i64)
+        }
+    }
+    let code: Vec<u64> = (0..20).map(|key| key * 7 % 10).collect();
+    let mut safe = Safe::new(9, &code);
+    let plan = Plan {
+        order: Order::BestFirst,
+        matching: None,
+        ..Plan::default()
+    };
+    let exploration = Explorer::of(&mut safe)
+        .explore(&plan, &mut Towards)
+        .unwrap();
+    assert_eq!(exploration.failures[0].0.len(), 20);
+    assert!(exploration.states < 250, "{}", exploration.states);
+    assert_eq!(exploration.going_back.by, GoingBack::ByReplay);
+    assert_eq!(
+        exploration.going_back.why,
+        "the system cannot copy its state"
+    );
+}
+
+#[test]
+fn the_small_scope_is_counted() {
+    // Three keys: 3 + 9 + 27 + 81 tests of up to four steps.
+    let mut safe = Safe::new(2, &[9]);
+    let exploration = Explorer::of(&mut safe)
+        .explore(&Plan::small_scope(4), &mut ())
+        .unwrap();
+    assert_eq!(exploration.tests(), Some(120));
+    assert_eq!(exploration.reach, Reach::Length(4));
+    assert_eq!(exploration.reach.to_string(), "every test of up to 4 steps");
+    assert_eq!((exploration.depth, exploration.failing), (4, 0));
+    assert!(exploration.bytes < 2_000);
+    // The code is found within the scope, and nothing shorter.
+    let mut safe = Safe::new(2, &[0, 2, 1]);
+    let mut explorer = Explorer::of(&mut safe);
+    let shorter = explorer.explore(&Plan::small_scope(2), &mut ()).unwrap();
+    assert!(shorter.failures.is_empty());
+    let plan = Plan {
+        failures: Failures::All,
+        ..Plan::small_scope(4)
+    };
+    let exploration = explorer.explore(&plan, &mut ()).unwrap();
+    // Of length three one, and of length four those with one wrong key in between.
+    assert_eq!(exploration.failures.len(), 1 + 3 * 2);
+    assert_eq!(
+        exploration.tests(),
+        Some(120 - 3),
+        "nothing follows a failure"
+    );
+    let plan = Plan {
+        failures: Failures::Distinct,
+        ..Plan::small_scope(4)
+    };
+    let exploration = explorer.explore(&plan, &mut ()).unwrap();
+    assert_eq!((exploration.failures.len(), exploration.failing), (1, 7));
+}
+
+#[test]
+fn copies_are_bounded_and_the_rest_is_replayed() {
+    let mut steps = Vec::new();
+    for most_copies in [0, 1, 5, 1_000] {
+        for order in ORDERS {
+            let mut counters = Counters::new(4);
+            let mut explorer = Explorer::of(&mut counters)
+                .with_copies()
+                .with_fingerprints();
+            let plan = Plan {
+                order,
+                depth: Some(3),
+                most_copies,
+                ..UNCHECKED
+            };
+            let exploration = explorer.explore(&plan, &mut ()).unwrap();
+            assert_eq!(exploration.reach, Reach::Length(3));
+            steps.push((exploration.states, exploration.steps));
+        }
+    }
+    assert!(steps.iter().all(|(states, _)| *states == steps[0].0));
+    let all = |range: std::ops::Range<usize>| -> u64 {
+        steps[range].iter().map(|(_, steps)| *steps).sum()
+    };
+    assert!(
+        all(0..4) > all(4..8) && all(4..8) > all(12..16),
+        "{steps:?}"
+    );
+}
+
+#[test]
+fn renaming_leaves_fewer_states() {
+    let mut counts = Vec::new();
+    for matching in [Likeness::Equal, Likeness::UpToRenaming] {
+        for limit in [4, 100] {
+            let mut counters = Counters::new(limit);
+            let mut explorer = Explorer::of(&mut counters)
+                .with_copies()
+                .with_fingerprints();
+            let plan = Plan {
+                matching: Some(matching),
+                depth: Some(4),
+                ..Plan::default()
+            };
+            let exploration = explorer.explore(&plan, &mut ()).unwrap();
+            counts.push(exploration.states);
+            // One counter, one integer, one addition: five is above four.
+            let lengths: Vec<usize> = exploration
+                .failures
+                .iter()
+                .map(|(test, _)| test.len())
+                .collect();
+            assert_eq!(lengths, if limit == 4 { vec![3] } else { vec![] });
+        }
+    }
+    assert!(counts[3] * 3 < counts[1], "{counts:?}");
+}
+
+#[test]
+fn a_state_takes_thirty_two_bytes_with_the_way_to_it() {
+    let mut counters = Counters::new(9);
+    let mut explorer = Explorer::of(&mut counters)
+        .with_copies()
+        .with_fingerprints();
+    let plan = Plan {
+        most_states: Some(40_000),
+        ..UNCHECKED
+    };
+    let exploration = explorer.explore(&plan, &mut ()).unwrap();
+    let each = exploration.bytes as f64 / exploration.states as f64;
+    assert!(each < 33.0, "{each} bytes");
+}
+
+#[test]
+fn memory_is_bounded_and_nobody_claims_more_than_was_seen() {
+    let mut jugs = Jugs::default();
+    let mut explorer = Explorer::of(&mut jugs).with_copies().with_fingerprints();
+    let because = Reason::MemoryFull;
+    for order in ORDERS {
+        let plan = Plan {
+            order,
+            most_states: Some(7),
+            ..UNCHECKED
+        };
+        let exploration = explorer.explore(&plan, &mut ()).unwrap();
+        assert_eq!(exploration.states, 7);
+        assert!(matches!(exploration.reach, Reach::Partial { because: why, .. } if why == because));
+        let plan = Plan {
+            when_full: WhenFull::Forget,
+            depth: Some(30),
+            ..plan
+        };
+        if plan.order == Order::BreadthFirst || plan.order == Order::BestFirst {
+            let exploration = explorer.explore(&plan, &mut ()).unwrap();
+            assert!(exploration.forgot && exploration.states > 7);
+            assert!(matches!(exploration.reach, Reach::Partial { .. }));
+        }
+        let plan = Plan {
+            most_states: None,
+            most_bytes: Some(600),
+            when_full: WhenFull::Stop,
+            ..plan
+        };
+        let exploration = explorer.explore(&plan, &mut ()).unwrap();
+        assert!(!exploration.is_complete(), "{order:?}");
+    }
+    // A stack that forgets still covers all, visiting some states more than once.
+    for order in [Order::DepthFirst, Order::IterativeDeepening] {
+        let plan = Plan {
+            order,
+            most_states: Some(4),
+            when_full: WhenFull::Forget,
+            depth: Some(6),
+            ..UNCHECKED
+        };
+        let exploration = explorer.explore(&plan, &mut four_litres()).unwrap();
+        assert_eq!(exploration.reach, Reach::Length(6));
+        assert!(exploration.forgot && exploration.states > 16);
+        assert!(!exploration.goals.is_empty());
+    }
+}
+
+#[test]
+fn a_shorter_way_that_is_found_later_counts() {
+    // Depth first finds the long way to everything first.
+    for depth in 0..12 {
+        let mut reached = Vec::new();
+        for order in ORDERS {
+            let mut jugs = Jugs::default();
+            let mut explorer = Explorer::of(&mut jugs).with_fingerprints();
+            let plan = Plan {
+                order,
+                depth: Some(depth),
+                ..UNCHECKED
+            };
+            let exploration = explorer.explore(&plan, &mut ()).unwrap();
+            reached.push((
+                exploration.states,
+                exploration.transitions,
+                exploration.reach.clone(),
+            ));
+            for state in 0..exploration.states {
+                let test = exploration.test_to(StateId(state)).unwrap();
+                assert!(test.len() <= depth);
+            }
+        }
+        assert!(
+            reached.iter().all(|other| *other == reached[0]),
+            "{reached:?}"
+        );
+    }
+}
+
+#[test]
+fn a_watcher_sees_the_graph() {
+    #[derive(Default)]
+    struct Graph {
+        states: Vec<[u32; 2]>,
+        transitions: Vec<Transition>,
+        finished: usize,
+    }
+    impl ExploreWatcher<Jugs> for Graph {
+        fn entered(&mut self, jugs: &mut Jugs, state: StateId, _depth: usize) {
+            assert_eq!(state.0, self.states.len() as u64);
+            self.states.push(jugs.litres());
+        }
+        fn took(&mut self, jugs: &mut Jugs, transition: &Transition) {
+            let to = transition.to.unwrap();
+            assert_eq!(self.states[to.0 as usize], jugs.litres());
+            self.transitions.push(*transition);
+        }
+        fn finished(&mut self, _state: StateId, actions: usize) {
+            self.finished += actions;
+        }
+    }
+    for order in [Order::BreadthFirst, Order::DepthFirst, Order::BestFirst] {
+        let mut jugs = Jugs::default();
+        let mut graph = Graph::default();
+        let mut explorer = Explorer::of(&mut jugs).with_fingerprints();
+        let plan = Plan { order, ..UNCHECKED };
+        let exploration = explorer.explore(&plan, &mut graph).unwrap();
+        assert_eq!(graph.states.len(), 16);
+        assert_eq!(graph.transitions.len() as u64, exploration.transitions);
+        assert_eq!(graph.finished, graph.transitions.len());
+        for (state, litres) in graph.states.iter().enumerate() {
+            let test = exploration.test_to(StateId(state as u64)).unwrap();
+            let options = ReplayOptions { check: false };
+            replay(&mut jugs, &test, &options, &mut ()).unwrap();
+            assert_eq!(jugs.litres(), *litres);
+        }
+        assert_eq!(exploration.test_to(StateId(16)), None);
+    }
+}
+
+#[test]
+fn a_budget_ends_it() {
+    struct Budget(u64);
+    impl ExploreWatcher<Stack> for Budget {
+        fn proceed(&mut self, progress: &Progress) -> bool {
+            progress.steps < self.0
+        }
+    }
+    for order in ORDERS {
+        let mut stack = Stack::default();
+        let mut explorer = Explorer::of(&mut stack).with_copies().with_fingerprints();
+        let plan = Plan {
+            order,
+            failures: Failures::All,
+            ..Plan::default()
+        };
+        let exploration = explorer.explore(&plan, &mut Budget(500)).unwrap();
+        assert_eq!(exploration.steps, 500);
+        let because = Reason::Stopped;
+        assert!(matches!(exploration.reach, Reach::Partial { because: why, .. } if why == because));
+    }
+}
+
+#[test]
+fn equal_copies_of_an_action_are_taken_once() {
+    let mut crossing = Crossing::default();
+    let mut explorer = Explorer::of(&mut crossing).with_fingerprints();
+    let exploration = explorer.explore(&Plan::default(), &mut ()).unwrap();
+    // switch, red, switch and back; the crash takes four steps at least: switch, go, go.
+    assert_eq!(exploration.failures[0].0.len(), 3);
+    let plan = Plan {
+        failures: Failures::All,
+        ..Plan::default()
+    };
+    let exploration = explorer.explore(&plan, &mut ()).unwrap();
+    // Green or red, no crime or one; switch, go and wait in each.
+    assert_eq!((exploration.states, exploration.transitions), (4, 12));
+    assert_eq!(exploration.failing, 1);
+}
+
+#[test]
+fn systems_that_cannot_be_explored_are_told_so() {
+    let mut jugs = Jugs::default();
+    let error = Explorer::of(&mut jugs)
+        .explore(&Plan::default(), &mut ())
+        .unwrap_err();
+    assert_eq!(error.message, "the system cannot tell its states apart");
+    let plan = Plan {
+        going_back: Some(GoingBack::ByReplay),
+        order: Order::BreadthFirst,
+        ..Plan::small_scope(20)
+    };
+    let mut forking = Odd {
+        actions: crate::toys::catalog(&[], &["go(<[0..5]>)"]),
+        ..odd(true, false)
+    };
+    let error = Explorer::of(&mut forking)
+        .explore(&plan, &mut ())
+        .unwrap_err();
+    assert_eq!(
+        error.message,
+        "`go(1)` is not enabled when the same actions are taken a second time"
+    );
+}
+
+/// A walk of three steps whose copies may be bad, and whose reset may be, too.
+struct Odd {
+    actions: Catalog,
+    at: u64,
+    copies: bool,
+    resets: bool,
+}
+
+fn odd(copies: bool, resets: bool) -> Odd {
+    Odd {
+        actions: crate::toys::catalog(&[], &["go(<[0..2]>)"]),
+        at: 0,
+        copies,
+        resets,
+    }
+}
+
+impl System for Odd {
+    fn actions(&self) -> &Catalog {
+        &self.actions
+    }
+    fn reset(&mut self) -> Result<(), Error> {
+        self.at = if self.resets { 0 } else { self.at + 1 };
+        Ok(())
+    }
+    fn is_enabled(&mut self, action: ActionId) -> bool {
+        action.0 % 3 == self.at % 3 && self.at < 30
+    }
+    fn step(&mut self, _action: ActionId) -> Outcome {
+        self.at += 1;
+        Outcome::Passed
+    }
+    fn check(&mut self) -> Outcome {
+        Outcome::Passed
+    }
+}
+
+impl Snapshot for Odd {
+    type State = u64;
+    fn snapshot(&mut self) -> Result<u64, Error> {
+        Ok(self.at)
+    }
+    fn restore(&mut self, state: &u64) -> Result<(), Error> {
+        self.at = *state + u64::from(!self.copies);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_probe_finds_out_how_to_go_back() {
+    let probe = |copies, resets| {
+        let mut odd = odd(copies, resets);
+        let choice = Explorer::of(&mut odd).with_copies().probe();
+        choice.map(|choice| (choice.by, choice.why))
+    };
+    assert_eq!(probe(true, true).unwrap().0, GoingBack::ByCopy);
+    let (by, why) = probe(false, true).unwrap();
+    assert_eq!(by, GoingBack::ByReplay);
+    assert_eq!(why, "after going back by a copy, the state is another");
+    let (by, why) = probe(true, false).unwrap();
+    assert_eq!(by, GoingBack::ByCopy);
+    assert!(why.starts_with("after a reset"), "{why}");
+    let error = probe(false, false).unwrap_err();
+    assert!(error.message.starts_with("neither"), "{error}");
+}
+
+#[test]
+fn deadlocks_are_found_and_are_no_failures() {
+    let mut odd = odd(true, true);
+    for plan in [Plan::small_scope(40), Plan::small_scope(30)] {
+        let exploration = Explorer::of(&mut odd).explore(&plan, &mut ()).unwrap();
+        assert_eq!(exploration.deadlocks.len(), 1);
+        assert_eq!(exploration.deadlocks[0].len(), 30);
+        assert!(exploration.is_complete());
+    }
+}

@@ -1,0 +1,337 @@
+//! What holds for every exploration of every system, tried on random ones.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use proptest::prelude::*;
+use testwright_core::explore::{
+    Exploration, ExploreWatcher, Explorer, Failures, GoingBack, Order, Plan, Progress, Reach,
+    StateId, Transition, WhenFull,
+};
+use testwright_core::laws::{check_fingerprint_laws, check_snapshot_laws};
+use testwright_core::replay::{ReplayOptions, replay};
+use testwright_core::toys::{self, Counters};
+use testwright_core::{
+    ActionId, Catalog, Error, Failure, FailureKind, Fingerprint, Likeness, Outcome, Snapshot,
+    System, Test,
+};
+
+const ORDERS: [Order; 4] = [
+    Order::BreadthFirst,
+    Order::DepthFirst,
+    Order::IterativeDeepening,
+    Order::BestFirst,
+];
+
+/// A random graph. Some states are wrong, some are goals, some are dead ends.
+#[derive(Clone, Debug)]
+struct Machine {
+    actions: Catalog,
+    next: Vec<Vec<Option<usize>>>,
+    wrong: Vec<bool>,
+    state: usize,
+}
+
+const ACTIONS: usize = 3;
+
+fn any_machine(states: usize) -> impl Strategy<Value = Machine> {
+    let next = prop_oneof![1 => Just(None), 2 => (0..states).prop_map(Some)];
+    let table = prop::collection::vec(prop::collection::vec(next, ACTIONS), states);
+    let wrong = prop::collection::vec(prop::bool::weighted(0.1), states);
+    (table, wrong).prop_map(|(next, wrong)| Machine {
+        actions: toys::catalog(&[], &["go(<[0..2]>)"]),
+        next,
+        wrong,
+        state: 0,
+    })
+}
+
+impl System for Machine {
+    fn actions(&self) -> &Catalog {
+        &self.actions
+    }
+    fn reset(&mut self) -> Result<(), Error> {
+        self.state = 0;
+        Ok(())
+    }
+    fn is_enabled(&mut self, action: ActionId) -> bool {
+        self.next[self.state][action.0 as usize].is_some()
+    }
+    fn step(&mut self, action: ActionId) -> Outcome {
+        self.state =
+            self.next[self.state][action.0 as usize].expect("only enabled actions are taken");
+        Outcome::Passed
+    }
+    fn check(&mut self) -> Outcome {
+        if !self.wrong[self.state] {
+            return Outcome::Passed;
+        }
+        Outcome::Failed(Box::new(Failure {
+            kind: FailureKind::Property,
+            message: format!("state {} is wrong", self.state),
+            signature: format!("wrong {}", self.state),
+            details: String::new(),
+        }))
+    }
+}
+
+impl Snapshot for Machine {
+    type State = usize;
+    fn snapshot(&mut self) -> Result<usize, Error> {
+        Ok(self.state)
+    }
+    fn restore(&mut self, state: &usize) -> Result<(), Error> {
+        self.state = *state;
+        Ok(())
+    }
+}
+
+impl Fingerprint for Machine {
+    fn fingerprint(&mut self, _likeness: Likeness) -> Result<u128, Error> {
+        Ok(self.state as u128)
+    }
+}
+
+impl Machine {
+    /// Without any of our code: each state that can be reached in this many steps, and in how many at least.
+    fn reachable(&self, limit: usize) -> BTreeMap<usize, usize> {
+        let mut depths = BTreeMap::from([(0, 0)]);
+        let mut queue = VecDeque::from([0]);
+        while let Some(state) = queue.pop_front() {
+            let depth = depths[&state];
+            for next in self.next[state].iter().flatten() {
+                if depth < limit && !self.wrong[*next] && !depths.contains_key(next) {
+                    depths.insert(*next, depth + 1);
+                    queue.push_back(*next);
+                }
+            }
+        }
+        depths
+    }
+
+    /// The number of tests of up to this many steps; nothing follows a failure.
+    fn tests(&self, state: usize, limit: usize) -> u64 {
+        if limit == 0 {
+            return 0;
+        }
+        let tests = |next: &usize| match self.wrong[*next] {
+            true => 1,
+            false => 1 + self.tests(*next, limit - 1),
+        };
+        self.next[state].iter().flatten().map(tests).sum()
+    }
+}
+
+/// Writes down what it is told, and heads for high numbers.
+#[derive(Default)]
+struct Notes {
+    states: Vec<usize>,
+    transitions: Vec<Transition>,
+    finished: BTreeSet<StateId>,
+    budget: Option<u64>,
+}
+
+impl ExploreWatcher<Machine> for Notes {
+    fn proceed(&mut self, progress: &Progress) -> bool {
+        self.budget.is_none_or(|budget| progress.steps < budget)
+    }
+    fn is_goal(&mut self, machine: &mut Machine) -> bool {
+        machine.state % 3 == 2
+    }
+    fn distance(&mut self, machine: &mut Machine) -> i64 {
+        -(machine.state as i64)
+    }
+    fn started(&mut self) {
+        *self = Notes {
+            budget: self.budget,
+            ..Notes::default()
+        };
+    }
+    fn entered(&mut self, machine: &mut Machine, state: StateId, _depth: usize) {
+        assert_eq!(state.0, self.states.len() as u64);
+        self.states.push(machine.state);
+    }
+    fn took(&mut self, machine: &mut Machine, transition: &Transition) {
+        if let Some(to) = transition.to {
+            assert_eq!(self.states[to.0 as usize], machine.state);
+        }
+        self.transitions.push(*transition);
+    }
+    fn finished(&mut self, state: StateId, _actions: usize) {
+        assert!(self.finished.insert(state), "finished twice");
+    }
+}
+
+fn explore(machine: &mut Machine, plan: &Plan, notes: &mut Notes) -> Exploration {
+    let mut explorer = Explorer::of(machine).with_copies().with_fingerprints();
+    explorer.explore(plan, notes).unwrap()
+}
+
+/// The test leads to a state that is as it should be; every step of it is taken.
+fn leads_to(machine: &mut Machine, test: &Test, fails: bool) -> usize {
+    let trace = replay(machine, test, &ReplayOptions::default(), &mut ()).unwrap();
+    assert_eq!(trace.events.len(), test.len());
+    assert_eq!(trace.failure().is_some(), fails);
+    machine.state
+}
+
+fn any_plan() -> impl Strategy<Value = Plan> {
+    let order = prop::sample::select(ORDERS.to_vec());
+    let going_back = prop::sample::select(vec![
+        None,
+        Some(GoingBack::ByCopy),
+        Some(GoingBack::ByReplay),
+    ]);
+    (order, going_back, 0usize..4, prop::option::of(0usize..9)).prop_map(
+        |(order, going_back, most_copies, depth)| Plan {
+            order,
+            going_back,
+            most_copies,
+            depth,
+            failures: Failures::All,
+            ..Plan::default()
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn machines_keep_the_laws(mut machine in any_machine(8), seed in 0u64..100) {
+        prop_assert_eq!(check_fingerprint_laws(&mut machine, seed, 60), Ok(()));
+        prop_assert_eq!(check_snapshot_laws(&mut machine, seed, 60), Ok(()));
+    }
+
+    /// All orders, all ways of going back and all limits agree with a search that has none of them.
+    #[test]
+    fn explorers_reach_what_can_be_reached(mut machine in any_machine(9), plan in any_plan()) {
+        let limit = plan.depth.unwrap_or(usize::MAX);
+        let reachable = machine.reachable(limit);
+        let mut notes = Notes::default();
+        let exploration = explore(&mut machine, &plan, &mut notes);
+        let states: BTreeSet<usize> = notes.states.iter().copied().collect();
+        prop_assert_eq!(states.len(), notes.states.len(), "each state is new once");
+        prop_assert_eq!(&states, &reachable.keys().copied().collect());
+        prop_assert_eq!(exploration.states, states.len() as u64);
+
+        // Each transition once, and all those that start within the limit.
+        let expanded = || reachable.iter().filter(|(_, depth)| **depth < limit);
+        let edges: usize = expanded().map(|(state, _)| machine.next[*state].iter().flatten().count()).sum();
+        prop_assert_eq!(notes.transitions.len(), edges);
+        prop_assert_eq!(exploration.transitions, edges as u64);
+        let complete = reachable.iter().all(|(state, depth)| {
+            *depth < limit || machine.next[*state].iter().all(Option::is_none)
+        });
+        let reach = if complete { Reach::Everything } else { Reach::Length(limit) };
+        prop_assert_eq!(exploration.reach.clone(), reach);
+
+        // Failures, deadlocks and goals, with tests that lead there.
+        let failing = notes.transitions.iter().filter(|transition| transition.to.is_none()).count();
+        prop_assert_eq!(exploration.failures.len(), failing);
+        for (test, failure) in &exploration.failures {
+            let state = leads_to(&mut machine, test, true);
+            prop_assert_eq!(&failure.message, &format!("state {state} is wrong"));
+        }
+        let dead = |state: &usize| machine.next[*state].iter().all(Option::is_none);
+        let deadlocks = reachable.keys().filter(|state| dead(state)).count();
+        prop_assert_eq!(exploration.deadlocks.len(), deadlocks);
+        prop_assert_eq!(exploration.goals.len(), reachable.keys().filter(|state| *state % 3 == 2).count());
+        for test in exploration.goals.iter().chain(&exploration.deadlocks) {
+            let state = leads_to(&mut machine, test, false);
+            prop_assert!(test.len() <= limit);
+            if matches!(plan.order, Order::BreadthFirst) {
+                prop_assert_eq!(test.len(), reachable[&state]);
+            }
+        }
+        for (number, state) in notes.states.iter().enumerate() {
+            if let Some(test) = exploration.test_to(StateId(number as u64)) {
+                prop_assert_eq!(leads_to(&mut machine, &test, false), *state);
+            } else {
+                prop_assert!(false, "no test");
+            }
+        }
+    }
+
+    #[test]
+    fn first_goals_and_failures_are_shortest(mut machine in any_machine(9), deepen in any::<bool>()) {
+        let order = if deepen { Order::IterativeDeepening } else { Order::BreadthFirst };
+        let plan = Plan { order, failures: Failures::Distinct, ..Plan::default() };
+        let all = explore(&mut machine, &plan, &mut Notes::default());
+        let plan = Plan { order, ..Plan::default() };
+        let first = explore(&mut machine, &plan, &mut Notes::default());
+        let shortest = all.failures.iter().map(|(test, _)| test.len()).min();
+        prop_assert_eq!(first.failures.first().map(|(test, _)| test.len()), shortest);
+        let plan = Plan { order, stop_at_goal: true, failures: Failures::All, ..Plan::default() };
+        let first = explore(&mut machine, &plan, &mut Notes::default());
+        let reachable = machine.reachable(usize::MAX);
+        let nearest = reachable.iter().filter(|(state, _)| *state % 3 == 2).map(|(_, depth)| *depth).min();
+        prop_assert_eq!(first.goals.first().map(Test::len), nearest);
+        prop_assert_eq!(first.is_complete(), nearest.is_none());
+    }
+
+    #[test]
+    fn small_scopes_are_counted(mut machine in any_machine(6), length in 0usize..6, order in 0usize..4) {
+        let plan = Plan {
+            order: ORDERS[order],
+            failures: Failures::All,
+            most_tests: 100_000,
+            ..Plan::small_scope(length)
+        };
+        let exploration = explore(&mut machine, &plan, &mut Notes::default());
+        prop_assert_eq!(exploration.tests(), Some(machine.tests(0, length)));
+        let ended_early = matches!(exploration.reach, Reach::Partial { .. });
+        prop_assert!(!ended_early);
+    }
+
+    /// Memory and budget end an exploration early, and what it then says to have covered it has.
+    #[test]
+    fn nobody_claims_more_than_was_seen(
+        mut machine in any_machine(9),
+        plan in any_plan(),
+        most_states in prop::option::of(1usize..9),
+        forget in any::<bool>(),
+        budget in prop::option::of(0u64..60),
+    ) {
+        let when_full = if forget { WhenFull::Forget } else { WhenFull::Stop };
+        let plan = Plan { most_states, when_full, ..plan };
+        let mut notes = Notes { budget, ..Notes::default() };
+        let exploration = explore(&mut machine, &plan, &mut notes);
+        let length = match exploration.reach {
+            Reach::Everything => usize::MAX,
+            Reach::Length(length) => length,
+            Reach::Partial { length, .. } => length,
+        };
+        let seen: BTreeSet<usize> = notes.states.iter().copied().collect();
+        if !(plan.order == Order::IterativeDeepening && matches!(exploration.reach, Reach::Partial { .. })) {
+            for (state, depth) in machine.reachable(length) {
+                prop_assert!(seen.contains(&state), "state {state} at {depth} is missing: {exploration:?}");
+            }
+        }
+        for (test, _) in &exploration.failures {
+            leads_to(&mut machine, test, true);
+        }
+    }
+
+    #[test]
+    fn renaming_changes_no_verdict(limit in 0u64..12, depth in 1usize..5, order in 0usize..4) {
+        let mut verdicts = Vec::new();
+        for matching in [Likeness::Equal, Likeness::UpToRenaming] {
+            let mut counters = Counters::new(limit);
+            let plan = Plan {
+                order: ORDERS[order],
+                matching: Some(matching),
+                depth: Some(depth.min(4)),
+                failures: Failures::Distinct,
+                ..Plan::default()
+            };
+            let mut explorer = Explorer::of(&mut counters).with_copies().with_fingerprints();
+            let exploration = explorer.explore(&plan, &mut ()).unwrap();
+            for (test, failure) in &exploration.failures {
+                let trace = replay(&mut counters, test, &ReplayOptions::default(), &mut ()).unwrap();
+                prop_assert!(trace.failure().unwrap().is_same_as(failure));
+            }
+            verdicts.push((exploration.failures.len(), exploration.reach.clone(), exploration.states));
+        }
+        prop_assert_eq!(verdicts[0].0, verdicts[1].0);
+        prop_assert_eq!(&verdicts[0].1, &verdicts[1].1);
+        prop_assert!(verdicts[0].2 > verdicts[1].2);
+    }
+}

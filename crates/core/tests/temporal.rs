@@ -1,0 +1,384 @@
+//! Temporal properties of random machines, against the definition.
+
+use proptest::prelude::*;
+use testwright_core::explore::temporal::{
+    Answer, Atom, Counterexample, Ending, Formula, holds_on, parse,
+};
+use testwright_core::explore::{Explorer, Plan};
+use testwright_core::toys;
+use testwright_core::{
+    ActionId, Catalog, Error, Fingerprint, Likeness, Outcome, Snapshot, Step, System, Test,
+};
+
+// ---------------------------------------------------------------------------------------------- random machines
+
+/// A random graph whose states have two labels, `p` and `q`. Some states are dead ends.
+#[derive(Clone, Debug)]
+struct Machine {
+    actions: Catalog,
+    next: Vec<[Option<usize>; 2]>,
+    labels: Vec<[bool; 2]>,
+    state: usize,
+}
+
+fn any_machine() -> impl Strategy<Value = Machine> {
+    (1usize..4).prop_flat_map(|states| {
+        let next = prop_oneof![1 => Just(None), 3 => (0..states).prop_map(Some)];
+        let table = prop::collection::vec([next.clone(), next], states);
+        let labels = prop::collection::vec(any::<[bool; 2]>(), states);
+        (table, labels).prop_map(|(next, labels)| Machine {
+            actions: toys::catalog(&[], &["go(<[0..1]>)"]),
+            next,
+            labels,
+            state: 0,
+        })
+    })
+}
+
+impl System for Machine {
+    fn actions(&self) -> &Catalog {
+        &self.actions
+    }
+    fn reset(&mut self) -> Result<(), Error> {
+        self.state = 0;
+        Ok(())
+    }
+    fn is_enabled(&mut self, action: ActionId) -> bool {
+        self.next[self.state][action.0 as usize].is_some()
+    }
+    fn step(&mut self, action: ActionId) -> Outcome {
+        self.state =
+            self.next[self.state][action.0 as usize].expect("only enabled actions are taken");
+        Outcome::Passed
+    }
+    fn check(&mut self) -> Outcome {
+        Outcome::Passed
+    }
+}
+
+impl Snapshot for Machine {
+    type State = usize;
+    fn snapshot(&mut self) -> Result<usize, Error> {
+        Ok(self.state)
+    }
+    fn restore(&mut self, state: &usize) -> Result<(), Error> {
+        self.state = *state;
+        Ok(())
+    }
+}
+
+impl Fingerprint for Machine {
+    fn fingerprint(&mut self, _likeness: Likeness) -> Result<u128, Error> {
+        Ok(self.state as u128)
+    }
+}
+
+/// A moment of a run: the state, and the action that led there.
+type Moment = (usize, Option<usize>);
+
+impl Machine {
+    fn holds(&self, (state, action): Moment, atom: &Atom) -> bool {
+        match atom {
+            Atom::Predicate(name) => self.labels[state][usize::from(name == "q")],
+            Atom::Took(pattern) => match pattern.as_str() {
+                "go(0)" => action == Some(0),
+                _ => action.is_some(),
+            },
+        }
+    }
+
+    fn holds_on(&self, formula: &Formula, run: &[Moment], lap: usize) -> bool {
+        let mut holds = |place: usize, atom: &Atom| self.holds(run[place], atom);
+        holds_on(formula, run.len(), lap, &mut holds)
+    }
+
+    /// Where each action leads; a dead end stays as it is.
+    fn after(&self, state: usize) -> Vec<Moment> {
+        let targets = self.next[state].iter().enumerate();
+        let moves: Vec<Moment> = targets
+            .filter_map(|(action, to)| to.map(|to| (to, Some(action))))
+            .collect();
+        match moves.is_empty() {
+            true => vec![(state, None)],
+            false => moves,
+        }
+    }
+
+    /// Tries every lasso of up to this many moments.
+    fn some_run_violates(&self, formula: &Formula, run: &mut Vec<Moment>, most: usize) -> bool {
+        let (state, _) = run[run.len() - 1];
+        for next in self.after(state) {
+            // The run closes if a moment with this one's state and action was there before.
+            for lap in 0..run.len() {
+                if run[lap] == next && !self.holds_on(formula, run, lap) {
+                    return true;
+                }
+            }
+            if run.len() < most {
+                run.push(next);
+                let found = self.some_run_violates(formula, run, most);
+                run.pop();
+                if found {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// A counterexample by hand, with its steps checked; `None` for one that ends in anything.
+    fn run_of(&self, run: &Counterexample) -> Option<(Vec<Moment>, usize)> {
+        let mut moments = vec![(0, None)];
+        let walk = |test: &Test, moments: &mut Vec<Moment>| {
+            for step in &test.steps {
+                let Step::Act(action) = step else { panic!() };
+                let (state, _) = moments[moments.len() - 1];
+                let to = self.next[state][action.0 as usize].expect("enabled");
+                moments.push((to, Some(action.0 as usize)));
+            }
+        };
+        walk(&run.prefix, &mut moments);
+        let lap = moments.len();
+        let (start, _) = moments[lap - 1];
+        match run.ending {
+            Ending::Lap => {
+                walk(&run.lap, &mut moments);
+                assert_eq!(moments[moments.len() - 1].0, start, "the lap leads back");
+            }
+            Ending::Deadlock => {
+                assert!(self.next[start].iter().all(Option::is_none));
+                moments.push((start, None));
+            }
+            Ending::Anything => return None,
+        }
+        Some((moments, lap))
+    }
+
+    /// Any run that begins with this test.
+    fn some_run_after(&self, test: &Test, choices: &[usize]) -> (Vec<Moment>, usize) {
+        let mut moments = vec![(0, None)];
+        for step in &test.steps {
+            let Step::Act(action) = step else { panic!() };
+            let (state, _) = moments[moments.len() - 1];
+            let to = self.next[state][action.0 as usize].expect("enabled");
+            moments.push((to, Some(action.0 as usize)));
+        }
+        let beginning = moments.len();
+        loop {
+            let place = moments.len() - 1;
+            let after = self.after(moments[place].0);
+            let next = after[choices[place % choices.len()] % after.len()];
+            let known = (beginning..moments.len()).find(|lap| moments[*lap] == next);
+            if let (Some(lap), true) = (known, place >= beginning + 3) {
+                return (moments, lap);
+            }
+            moments.push(next);
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------------------------- random formulas
+
+fn predicate(name: &str) -> Formula {
+    Formula::Atom(Atom::Predicate(name.to_owned()))
+}
+
+fn any_formula(atom: BoxedStrategy<Formula>, depth: u32, size: u32) -> BoxedStrategy<Formula> {
+    atom.prop_recursive(depth, size, 2, |inner| {
+        let one = inner.clone().prop_map(Box::new);
+        let two = (one.clone(), one.clone());
+        prop_oneof![
+            one.clone().prop_map(Formula::Not),
+            one.clone().prop_map(Formula::Next),
+            one.clone().prop_map(Formula::Always),
+            one.prop_map(Formula::Eventually),
+            two.clone()
+                .prop_map(|(left, right)| Formula::And(left, right)),
+            two.clone()
+                .prop_map(|(left, right)| Formula::Or(left, right)),
+            two.clone()
+                .prop_map(|(left, right)| Formula::Implies(left, right)),
+            two.clone()
+                .prop_map(|(left, right)| Formula::Until(left, right)),
+            two.clone()
+                .prop_map(|(left, right)| Formula::WeakUntil(left, right)),
+            two.prop_map(|(left, right)| Formula::Release(left, right)),
+        ]
+    })
+    .boxed()
+}
+
+fn known_formula() -> BoxedStrategy<Formula> {
+    let took = |pattern: &str| Formula::Atom(Atom::Took(pattern.to_owned()));
+    let atoms = prop_oneof![
+        4 => Just(predicate("p")),
+        4 => Just(predicate("q")),
+        1 => Just(took("go(0)")),
+        1 => Just(took("*")),
+        1 => Just(Formula::True),
+        1 => Just(Formula::False),
+    ];
+    any_formula(atoms.boxed(), 4, 7)
+}
+
+fn written_formula() -> BoxedStrategy<Formula> {
+    let text = prop_oneof![
+        "[a-z{}<>\"' ]{1,6}",
+        "[a-z`< ]{1,6}",
+        "[A-Z]",
+        "until|took|weak"
+    ];
+    let predicate = text
+        .prop_map(|text| text.trim().to_owned())
+        .prop_filter("something must be there", |text| !text.is_empty())
+        .prop_map(|text| Formula::Atom(Atom::Predicate(text)));
+    let took = "[a-z\\\\\"'*(){} ]{0,6}".prop_map(|text| Formula::Atom(Atom::Took(text)));
+    let atoms = prop_oneof![predicate, took, Just(Formula::True), Just(Formula::False)];
+    any_formula(atoms.boxed(), 6, 20)
+}
+
+/// The textbook's definition at a place of a run, by looking at every place that follows.
+fn by_definition(
+    machine: &Machine,
+    formula: &Formula,
+    run: &[Moment],
+    lap: usize,
+    at: usize,
+) -> bool {
+    let after = |place: usize| {
+        if place + 1 < run.len() {
+            place + 1
+        } else {
+            lap
+        }
+    };
+    // Whatever happens later happens within one more time round.
+    let mut places = vec![at];
+    while places.len() < 2 * run.len() {
+        places.push(after(places[places.len() - 1]));
+    }
+    let of = |formula: &Formula, at: usize| by_definition(machine, formula, run, lap, at);
+    let until = |left: &Formula, right: &Formula| {
+        (0..places.len())
+            .any(|end| of(right, places[end]) && places[..end].iter().all(|place| of(left, *place)))
+    };
+    match formula {
+        Formula::True => true,
+        Formula::False => false,
+        Formula::Atom(atom) => machine.holds(run[at], atom),
+        Formula::Not(one) => !of(one, at),
+        Formula::Next(one) => of(one, after(at)),
+        Formula::Always(one) => places.iter().all(|place| of(one, *place)),
+        Formula::Eventually(one) => places.iter().any(|place| of(one, *place)),
+        Formula::And(left, right) => of(left, at) && of(right, at),
+        Formula::Or(left, right) => of(left, at) || of(right, at),
+        Formula::Implies(left, right) => !of(left, at) || of(right, at),
+        Formula::Until(left, right) => until(left, right),
+        Formula::WeakUntil(left, right) => {
+            until(left, right) || places.iter().all(|place| of(left, *place))
+        }
+        Formula::Release(left, right) => {
+            let (left, right) = (left.clone().negated(), right.clone().negated());
+            !until(&left, &right)
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    /// What the automaton says is what trying all short runs says, and a counterexample is one.
+    #[test]
+    fn the_verdict_is_that_of_trying_everything(
+        mut machine in any_machine(),
+        formula in known_formula(),
+        copies in any::<bool>(),
+        choices in prop::collection::vec(0usize..2, 1..12),
+    ) {
+        let copy = machine.clone();
+        let mut atoms = |machine: &mut Machine, name: &str| {
+            Ok(machine.labels[machine.state][usize::from(name == "q")])
+        };
+        let explorer = Explorer::of(&mut machine).with_fingerprints();
+        let plan = Plan::default();
+        let judgement = match copies {
+            false => { explorer }.judge(&formula, &plan, &mut atoms),
+            true => explorer.with_copies().judge(&formula, &plan, &mut atoms),
+        };
+        let brute = copy.some_run_violates(&formula, &mut vec![(0, None)], 7);
+        match judgement.unwrap().answer {
+            Answer::Holds => prop_assert!(!brute, "{formula} is violated, but said to hold"),
+            Answer::NothingFound(reach) => prop_assert!(false, "{reach}"),
+            Answer::Violated(run) => {
+                prop_assert!(run.confirmed);
+                match copy.run_of(&run) {
+                    Some((moments, lap)) => {
+                        prop_assert!(!copy.holds_on(&formula, &moments, lap), "{formula}: {run:?}");
+                    }
+                    None => {
+                        let (moments, lap) = copy.some_run_after(&run.prefix, &choices);
+                        prop_assert!(!copy.holds_on(&formula, &moments, lap), "{formula}: {run:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// With a budget or a limit, nothing is claimed that is not so.
+    #[test]
+    fn bounded_verdicts_are_sound(
+        mut machine in any_machine(),
+        formula in known_formula(),
+        depth in 0usize..4,
+        matched in any::<bool>(),
+    ) {
+        let copy = machine.clone();
+        let mut atoms = |machine: &mut Machine, name: &str| {
+            Ok(machine.labels[machine.state][usize::from(name == "q")])
+        };
+        let plan = Plan {
+            depth: Some(depth),
+            matching: matched.then_some(Likeness::Equal),
+            ..Plan::default()
+        };
+        let judgement = Explorer::of(&mut machine).with_fingerprints().judge(&formula, &plan, &mut atoms);
+        match judgement.unwrap().answer {
+            Answer::Holds => prop_assert!(!copy.some_run_violates(&formula, &mut vec![(0, None)], 7)),
+            Answer::NothingFound(_) => {}
+            Answer::Violated(run) => {
+                let (moments, lap) = match copy.run_of(&run) {
+                    Some(run) => run,
+                    None => copy.some_run_after(&run.prefix, &[0, 1]),
+                };
+                prop_assert!(!copy.holds_on(&formula, &moments, lap));
+            }
+        }
+    }
+
+    #[test]
+    fn evaluation_is_the_definition(machine in any_machine(), formula in known_formula(), choices in prop::collection::vec(0usize..2, 1..8)) {
+        let (run, lap) = machine.some_run_after(&Test::default(), &choices);
+        let expected = by_definition(&machine, &formula, &run, lap, 0);
+        prop_assert_eq!(machine.holds_on(&formula, &run, lap), expected, "{}", formula);
+    }
+
+    #[test]
+    fn writing_then_reading_is_identity(formula in written_formula()) {
+        let text = formula.to_string();
+        let parsed = parse(&text);
+        prop_assert_eq!(parsed.as_ref().map(|parsed| &parsed.formula), Ok(&formula), "{}", text);
+        for (atom, range) in parsed.unwrap().places {
+            if let Atom::Predicate(predicate) = atom {
+                prop_assert_eq!(&text[range], predicate);
+            }
+        }
+    }
+
+    #[test]
+    fn any_text_may_be_read(text in "(always|until|weak|took|\"|'|\\{|\\}|`|\\(|\\)|!|\\[\\]|<>|->|&&|p|G|ä|\\\\| |\\PC)*") {
+        match parse(&text) {
+            Ok(parsed) => prop_assert_eq!(parse(&parsed.formula.to_string()).unwrap().formula, parsed.formula),
+            Err(problem) => prop_assert!(text.get(problem.range).is_some()),
+        }
+    }
+}
