@@ -9,11 +9,15 @@
 
 use std::ops::ControlFlow;
 
-use crate::{Error, Failure, Step, System, Test};
+use crate::{Error, Failure, Step, System, TargetId, Test};
 
-mod random;
+mod strategy;
+mod uniform;
+mod walk;
 
-use random::{Walk, walk};
+pub use strategy::{Start, Strategy};
+pub use uniform::Uniform;
+use walk::{Walk, Walker};
 
 /// What to search for failures with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +26,7 @@ pub struct Search {
     pub seed: u64,
     /// How many tests to make; without a number the watcher ends the search.
     pub tests: Option<u64>,
-    /// How many steps a test may have.
+    /// How many steps a test may have. A [`Strategy`] that goes on from earlier tests may make longer ones.
     pub length: usize,
     /// Check the invariants after every step.
     pub check: bool,
@@ -66,10 +70,15 @@ pub struct Found {
 pub struct Made<'a> {
     /// Its steps.
     pub steps: &'a [Step],
+    /// What the strategy has to say about them, by step index.
+    pub remarks: &'a [(usize, String)],
     /// Why it failed, if it did.
     pub failure: Option<&'a Failure>,
     /// Which test of the search it was, counted from 0.
     pub number: u64,
+    /// What was touched for the first time ever since the last test ended. Only strategies that look at that tell;
+    /// [`Covered::take_new`](crate::Covered::take_new) does not tell a second time what they were told.
+    pub new: &'a [TargetId],
 }
 
 /// Looks after a search: its budget and its findings.
@@ -89,7 +98,7 @@ pub trait SearchWatcher<S: ?Sized> {
     fn found(&mut self, system: &mut S, found: Found) -> ControlFlow<()>;
 }
 
-/// Makes random tests until all are made or the watcher has had enough.
+/// Makes uniformly random tests until all are made or the watcher has had enough.
 ///
 /// A system that has nothing enabled right after a reset is given up after one test: by the laws of [`System`]
 /// the next would do no more.
@@ -98,76 +107,106 @@ pub fn search<S: System + ?Sized>(
     search: &Search,
     watcher: &mut dyn SearchWatcher<S>,
 ) -> Result<Summary, Error> {
-    let mut progress = Progress::default();
-    let mut steps = Vec::new();
+    search_with(system, &mut Uniform, search, watcher)
+}
+
+/// Makes tests as a strategy chooses them, until all are made or the watcher has had enough.
+///
+/// What a strategy has learned it keeps, so another search with it goes on from there.
+pub fn search_with<S: System + ?Sized, T: Strategy<S> + ?Sized>(
+    system: &mut S,
+    strategy: &mut T,
+    search: &Search,
+    watcher: &mut dyn SearchWatcher<S>,
+) -> Result<Summary, Error> {
+    let mut walker = Walker {
+        system,
+        strategy,
+        search,
+        start: Start::default(),
+        test: Test::default(),
+        progress: Progress::default(),
+    };
     let mut number = 0;
     let mut stopped = false;
     while !stopped && search.tests.is_none_or(|tests| number < tests) {
-        if !watcher.proceed(&progress) {
+        if !watcher.proceed(&walker.progress) {
             stopped = true;
             break;
         }
-        let walk = walk(
-            system,
-            search,
-            number,
-            &mut steps,
-            &mut progress,
-            &mut |progress| watcher.proceed(progress),
-        )?;
+        let walk = walker.walk(number, &mut |progress| watcher.proceed(progress))?;
+        if matches!(walk, Walk::Stopped) {
+            stopped = true;
+            break;
+        }
+        walker.progress.tests += 1;
         let failure = match &walk {
             Walk::Failed(failure) => Some(&**failure),
             _ => None,
         };
-        let made = Made {
-            steps: &steps,
+        let mut made = Made {
+            steps: &walker.test.steps,
+            remarks: &walker.test.remarks,
             failure,
             number,
+            new: &[],
         };
-        stopped = matches!(walk, Walk::Stopped) || watcher.made(system, made).is_break();
+        walker.strategy.end(walker.system, &made)?;
+        made.new = walker.strategy.new_targets();
+        stopped = watcher.made(walker.system, made).is_break();
         match walk {
-            Walk::Stopped => {}
-            Walk::Finished => progress.tests += 1,
+            Walk::Stopped | Walk::Finished => {}
             Walk::Deadlocked => {
-                progress.tests += 1;
-                progress.deadlocks += 1;
-                if steps.is_empty() {
+                walker.progress.deadlocks += 1;
+                if walker.test.is_empty() {
                     break;
                 }
             }
             Walk::Failed(failure) => {
-                progress.tests += 1;
-                progress.failures += 1;
+                walker.progress.failures += 1;
                 let found = Found {
-                    test: Test::of_steps(std::mem::take(&mut steps)),
+                    test: std::mem::take(&mut walker.test),
                     failure: *failure,
                     number,
                 };
-                stopped |= watcher.found(system, found).is_break();
+                stopped |= watcher.found(walker.system, found).is_break();
             }
         }
         number += 1;
     }
+    let progress = walker.progress;
     Ok(Summary { progress, stopped })
 }
 
-/// Makes test `number` of a search again, by itself, and runs it: the same steps, up to the same failure.
+/// Makes test `number` of a [`search()`] again, by itself, and runs it: the same steps, up to the same failure.
 pub fn regenerate<S: System + ?Sized>(
     system: &mut S,
     search: &Search,
     number: u64,
 ) -> Result<Test, Error> {
-    let mut steps = Vec::new();
-    let mut progress = Progress::default();
-    walk(
+    regenerate_with(system, &mut Uniform, search, number)
+}
+
+/// Makes test `number` of a search with a strategy again.
+///
+/// With a strategy that [learns](Strategy::learns) this gives the test that it would make *now*, which is another
+/// one: what such a search found has to be kept as a whole, and [`Found`] and [`Made`] have it.
+pub fn regenerate_with<S: System + ?Sized, T: Strategy<S> + ?Sized>(
+    system: &mut S,
+    strategy: &mut T,
+    search: &Search,
+    number: u64,
+) -> Result<Test, Error> {
+    let mut walker = Walker {
         system,
+        strategy,
         search,
-        number,
-        &mut steps,
-        &mut progress,
-        &mut |_| true,
-    )?;
-    Ok(Test::of_steps(steps))
+        start: Start::default(),
+        test: Test::default(),
+        progress: Progress::default(),
+    };
+    walker.walk(number, &mut |_| true)?;
+    Ok(walker.test)
 }
 
 #[cfg(test)]
