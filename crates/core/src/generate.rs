@@ -11,11 +11,36 @@ use std::ops::ControlFlow;
 
 use crate::{Error, Failure, Step, System, TargetId, Test};
 
+mod auto;
+mod by_class;
+mod class_draw;
+mod class_table;
+mod class_text;
+mod corpus;
+mod exploit;
+mod extend;
+mod markov;
+mod novelty;
+mod sequences;
 mod strategy;
+pub mod swarm;
+#[cfg(test)]
+mod testing;
 mod uniform;
 mod walk;
 
+pub use auto::{ArmReport, Auto};
+pub use by_class::{ByClass, Profile};
+pub use class_table::ClassTable;
+pub use class_text::TextProblem;
+pub use corpus::{Corpus, CorpusOptions, Kept};
+pub use exploit::{Exploit, ExploitOptions, crossed, crossed_twice};
+pub use extend::{Extend, ExtendOptions};
+pub use markov::{Markov, MarkovModel};
+pub use novelty::{NewCoverage, NewStates, NothingNew, Novelty, WithHint};
+pub use sequences::{SequenceOptions, Sequences};
 pub use strategy::{Start, Strategy};
+pub use swarm::{Swarm, SwarmOptions};
 pub use uniform::Uniform;
 use walk::{Walk, Walker};
 

@@ -63,7 +63,8 @@ impl TemplateSet {
     pub fn iter(&self) -> impl Iterator<Item = TemplateId> + '_ {
         self.words.iter().enumerate().flat_map(|(number, word)| {
             // Each round takes out the lowest bit, so that a few templates among thousands are found at once.
-            let rests = std::iter::successors(Some(*word), |rest| Some(rest & rest.wrapping_sub(1)));
+            let rests =
+                std::iter::successors(Some(*word), |rest| Some(rest & rest.wrapping_sub(1)));
             rests
                 .take_while(|rest| *rest != 0)
                 .map(move |rest| TemplateId(number * 64 + rest.trailing_zeros() as usize))
@@ -75,7 +76,12 @@ impl TemplateSet {
 impl PartialEq for TemplateSet {
     fn eq(&self, other: &TemplateSet) -> bool {
         // With as many in both, there is nothing in the rest of the longer one if the common part is equal.
-        self.count == other.count && self.words.iter().zip(&other.words).all(|(one, two)| one == two)
+        self.count == other.count
+            && self
+                .words
+                .iter()
+                .zip(&other.words)
+                .all(|(one, two)| one == two)
     }
 }
 

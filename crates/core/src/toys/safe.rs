@@ -1,8 +1,10 @@
+use super::touched::{Touched, covered};
 use super::{catalog, failed};
-use crate::{ActionId, Catalog, Error, FailureKind, Outcome, System};
+use crate::{ActionId, Catalog, Error, FailureKind, Outcome, Random, System, TargetId};
 
 /// A safe that should never open, but does once the keys of its code were pressed in order, whatever else is
-/// pressed in between. So the shortest failing test is the code, and everything else in a test is noise.
+/// pressed in between. So the shortest failing test is the code, and everything else in a test is noise. What is
+/// touched tells how much of the code was pressed.
 ///
 /// ```
 /// use testwright_core::{ActionId, Outcome, System, toys::Safe};
@@ -18,6 +20,7 @@ pub struct Safe {
     actions: Catalog,
     code: Vec<u64>,
     pressed: usize,
+    touched: Touched,
 }
 
 impl Safe {
@@ -27,6 +30,7 @@ impl Safe {
             actions: catalog(&[], &[&format!("press(<[0..{last_key}]>)")]),
             code: code.to_vec(),
             pressed: 0,
+            touched: Touched::default(),
         }
     }
 }
@@ -45,9 +49,14 @@ impl System for Safe {
         true
     }
 
+    fn pick(&mut self, random: &mut Random) -> Option<ActionId> {
+        Some(ActionId(random.below(self.actions.len())))
+    }
+
     fn step(&mut self, action: ActionId) -> Outcome {
         if self.code.get(self.pressed) == Some(&action.0) {
             self.pressed += 1;
+            self.touched.touch(TargetId(self.pressed as u32));
             if self.pressed == self.code.len() {
                 return failed(FailureKind::UncaughtException, "the safe is open");
             }
@@ -59,3 +68,5 @@ impl System for Safe {
         Outcome::Passed
     }
 }
+
+covered!(Safe);

@@ -1,5 +1,6 @@
+use super::touched::{Touched, covered};
 use super::{catalog, failed};
-use crate::{ActionId, Catalog, Error, FailureKind, Outcome, Snapshot, System};
+use crate::{ActionId, Catalog, Error, FailureKind, Outcome, Snapshot, System, TargetId};
 
 /// A stack that forgets its lowest element when a fourth is pushed, next to one that does not. Popping from an
 /// empty stack raises an exception that is expected.
@@ -8,6 +9,7 @@ pub struct Stack {
     actions: Catalog,
     elements: Vec<u64>,
     reference: Vec<u64>,
+    touched: Touched,
 }
 
 const CAPACITY: usize = 3;
@@ -19,6 +21,7 @@ impl Default for Stack {
             actions: catalog(&[], &["push(<[1..3]>)", "pop()", "clear()"]),
             elements: Vec::new(),
             reference: Vec::new(),
+            touched: Touched::default(),
         }
     }
 }
@@ -39,6 +42,8 @@ impl System for Stack {
     }
 
     fn step(&mut self, action: ActionId) -> Outcome {
+        let is_empty = u32::from(self.elements.is_empty());
+        self.touched.touch(TargetId(2 * action.0 as u32 + is_empty));
         match action.0 {
             element @ 0..PUSHES => {
                 if self.elements.len() == CAPACITY {
@@ -88,3 +93,5 @@ impl Snapshot for Stack {
         Ok(())
     }
 }
+
+covered!(Stack);
