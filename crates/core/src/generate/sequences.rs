@@ -158,7 +158,7 @@ mod tests {
             let mut rest = test.steps.as_slice();
             while rest.len() >= 3 {
                 let is_next = |window: &&[u64]| rest.starts_with(&keys(window).steps);
-                let place = windows.iter().position(|window| is_next(window)).unwrap();
+                let place = windows.iter().position(is_next).unwrap();
                 seen[place] += 1;
                 rest = &rest[windows[place].len()..];
             }
