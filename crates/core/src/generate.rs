@@ -1,11 +1,56 @@
 //! Choosing what to do next, until something breaks.
 //!
-//! A [`Search`] makes one test after the other. Test number n draws from a stream of random numbers that
-//! belongs to the seed and to n alone, so that any test of a long search can be made again by itself
-//! ([`regenerate`]), and a failure in one test does not change those after it.
+//! A search makes one test after the other, and asks a [`Strategy`] what each of them should do:
+//!
+//! | strategy | chooses | learns |
+//! |---|---|---|
+//! | [`Uniform`] | any enabled action | |
+//! | [`Swarm`] | among some of the lines, others in each test | |
+//! | [`ByClass`] | a line by probability, then one of its actions | |
+//! | [`Profile`] | lines that were rarely taken so far | yes |
+//! | [`Markov`] | what followed the last steps in given tests | |
+//! | [`Sequences`] | pieces of given tests, put together anew | |
+//! | [`Exploit`] | anything, going on from tests that reached something new | yes |
+//! | [`Extend`] | anything, going on from tests that touched much | yes |
+//! | [`Auto`] | one of these for each test, by what finds something in this system | yes |
+//!
+//! Who does not know better takes [`Auto`]. [`swarm::directed`] makes probabilities for a swarm from what another swarm
+//! touched. What counts as new, code or states or nothing, is a [`Novelty`].
+//!
+//! Test number n draws from a stream of random numbers that belongs to the seed and to n alone. So with a strategy that
+//! does not learn, any test of a long search can be made again by itself ([`regenerate_with`]), and a failure in one
+//! test does not change those after it. One that learns makes the same tests for the same seed, too, but test n only
+//! after all those before it: what it finds has to be kept as a whole, which is why [`Found`] and [`Made`] have it.
 //!
 //! The caller decides everything that has to do with the world: when time is up, what to do with a failure,
 //! whether to go on after it. It does so as a [`SearchWatcher`].
+//!
+//! ```
+//! use std::ops::ControlFlow;
+//! use std::sync::Arc;
+//!
+//! use testwright_core::generate::{Auto, Found, NewCoverage, Search, SearchWatcher, search_with};
+//! use testwright_core::toys::Buffer;
+//! use testwright_core::{Classes, System};
+//!
+//! struct First(Option<Found>);
+//!
+//! impl SearchWatcher<Buffer> for First {
+//!     fn found(&mut self, _: &mut Buffer, found: Found) -> ControlFlow<()> {
+//!         self.0 = Some(found);
+//!         ControlFlow::Break(())
+//!     }
+//! }
+//!
+//! // Uniform choice would need millions of steps to fill this buffer.
+//! let mut buffer = Buffer::new(20);
+//! let classes = Arc::new(Classes::new(buffer.actions()));
+//! let mut auto = Auto::new(&classes, NewCoverage);
+//! let mut first = First(None);
+//! let plan = Search { seed: 1, tests: Some(100), length: 100, check: true };
+//! search_with(&mut buffer, &mut auto, &plan, &mut first).unwrap();
+//! assert_eq!(first.0.unwrap().failure.message, "Overflow: the buffer is full");
+//! ```
 
 use std::ops::ControlFlow;
 

@@ -124,13 +124,16 @@ impl<S: System + ?Sized, T: Strategy<S> + ?Sized> Walker<'_, S, T> {
         if self.search.check && matches!(outcome, Outcome::Passed | Outcome::Expected) {
             outcome = self.system.check();
         }
-        if outcome == Outcome::Interrupted {
-            return Ok(Some(Walk::Stopped));
+        match outcome {
+            Outcome::Passed | Outcome::Expected => {
+                self.strategy.after(self.system, &self.test.steps)?;
+                Ok(None)
+            }
+            Outcome::Failed(failure) => {
+                self.strategy.after(self.system, &self.test.steps)?;
+                Ok(Some(Walk::Failed(failure)))
+            }
+            Outcome::Interrupted => Ok(Some(Walk::Stopped)),
         }
-        self.strategy.after(self.system, &self.test.steps)?;
-        Ok(match outcome {
-            Outcome::Failed(failure) => Some(Walk::Failed(failure)),
-            Outcome::Passed | Outcome::Expected | Outcome::Interrupted => None,
-        })
     }
 }
