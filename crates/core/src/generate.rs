@@ -96,7 +96,8 @@ pub struct Search {
     pub seed: u64,
     /// How many tests to make; without a number the watcher ends the search.
     pub tests: Option<u64>,
-    /// How many steps a test may have. A [`Strategy`] that goes on from earlier tests may make longer ones.
+    /// How many steps a test may have. A [`Strategy`] that goes on from earlier tests, or varies
+    /// lengths, may make longer ones.
     pub length: usize,
     /// Check the invariants after every step.
     pub check: bool,

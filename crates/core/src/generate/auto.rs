@@ -102,10 +102,16 @@ pub struct ArmReport {
 
 /// Mixes strategies, and shifts to those that find something in this system. It [learns](Strategy::learns), unless
 /// nothing is ever new.
+///
+/// Each test is made by one of several *arms*: uniform choice, choice by class, swarms of some kinds, and going on from
+/// tests that reached something new. Those that touched most that is new per step lately make more of the tests to
+/// come; all keep a part. When nothing new is found any more, all have the same part again. Lengths vary likewise, up to
+/// four times the one that the search asks for.
 #[derive(Clone, Debug)]
 pub struct Auto<N> {
     corpus: Corpus<N>,
     is_blind: bool,
+    is_length_fixed: bool,
     arms: Bandit,
     lengths: Bandit,
     /// For each arm its tests, steps and findings.
@@ -134,6 +140,7 @@ impl<N> Auto<N> {
         Auto {
             corpus: Corpus::new(novelty, CorpusOptions::default()),
             is_blind: false,
+            is_length_fixed: false,
             arms: Bandit::new(&[1.0; ARMS.len()]),
             lengths: Bandit::new(&LENGTHS.map(|(_, base)| base)),
             done: [(0, 0, 0); ARMS.len()],
@@ -146,6 +153,12 @@ impl<N> Auto<N> {
             switching: swarm(0.5, Switching::Times(3)),
             failures: BTreeSet::new(),
         }
+    }
+
+    /// Always chooses as many steps as the search asks for, no less and no more.
+    pub fn with_fixed_length(mut self) -> Auto<N> {
+        self.is_length_fixed = true;
+        self
     }
 
     /// What each arm did so far.
@@ -193,7 +206,10 @@ impl<S: System + ?Sized, N: Novelty<S>> Strategy<S> for Auto<N> {
         self.is_blind = self.corpus.novelty().is_blind();
         self.corpus.begin(system)?;
         self.choose(start.number, random);
-        start.length = (start.length * LENGTHS[self.length].0).div_ceil(4);
+        if !self.is_length_fixed {
+            let quarters = LENGTHS[self.length].0;
+            start.length = start.length.saturating_mul(quarters).div_ceil(4);
+        }
         match ARMS[self.arm].0 {
             Arm::Uniform | Arm::Equal | Arm::Rare => Ok(()),
             Arm::Swarm => self.swarm.begin(system, start, random),
@@ -333,6 +349,9 @@ mod tests {
         lengths.sort_unstable();
         lengths.dedup();
         assert_eq!(lengths, [25, 100, 400]);
+        let mut fixed = Auto::new(&classes, NothingNew).with_fixed_length();
+        let tests = tests_of(&mut counters, &mut fixed, &SEARCH, 20);
+        assert!(tests.iter().all(|test| test.len() == 100));
         let used = auto.arms().iter().filter(|arm| arm.tests == 14).count();
         assert_eq!(used, 5);
     }

@@ -279,3 +279,75 @@ impl<N> Corpus<N> {
         Ok(count)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::NewCoverage;
+    use super::*;
+    use crate::ActionId;
+    use crate::toys::Safe;
+
+    fn run(corpus: &mut Corpus<NewCoverage>, safe: &mut Safe, keys: &[u64]) -> usize {
+        safe.reset().unwrap();
+        corpus.begin(safe).unwrap();
+        let mut steps = Vec::new();
+        for key in keys {
+            safe.step(ActionId(*key));
+            steps.push(Step::Act(ActionId(*key)));
+            corpus.after(safe, &steps).unwrap();
+        }
+        let made = Made {
+            steps: &steps,
+            remarks: &[],
+            failure: None,
+            number: 0,
+            new: &[],
+        };
+        corpus.end(safe, &made).unwrap()
+    }
+
+    fn lengths(corpus: &Corpus<NewCoverage>) -> Vec<usize> {
+        corpus
+            .kept()
+            .iter()
+            .map(|kept| kept.steps().len())
+            .collect()
+    }
+
+    #[test]
+    fn what_is_kept_is_the_way_to_each_target() {
+        let mut corpus = Corpus::new(NewCoverage, CorpusOptions::default());
+        let mut safe = Safe::new(9, &[1, 2, 3, 4, 5]);
+        assert_eq!(run(&mut corpus, &mut safe, &[7, 1, 7, 2, 7]), 2);
+        assert_eq!(corpus.stalled(), 0);
+        assert_eq!(run(&mut corpus, &mut safe, &[1, 2]), 0);
+        assert_eq!(corpus.stalled(), 1);
+        assert_eq!(run(&mut corpus, &mut safe, &[1, 2, 3]), 1);
+        assert_eq!(corpus.new_targets(), [TargetId(3)]);
+        assert_eq!(lengths(&corpus), [2, 4, 3]);
+        assert_eq!(corpus.kept()[2].targets(), [TargetId(3)]);
+    }
+
+    #[test]
+    fn the_rare_is_gone_on_from_and_the_common_goes_first() {
+        let options = CorpusOptions {
+            most: 3,
+            ..CorpusOptions::default()
+        };
+        let mut corpus = Corpus::new(NewCoverage, options);
+        let mut safe = Safe::new(9, &[1, 2, 3, 4, 5]);
+        for _ in 0..10 {
+            run(&mut corpus, &mut safe, &[1, 2]);
+        }
+        run(&mut corpus, &mut safe, &[1, 2, 3]);
+        let mut random = Random::new(1);
+        for _ in 0..20 {
+            let chosen = corpus.choose(&mut random).unwrap();
+            assert_eq!(chosen.steps().len(), 3, "two of three are common");
+        }
+        run(&mut corpus, &mut safe, &[1, 2, 3, 4]);
+        assert_eq!(lengths(&corpus), [2, 3, 4]);
+        let nothing = Corpus::new(NewCoverage, options);
+        assert!(nothing.choose(&mut random).is_none());
+    }
+}

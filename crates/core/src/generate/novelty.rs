@@ -137,3 +137,71 @@ impl<S: System + ?Sized, N: Novelty<S>, F: FnMut(&mut S) -> f64> Novelty<S> for 
         Some((self.1)(system)).filter(|hint| !hint.is_nan())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{SEARCH, median_of_seeds, steps_to_failure};
+    use super::super::{Exploit, Search, Uniform};
+    use super::*;
+    use crate::toys::Safe;
+    use crate::{ActionId, Catalog, Outcome, Random};
+
+    /// A safe whose state can be seen, and nothing else.
+    struct Glass(Safe);
+
+    impl System for Glass {
+        fn actions(&self) -> &Catalog {
+            self.0.actions()
+        }
+        fn reset(&mut self) -> Result<(), Error> {
+            self.0.reset()
+        }
+        fn is_enabled(&mut self, action: ActionId) -> bool {
+            self.0.is_enabled(action)
+        }
+        fn pick(&mut self, random: &mut Random) -> Option<ActionId> {
+            self.0.pick(random)
+        }
+        fn step(&mut self, action: ActionId) -> Outcome {
+            self.0.step(action)
+        }
+        fn check(&mut self) -> Outcome {
+            self.0.check()
+        }
+    }
+
+    impl Fingerprint for Glass {
+        fn fingerprint(&mut self, _likeness: Likeness) -> Result<u128, Error> {
+            Ok(self.0.pressed() as u128 * 0x1234_5678_9abc_def1)
+        }
+    }
+
+    #[test]
+    fn new_states_lead_on_as_new_code_does() {
+        let glass = || Glass(Safe::new(99, &[17, 4, 99, 4, 56]));
+        let uniform = median_of_seeds(|seed| {
+            let plan = Search { seed, ..SEARCH };
+            steps_to_failure(&mut glass(), &mut Uniform, &plan, 20_000)
+        });
+        let exploit = median_of_seeds(|seed| {
+            let plan = Search { seed, ..SEARCH };
+            let mut exploit = Exploit::with(NewStates::new(Likeness::Equal));
+            steps_to_failure(&mut glass(), &mut exploit, &plan, 20_000)
+        });
+        assert!(exploit * 4 < uniform, "{exploit} {uniform}");
+    }
+
+    #[test]
+    fn a_state_is_new_once_and_touched_in_each_test() {
+        let mut glass = Glass(Safe::new(9, &[1, 2, 3]));
+        let mut states = NewStates::default();
+        assert_eq!(states.take_new(&mut glass).unwrap(), [TargetId(0)]);
+        assert_eq!(states.take_new(&mut glass).unwrap(), []);
+        Novelty::<Glass>::begin_anew(&mut states, &mut glass).unwrap();
+        glass.step(ActionId(1));
+        assert_eq!(states.take_new(&mut glass).unwrap(), [TargetId(1)]);
+        glass.reset().unwrap();
+        assert_eq!(states.take_new(&mut glass).unwrap(), []);
+        assert_eq!(states.touched(&mut glass).len(), 2);
+    }
+}

@@ -137,3 +137,103 @@ impl<S: System + ?Sized, T: Strategy<S> + ?Sized> Walker<'_, S, T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{SEARCH, tests_of};
+    use super::*;
+    use crate::toys::Crossing;
+
+    /// Begins with given steps, and waits wherever it is asked.
+    struct Prefixed(Start);
+
+    impl Strategy<Crossing> for Prefixed {
+        fn begin(
+            &mut self,
+            _system: &mut Crossing,
+            start: &mut Start,
+            _random: &mut Random,
+        ) -> Result<(), Error> {
+            start.prefix = self.0.prefix.clone();
+            start.insertions = self.0.insertions.clone();
+            start.length = self.0.length;
+            Ok(())
+        }
+
+        fn next(&mut self, _system: &mut Crossing, _random: &mut Random) -> Option<ActionId> {
+            Some(Crossing::WAIT)
+        }
+
+        fn remark(&mut self) -> Option<String> {
+            Some("chosen".to_owned())
+        }
+    }
+
+    #[test]
+    fn a_prefix_is_replayed_with_its_remarks_and_what_is_put_in_between() {
+        let [switch, go, red, wait] = [
+            Crossing::SWITCH,
+            Crossing::GO_AT_GREEN,
+            Crossing::GO_AT_RED,
+            Crossing::WAIT,
+        ]
+        .map(Step::Act);
+        let mut prefix = Test::of_steps(vec![red, switch, red, Step::Restart, red, go]);
+        let remark = |step: usize| (step, format!("was {step}"));
+        prefix.remarks = [0, 1, 2, 5].map(remark).to_vec();
+        let start = Start {
+            length: 2,
+            prefix,
+            insertions: vec![0, 3, 6, 6],
+            ..Start::default()
+        };
+        let mut crossing = Crossing::default();
+        let made = tests_of(&mut crossing, &mut Prefixed(start), &SEARCH, 1).remove(0);
+        assert_eq!(
+            made.steps,
+            [
+                wait,
+                switch,
+                red,
+                wait,
+                Step::Restart,
+                go,
+                wait,
+                wait,
+                wait,
+                wait
+            ]
+        );
+        let remarks: Vec<(usize, &str)> = made
+            .remarks
+            .iter()
+            .map(|(step, remark)| (*step, remark.as_str()))
+            .collect();
+        assert_eq!(
+            remarks,
+            [
+                (0, "chosen"),
+                (1, "was 1"),
+                (2, "was 2"),
+                (3, "chosen"),
+                (5, "was 5"),
+                (6, "chosen"),
+                (7, "chosen"),
+                (8, "chosen"),
+                (9, "chosen"),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_prefix_that_fails_is_a_failing_test() {
+        let [switch, red] = [Crossing::SWITCH, Crossing::GO_AT_RED].map(Step::Act);
+        let start = Start {
+            length: 9,
+            prefix: Test::of_steps(vec![switch, red, red, red]),
+            ..Start::default()
+        };
+        let made = tests_of(&mut Crossing::default(), &mut Prefixed(start), &SEARCH, 1);
+        assert_eq!(made[0].steps, [switch, red, red]);
+    }
+}

@@ -24,6 +24,11 @@ pub struct Safe {
 }
 
 impl Safe {
+    /// How many keys of the code were pressed.
+    pub fn pressed(&self) -> usize {
+        self.pressed
+    }
+
     /// A safe with keys from 0 up to `last_key`, and its code.
     pub fn new(last_key: u32, code: &[u64]) -> Safe {
         Safe {
