@@ -1,19 +1,93 @@
 //! Choosing what to do next, until something breaks.
 //!
-//! A [`Search`] makes one test after the other. Test number n draws from a stream of random numbers that
-//! belongs to the seed and to n alone, so that any test of a long search can be made again by itself
-//! ([`regenerate`]), and a failure in one test does not change those after it.
+//! A search makes one test after the other, and asks a [`Strategy`] what each of them should do:
+//!
+//! | strategy | chooses | learns |
+//! |---|---|---|
+//! | [`Uniform`] | any enabled action | |
+//! | [`Swarm`] | among some of the lines, others in each test | |
+//! | [`ByClass`] | a line by probability, then one of its actions | |
+//! | [`Profile`] | lines that were rarely taken so far | yes |
+//! | [`Markov`] | what followed the last steps in given tests | |
+//! | [`Sequences`] | pieces of given tests, put together anew | |
+//! | [`Exploit`] | anything, going on from tests that reached something new | yes |
+//! | [`Extend`] | anything, going on from tests that touched much | yes |
+//! | [`Auto`] | one of these for each test, by what finds something in this system | yes |
+//!
+//! Who does not know better takes [`Auto`]. [`swarm::directed`] makes probabilities for a swarm from what another swarm
+//! touched. What counts as new, code or states or nothing, is a [`Novelty`].
+//!
+//! Test number n draws from a stream of random numbers that belongs to the seed and to n alone. So with a strategy that
+//! does not learn, any test of a long search can be made again by itself ([`regenerate_with`]), and a failure in one
+//! test does not change those after it. One that learns makes the same tests for the same seed, too, but test n only
+//! after all those before it: what it finds has to be kept as a whole, which is why [`Found`] and [`Made`] have it.
 //!
 //! The caller decides everything that has to do with the world: when time is up, what to do with a failure,
 //! whether to go on after it. It does so as a [`SearchWatcher`].
+//!
+//! ```
+//! use std::ops::ControlFlow;
+//! use std::sync::Arc;
+//!
+//! use testwright_core::generate::{Auto, Found, NewCoverage, Search, SearchWatcher, search_with};
+//! use testwright_core::toys::Buffer;
+//! use testwright_core::{Classes, System};
+//!
+//! struct First(Option<Found>);
+//!
+//! impl SearchWatcher<Buffer> for First {
+//!     fn found(&mut self, _: &mut Buffer, found: Found) -> ControlFlow<()> {
+//!         self.0 = Some(found);
+//!         ControlFlow::Break(())
+//!     }
+//! }
+//!
+//! // Uniform choice would need millions of steps to fill this buffer.
+//! let mut buffer = Buffer::new(20);
+//! let classes = Arc::new(Classes::new(buffer.actions()));
+//! let mut auto = Auto::new(&classes, NewCoverage);
+//! let mut first = First(None);
+//! let plan = Search { seed: 1, tests: Some(100), length: 100, check: true };
+//! search_with(&mut buffer, &mut auto, &plan, &mut first).unwrap();
+//! assert_eq!(first.0.unwrap().failure.message, "Overflow: the buffer is full");
+//! ```
 
 use std::ops::ControlFlow;
 
-use crate::{Error, Failure, Step, System, Test};
+use crate::{Error, Failure, Step, System, TargetId, Test};
 
-mod random;
+mod auto;
+mod by_class;
+mod class_draw;
+mod class_table;
+mod class_text;
+mod corpus;
+mod exploit;
+mod extend;
+mod markov;
+mod novelty;
+mod sequences;
+mod strategy;
+pub mod swarm;
+#[cfg(test)]
+mod testing;
+mod uniform;
+mod walk;
 
-use random::{Walk, walk};
+pub use auto::{ArmReport, Auto};
+pub use by_class::{ByClass, Profile};
+pub use class_table::ClassTable;
+pub use class_text::TextProblem;
+pub use corpus::{Corpus, CorpusOptions, Kept};
+pub use exploit::{Exploit, ExploitOptions, crossed, crossed_twice};
+pub use extend::{Extend, ExtendOptions};
+pub use markov::{Markov, MarkovModel};
+pub use novelty::{NewCoverage, NewStates, NothingNew, Novelty, WithHint};
+pub use sequences::{SequenceOptions, Sequences};
+pub use strategy::{Start, Strategy};
+pub use swarm::{Swarm, SwarmOptions};
+pub use uniform::Uniform;
+use walk::{Walk, Walker};
 
 /// What to search for failures with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +96,8 @@ pub struct Search {
     pub seed: u64,
     /// How many tests to make; without a number the watcher ends the search.
     pub tests: Option<u64>,
-    /// How many steps a test may have.
+    /// How many steps a test may have. A [`Strategy`] that goes on from earlier tests, or varies
+    /// lengths, may make longer ones.
     pub length: usize,
     /// Check the invariants after every step.
     pub check: bool,
@@ -66,10 +141,15 @@ pub struct Found {
 pub struct Made<'a> {
     /// Its steps.
     pub steps: &'a [Step],
+    /// What the strategy has to say about them, by step index.
+    pub remarks: &'a [(usize, String)],
     /// Why it failed, if it did.
     pub failure: Option<&'a Failure>,
     /// Which test of the search it was, counted from 0.
     pub number: u64,
+    /// What was touched for the first time ever since the last test ended. Only strategies that look at that tell;
+    /// [`Covered::take_new`](crate::Covered::take_new) does not tell a second time what they were told.
+    pub new: &'a [TargetId],
 }
 
 /// Looks after a search: its budget and its findings.
@@ -89,7 +169,7 @@ pub trait SearchWatcher<S: ?Sized> {
     fn found(&mut self, system: &mut S, found: Found) -> ControlFlow<()>;
 }
 
-/// Makes random tests until all are made or the watcher has had enough.
+/// Makes uniformly random tests until all are made or the watcher has had enough.
 ///
 /// A system that has nothing enabled right after a reset is given up after one test: by the laws of [`System`]
 /// the next would do no more.
@@ -98,76 +178,106 @@ pub fn search<S: System + ?Sized>(
     search: &Search,
     watcher: &mut dyn SearchWatcher<S>,
 ) -> Result<Summary, Error> {
-    let mut progress = Progress::default();
-    let mut steps = Vec::new();
+    search_with(system, &mut Uniform, search, watcher)
+}
+
+/// Makes tests as a strategy chooses them, until all are made or the watcher has had enough.
+///
+/// What a strategy has learned it keeps, so another search with it goes on from there.
+pub fn search_with<S: System + ?Sized, T: Strategy<S> + ?Sized>(
+    system: &mut S,
+    strategy: &mut T,
+    search: &Search,
+    watcher: &mut dyn SearchWatcher<S>,
+) -> Result<Summary, Error> {
+    let mut walker = Walker {
+        system,
+        strategy,
+        search,
+        start: Start::default(),
+        test: Test::default(),
+        progress: Progress::default(),
+    };
     let mut number = 0;
     let mut stopped = false;
     while !stopped && search.tests.is_none_or(|tests| number < tests) {
-        if !watcher.proceed(&progress) {
+        if !watcher.proceed(&walker.progress) {
             stopped = true;
             break;
         }
-        let walk = walk(
-            system,
-            search,
-            number,
-            &mut steps,
-            &mut progress,
-            &mut |progress| watcher.proceed(progress),
-        )?;
+        let walk = walker.walk(number, &mut |progress| watcher.proceed(progress))?;
+        if matches!(walk, Walk::Stopped) {
+            stopped = true;
+            break;
+        }
+        walker.progress.tests += 1;
         let failure = match &walk {
             Walk::Failed(failure) => Some(&**failure),
             _ => None,
         };
-        let made = Made {
-            steps: &steps,
+        let mut made = Made {
+            steps: &walker.test.steps,
+            remarks: &walker.test.remarks,
             failure,
             number,
+            new: &[],
         };
-        stopped = matches!(walk, Walk::Stopped) || watcher.made(system, made).is_break();
+        walker.strategy.end(walker.system, &made)?;
+        made.new = walker.strategy.new_targets();
+        stopped = watcher.made(walker.system, made).is_break();
         match walk {
-            Walk::Stopped => {}
-            Walk::Finished => progress.tests += 1,
+            Walk::Stopped | Walk::Finished => {}
             Walk::Deadlocked => {
-                progress.tests += 1;
-                progress.deadlocks += 1;
-                if steps.is_empty() {
+                walker.progress.deadlocks += 1;
+                if walker.test.is_empty() {
                     break;
                 }
             }
             Walk::Failed(failure) => {
-                progress.tests += 1;
-                progress.failures += 1;
+                walker.progress.failures += 1;
                 let found = Found {
-                    test: Test::of_steps(std::mem::take(&mut steps)),
+                    test: std::mem::take(&mut walker.test),
                     failure: *failure,
                     number,
                 };
-                stopped |= watcher.found(system, found).is_break();
+                stopped |= watcher.found(walker.system, found).is_break();
             }
         }
         number += 1;
     }
+    let progress = walker.progress;
     Ok(Summary { progress, stopped })
 }
 
-/// Makes test `number` of a search again, by itself, and runs it: the same steps, up to the same failure.
+/// Makes test `number` of a [`search()`] again, by itself, and runs it: the same steps, up to the same failure.
 pub fn regenerate<S: System + ?Sized>(
     system: &mut S,
     search: &Search,
     number: u64,
 ) -> Result<Test, Error> {
-    let mut steps = Vec::new();
-    let mut progress = Progress::default();
-    walk(
+    regenerate_with(system, &mut Uniform, search, number)
+}
+
+/// Makes test `number` of a search with a strategy again.
+///
+/// With a strategy that [learns](Strategy::learns) this gives the test that it would make *now*, which is another
+/// one: what such a search found has to be kept as a whole, and [`Found`] and [`Made`] have it.
+pub fn regenerate_with<S: System + ?Sized, T: Strategy<S> + ?Sized>(
+    system: &mut S,
+    strategy: &mut T,
+    search: &Search,
+    number: u64,
+) -> Result<Test, Error> {
+    let mut walker = Walker {
         system,
+        strategy,
         search,
-        number,
-        &mut steps,
-        &mut progress,
-        &mut |_| true,
-    )?;
-    Ok(Test::of_steps(steps))
+        start: Start::default(),
+        test: Test::default(),
+        progress: Progress::default(),
+    };
+    walker.walk(number, &mut |_| true)?;
+    Ok(walker.test)
 }
 
 #[cfg(test)]

@@ -11,7 +11,9 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::{ActionId, Fingerprint, Likeness, Outcome, Random, Snapshot, System};
+use crate::{
+    ActionId, Fingerprint, Likeness, Outcome, Random, Snapshot, System, TemplateId, TemplateSet,
+};
 
 /// Up to how many actions the enabled ones are listed and compared one by one.
 const FEW_ACTIONS: u64 = 5_000;
@@ -30,6 +32,7 @@ const WALK: usize = 40;
 /// - After a reset, the same actions enable the same actions and have the same outcomes.
 /// - [`System::pick`] gives an enabled action, or nothing if nothing is enabled, the same for the same random
 ///   numbers; asking does not change the state; all enabled actions are about equally likely.
+/// - [`System::pick_among`] does so, too, and gives only actions of the templates it is asked for.
 /// - [`System::enabled`] is in order and agrees with [`System::is_enabled`].
 /// - [`System::check`] says the same when it is called twice, and does not change what is enabled.
 ///
@@ -235,7 +238,8 @@ fn walk<S: System + ?Sized>(
             return Err(format!("pick() gave `{text}`, which is not enabled"));
         }
         if let Some(enabled) = before.as_ref().filter(|_| number == look_at) {
-            check_fairness(system, random, enabled)?;
+            check_fairness(enabled, "pick()", &mut || system.pick(random))?;
+            check_pick_among(system, random, enabled)?;
         }
         if view(system)? != before {
             return Err("pick() changed what is enabled".to_owned());
@@ -334,12 +338,42 @@ fn alike(one: &Outcome, other: &Outcome) -> bool {
     }
 }
 
-/// Draws many times and compares with what should come up (a chi-square test with a bound that a fair draw
-/// misses once in many millions).
-fn check_fairness<S: System + ?Sized>(
+/// Asks for actions of about half of the templates, of none and of one.
+fn check_pick_among<S: System + ?Sized>(
     system: &mut S,
     random: &mut Random,
     enabled: &[ActionId],
+) -> Result<(), String> {
+    let count = system.actions().templates().len();
+    let half = (0..count).filter(|_| random.below(2) == 0);
+    let half: TemplateSet = half.map(TemplateId).collect();
+    let one = TemplateId(random.below(count as u64) as usize);
+    let one: TemplateSet = [one].into_iter().collect();
+    for set in &[half, TemplateSet::default(), one] {
+        let is_in = |action: &ActionId| set.contains(system.actions().template_of(*action));
+        let among: Vec<ActionId> = enabled.iter().copied().filter(is_in).collect();
+        let mut same_random = random.clone();
+        let picked = system.pick_among(set, random);
+        if system.pick_among(set, &mut same_random) != picked {
+            return Err("pick_among() gave two answers for the same random numbers".to_owned());
+        }
+        match picked {
+            Some(_) => check_fairness(&among, "pick_among()", &mut || {
+                system.pick_among(set, random)
+            })?,
+            None if among.is_empty() => {}
+            None => return Err("pick_among() gave nothing though something is enabled".to_owned()),
+        }
+    }
+    Ok(())
+}
+
+/// Draws many times and compares with what should come up (a chi-square test with a bound that a fair draw
+/// misses once in many millions).
+fn check_fairness(
+    enabled: &[ActionId],
+    name: &str,
+    pick: &mut dyn FnMut() -> Option<ActionId>,
 ) -> Result<(), String> {
     let count = enabled.len() as u64;
     let groups = count.min(GROUPS);
@@ -349,10 +383,12 @@ fn check_fairness<S: System + ?Sized>(
         members[(place * groups / count) as usize] += 1;
     }
     for _ in 0..DRAWS {
-        let picked = system.pick(random);
+        let picked = pick();
         let place = picked.and_then(|action| enabled.binary_search(&action).ok());
         let Some(place) = place else {
-            return Err("pick() gave an action that is not enabled".to_owned());
+            return Err(format!(
+                "{name} gave an action that is not enabled, or not asked for"
+            ));
         };
         drawn[(place as u64 * groups / count) as usize] += 1;
     }
@@ -368,7 +404,7 @@ fn check_fairness<S: System + ?Sized>(
     let bound = freedom + 8.0 * (2.0 * freedom).sqrt() + 20.0;
     if distance > bound {
         return Err(format!(
-            "pick() is not fair: in {DRAWS} draws from {count} enabled actions, groups of equal size came up {drawn:?} times"
+            "{name} is not fair: in {DRAWS} draws from {count} enabled actions, groups of equal size came up {drawn:?} times"
         ));
     }
     Ok(())
@@ -377,8 +413,10 @@ fn check_fairness<S: System + ?Sized>(
 #[cfg(test)]
 mod tests {
     use super::{check_fingerprint_laws, check_laws};
-    use crate::toys::{Counters, Crossing, Flaky, Jugs, Safe, Stack};
-    use crate::{ActionId, Catalog, Error, Fingerprint, Likeness, Outcome, Random, System};
+    use crate::toys::{Buffer, Counters, Crossing, Flaky, Jugs, Safe, Stack};
+    use crate::{
+        ActionId, Catalog, Error, Fingerprint, Likeness, Outcome, Random, System, TemplateSet,
+    };
 
     #[test]
     fn the_toys_keep_the_laws() {
@@ -387,6 +425,7 @@ mod tests {
         check_laws(&mut Stack::default(), 3, 500).unwrap();
         check_laws(&mut Counters::new(9), 4, 500).unwrap();
         check_laws(&mut Crossing::default(), 5, 500).unwrap();
+        check_laws(&mut Buffer::new(9), 6, 500).unwrap();
     }
 
     #[test]
@@ -482,6 +521,36 @@ mod tests {
         let constant = |_: &mut u64, _: &mut Random| Some(ActionId(3));
         let problem = check_laws(&mut Rigged::new(constant, 9), 1, 50).unwrap_err();
         assert!(problem.starts_with("pick() is not fair"), "{problem}");
+    }
+
+    #[test]
+    fn a_pick_among_that_takes_others_is_found_out() {
+        struct Careless(Crossing);
+        impl System for Careless {
+            fn actions(&self) -> &Catalog {
+                self.0.actions()
+            }
+            fn reset(&mut self) -> Result<(), Error> {
+                self.0.reset()
+            }
+            fn is_enabled(&mut self, action: ActionId) -> bool {
+                self.0.is_enabled(action)
+            }
+            fn pick_among(&mut self, _: &TemplateSet, random: &mut Random) -> Option<ActionId> {
+                self.0.pick(random)
+            }
+            fn step(&mut self, action: ActionId) -> Outcome {
+                self.0.step(action)
+            }
+            fn check(&mut self) -> Outcome {
+                self.0.check()
+            }
+        }
+        let problem = check_laws(&mut Careless(Crossing::default()), 1, 50).unwrap_err();
+        assert!(
+            problem.starts_with("pick_among() gave an action"),
+            "{problem}"
+        );
     }
 
     #[test]

@@ -43,6 +43,24 @@ impl Random {
         }
         (product >> 64) as u64
     }
+
+    /// A uniform number from 0 up to, not including, 1: a multiple of 2⁻⁵³, which is exact on every machine.
+    #[inline]
+    pub fn unit(&mut self) -> f64 {
+        const STEPS: u64 = 1 << 53;
+        self.below(STEPS) as f64 / STEPS as f64
+    }
+
+    /// `true` with this probability. What is certain or impossible takes no random number.
+    #[inline]
+    pub fn chance(&mut self, probability: f64) -> bool {
+        probability >= 1.0 || (probability > 0.0 && self.unit() < probability)
+    }
+
+    /// One of them, all equally likely; `None` of none.
+    pub fn choose<'a, T>(&mut self, among: &'a [T]) -> Option<&'a T> {
+        among.get(self.below(among.len() as u64) as usize)
+    }
 }
 
 #[cfg(test)]
@@ -69,6 +87,17 @@ mod tests {
             counts.iter().all(|count| (9_600..10_400).contains(count)),
             "{counts:?}"
         );
+    }
+
+    #[test]
+    fn chances_are_kept() {
+        let mut random = Random::new(2);
+        let hits = (0..40_000).filter(|_| random.chance(0.3)).count();
+        assert!((11_500..12_500).contains(&hits), "{hits}");
+        assert!((0..1000).all(|_| (0.0..1.0).contains(&random.unit())));
+        assert!(random.chance(1.0) && !random.chance(0.0) && !random.chance(f64::NAN));
+        assert_eq!(random.choose::<u8>(&[]), None);
+        assert_eq!(random.choose(&[5]), Some(&5));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! | [`Safe`] | the smallest system; which steps matter is up to the test |
 //! | [`Jugs`] | a puzzle: the failing test is its solution |
 //! | [`Stack`] | results compared with a reference, exceptions that are expected |
+//! | [`Buffer`] | a bug that shows only in tests that do without some of the actions |
 //! | [`Counters`] | pools: values that actions make and use |
 //! | [`Crossing`] | different actions with the same text, and `*N` |
 //! | [`Flaky`] | a system that breaks the laws |
@@ -13,6 +14,7 @@
 //!
 //! [`catalog`] makes a catalogue from a few lines that look like those of a harness.
 
+mod buffer;
 mod counters;
 mod crossing;
 mod flaky;
@@ -20,8 +22,10 @@ mod jugs;
 mod lines;
 mod safe;
 mod stack;
+mod touched;
 mod watched;
 
+pub use buffer::Buffer;
 pub use counters::Counters;
 pub use crossing::Crossing;
 pub use flaky::Flaky;

@@ -30,6 +30,7 @@ use crate::mirror::Mirror;
 use crate::modules::Modules;
 use crate::pool_states::PoolStates;
 use crate::rejected::Rejected;
+use crate::restricted::Restricted;
 use crate::shapes::Shapes;
 use crate::skeleton::Skeletons;
 use crate::stage::Stage;
@@ -119,6 +120,7 @@ pub(crate) fn load<'py>(
     let states = PoolStates::new(&sizes);
     Ok(PythonSystem {
         weights: Weights::new(&context.harness.catalog, &states),
+        restricted: Restricted::default(),
         shapes: Shapes::new(&context.harness.catalog),
         slots_may_change_unseen: hooks.has(Hook::BeforeEach)
             || hooks.has(Hook::AfterEach)

@@ -8,7 +8,9 @@ use pyo3::exceptions::PyException;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use testwright_core::{ActionId, Catalog, Error, Outcome, PoolId, Random, System, TemplateId};
+use testwright_core::{
+    ActionId, Catalog, Error, Outcome, PoolId, Random, System, TemplateId, TemplateSet,
+};
 use testwright_lang::Harness;
 
 use crate::actions::{Actions, Variant, complaint};
@@ -28,9 +30,10 @@ use crate::modules::Modules;
 use crate::output::Output;
 use crate::pool_states::PoolStates;
 use crate::rejected::Rejected;
+use crate::restricted::Restricted;
 use crate::shapes::Shapes;
 use crate::stage::Stage;
-use crate::weights::Weights;
+use crate::weights::{Weights, action_of};
 use crate::{Interpreter, LoadError, Options};
 
 /// Something that showed only while the harness ran and is not the system's fault: a guard that raises, for example.
@@ -55,6 +58,7 @@ pub struct PythonSystem<'py> {
     pub(crate) actions: Actions<'py>,
     pub(crate) states: PoolStates,
     pub(crate) weights: Weights,
+    pub(crate) restricted: Restricted,
     pub(crate) shapes: Shapes,
     pub(crate) draw: Draw,
     pub(crate) inits: Vec<LineCode<'py>>,
@@ -265,6 +269,43 @@ impl<'py> PythonSystem<'py> {
                 false
             }
         }
+    }
+
+    /// Draws from `total` actions until one is enabled, and prepares it; `find` tells the template of a rank and the
+    /// rank of the action in it.
+    #[inline]
+    fn draw_enabled(
+        &mut self,
+        total: u64,
+        random: &mut Random,
+        find: impl Fn(&PythonSystem<'py>, u64) -> (TemplateId, u64),
+    ) -> Option<ActionId> {
+        self.prepared = None;
+        if self.assumption_violated {
+            return None;
+        }
+        self.draw.start(total);
+        self.rejected.start();
+        while let Some(rank) = self.draw.next(random) {
+            let (template, rest) = find(self, rank);
+            let catalog = &self.context.harness.catalog;
+            let source = (catalog, &self.shapes, &self.states);
+            let action = action_of(template, rest, source, &mut self.values);
+            let condition = self.actions.condition_number(template, &self.values);
+            if condition.is_some_and(|condition| self.rejected.contains(template, condition)) {
+                continue;
+            }
+            if self.prepare_if_allowed(action, template) {
+                return Some(action);
+            }
+            if let Some(condition) = condition {
+                self.rejected.add(template, condition);
+            }
+            if interrupt::interrupted() {
+                break;
+            }
+        }
+        None
     }
 
     /// The template and the functions of an action that was not prepared.
@@ -489,36 +530,18 @@ impl System for PythonSystem<'_> {
     }
 
     fn pick(&mut self, random: &mut Random) -> Option<ActionId> {
-        self.prepared = None;
-        if self.assumption_violated {
-            return None;
-        }
         self.weights.update(&self.states);
-        self.draw.start(self.weights.total());
-        self.rejected.start();
-        while let Some(rank) = self.draw.next(random) {
-            let (template, action) = self.weights.action(
-                &self.context.harness.catalog,
-                &self.shapes,
-                &self.states,
-                rank,
-                &mut self.values,
-            );
-            let condition = self.actions.condition_number(template, &self.values);
-            if condition.is_some_and(|condition| self.rejected.contains(template, condition)) {
-                continue;
-            }
-            if self.prepare_if_allowed(action, template) {
-                return Some(action);
-            }
-            if let Some(condition) = condition {
-                self.rejected.add(template, condition);
-            }
-            if interrupt::interrupted() {
-                break;
-            }
-        }
-        None
+        let total = self.weights.total();
+        self.draw_enabled(total, random, |system, rank| system.weights.find(rank))
+    }
+
+    fn pick_among(&mut self, templates: &TemplateSet, random: &mut Random) -> Option<ActionId> {
+        self.weights.update(&self.states);
+        let catalog = &self.context.harness.catalog;
+        let total = self
+            .restricted
+            .turn_to(templates, &self.weights, catalog, &self.states);
+        self.draw_enabled(total, random, |system, rank| system.restricted.find(rank))
     }
 
     fn step(&mut self, action: ActionId) -> Outcome {

@@ -11,9 +11,11 @@ use testwright_core::{ActionId, Axis, Catalog, PoolId, TemplateId};
 use crate::pool_states::{PoolStates, Source};
 use crate::shapes::{Dimension, Shapes};
 
-/// Weights of all templates.
+/// Weights of all templates, or of some.
 pub(crate) struct Weights {
     groups: Vec<Group>,
+    /// For each template its group; for those that are left out, one that does not exist.
+    of_templates: Vec<u32>,
     sums: PartialSums,
     total: u64,
     watched: Vec<Watched>,
@@ -45,7 +47,22 @@ struct Watched {
 
 impl Weights {
     pub(crate) fn new(catalog: &Catalog, states: &PoolStates) -> Weights {
-        let groups = groups(catalog, states);
+        Weights::among(catalog, states, |_| true)
+    }
+
+    /// The weights of some templates, as if there were no others.
+    pub(crate) fn among(
+        catalog: &Catalog,
+        states: &PoolStates,
+        is_in: impl Fn(TemplateId) -> bool,
+    ) -> Weights {
+        let groups = groups(catalog, states, is_in);
+        let mut of_templates = vec![u32::MAX; catalog.templates().len()];
+        for (number, group) in groups.iter().enumerate() {
+            for template in &group.templates {
+                of_templates[template.0] = number as u32;
+            }
+        }
         let mut watched: Vec<Watched> = Vec::new();
         for pool in (0..catalog.pools().len()).map(PoolId) {
             for source in [Source::Filled(pool), Source::Definable(pool)] {
@@ -63,6 +80,7 @@ impl Weights {
             sums: PartialSums::new(&weights),
             total: weights.iter().sum(),
             groups,
+            of_templates,
             watched,
         }
     }
@@ -93,63 +111,78 @@ impl Weights {
         self.total
     }
 
-    /// The allowed action with this rank, and its template; `rank` must be below `total`.
-    pub(crate) fn action(
-        &self,
-        catalog: &Catalog,
-        shapes: &Shapes,
-        states: &PoolStates,
-        rank: u64,
-        values: &mut Vec<u64>,
-    ) -> (TemplateId, ActionId) {
-        let (number, mut rest) = self.sums.find(rank);
+    /// The number of actions of a template that the slots allow now.
+    pub(crate) fn of(&self, template: TemplateId) -> u64 {
+        let group = self.groups.get(self.of_templates[template.0] as usize);
+        group.map_or(0, |group| group.weight)
+    }
+
+    /// The template of the allowed action with this rank, which must be below `total`, and its rank in the template.
+    #[inline]
+    pub(crate) fn find(&self, rank: u64) -> (TemplateId, u64) {
+        let (number, rest) = self.sums.find(rank);
         let group = &self.groups[number];
         // Divisions are what takes time here, so those with a known result are left out.
-        let template = match group.templates.as_slice() {
-            [only] => *only,
-            templates => {
-                let template = templates[(rest / group.weight) as usize];
-                rest %= group.weight;
-                template
-            }
-        };
-        let axes = &shapes.of(template).axes;
-        values.clear();
-        values.resize(axes.len(), 0);
-        let mut index = 0;
-        let mut stride = 1;
-        for (place, (axis, size)) in axes.iter().enumerate().rev() {
-            let source = match axis {
-                Dimension::Slot(pool, role) => PoolStates::source(*pool, *role),
-                _ => None,
-            };
-            let allowed = source.map_or(*size, |source| states.set(source).count().into());
-            let chosen = match place {
-                0 => rest,
-                _ => rest % allowed,
-            };
-            if place > 0 {
-                rest /= allowed;
-            }
-            let value = match (axis, source) {
-                (_, Some(source)) => states.set(source).member(chosen as u32).into(),
-                // Equal copies are one action, drawn more often.
-                (Dimension::Repeat, None) => 0,
-                (_, None) => chosen,
-            };
-            values[place] = value;
-            index += value * stride;
-            stride *= size;
+        match group.templates.as_slice() {
+            [only] => (*only, rest),
+            templates => (
+                templates[(rest / group.weight) as usize],
+                rest % group.weight,
+            ),
         }
-        (template, ActionId(catalog.first(template).0 + index))
     }
 }
 
+/// The allowed action of a template with this rank among those of the template; its values are left in `values`.
+#[inline]
+pub(crate) fn action_of(
+    template: TemplateId,
+    rank: u64,
+    (catalog, shapes, states): (&Catalog, &Shapes, &PoolStates),
+    values: &mut Vec<u64>,
+) -> ActionId {
+    let mut rest = rank;
+    let axes = &shapes.of(template).axes;
+    values.clear();
+    values.resize(axes.len(), 0);
+    let mut index = 0;
+    let mut stride = 1;
+    for (place, (axis, size)) in axes.iter().enumerate().rev() {
+        let source = match axis {
+            Dimension::Slot(pool, role) => PoolStates::source(*pool, *role),
+            _ => None,
+        };
+        let allowed = source.map_or(*size, |source| states.set(source).count().into());
+        let chosen = match place {
+            0 => rest,
+            _ => rest % allowed,
+        };
+        if place > 0 {
+            rest /= allowed;
+        }
+        let value = match (axis, source) {
+            (_, Some(source)) => states.set(source).member(chosen as u32).into(),
+            // Equal copies are one action, drawn more often.
+            (Dimension::Repeat, None) => 0,
+            (_, None) => chosen,
+        };
+        values[place] = value;
+        index += value * stride;
+        stride *= size;
+    }
+    ActionId(catalog.first(template).0 + index)
+}
+
 /// The templates by what their weights are made of, in order of first occurrence.
-fn groups(catalog: &Catalog, states: &PoolStates) -> Vec<Group> {
+fn groups(
+    catalog: &Catalog,
+    states: &PoolStates,
+    is_in: impl Fn(TemplateId) -> bool,
+) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     let mut known: FxHashMap<Factors, usize> = FxHashMap::default();
-    for template in (0..catalog.templates().len()).map(TemplateId) {
+    let all = (0..catalog.templates().len()).map(TemplateId);
+    for template in all.filter(|template| is_in(*template)) {
         let place = *known.entry(factors(catalog, template)).or_insert_with(|| {
             let factors = factors(catalog, template);
             let weight = factors.weight(states);

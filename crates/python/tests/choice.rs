@@ -5,7 +5,8 @@ mod support;
 use std::collections::BTreeMap;
 
 use support::{Folder, enabled, step};
-use testwright_core::{ActionId, Random, System};
+use testwright_core::{ActionId, Random, System, TemplateId, TemplateSet};
+use testwright_python::PythonSystem;
 
 /// Counts how often its guards are asked; a guard may be false for some slots and true for others, and that changes.
 const GUARDED: &str = "\
@@ -143,5 +144,77 @@ property: all(thing() is None for thing in things)
         assert_eq!(step(system, "gc.disable()"), "passed");
         assert_eq!(step(system, "fail()"), "expected KeyError: 3");
         assert_eq!(support::check(system), "passed");
+    });
+}
+
+/// Draws among some templates and compares with what is enabled of them.
+fn check_among(system: &mut PythonSystem<'_>, set: &TemplateSet, random: &mut Random) {
+    let mut weights: BTreeMap<ActionId, u32> = BTreeMap::new();
+    for action in system.enabled() {
+        if set.contains(system.actions().template_of(action)) {
+            // Copies are one action, drawn more often.
+            let first = system.actions().without_repeat(action);
+            *weights.entry(first).or_default() += 1;
+        }
+    }
+    let total: u32 = weights.values().sum();
+    let mut counts = BTreeMap::new();
+    for _ in 0..total * 200 {
+        let picked = system.pick_among(set, random).expect("an enabled action");
+        *counts.entry(picked).or_insert(0u32) += 1;
+    }
+    assert!(counts.keys().eq(weights.keys()));
+    for (picked, count) in counts {
+        let expected = f64::from(weights[&picked] * 200);
+        let off = (f64::from(count) - expected) / expected.sqrt();
+        assert!(off.abs() < 5.5, "{}: {off}", system.actions().text(picked));
+    }
+    if total == 0 {
+        assert_eq!(system.pick_among(set, random), None);
+    }
+}
+
+#[test]
+fn a_choice_among_some_lines_is_uniform_whatever_was_asked_before() {
+    // Many lines of few kinds, besides the guarded ones.
+    let lines = (0..30).map(|number| match number % 3 {
+        0 => format!("<number> := {number}\n"),
+        1 => format!("~<list>.count({number})\n"),
+        _ => format!("even(<number,1> + {number}) -> print(<number>)\n"),
+    });
+    let text: String = [GUARDED.to_owned()].into_iter().chain(lines).collect();
+    Folder::new(&[]).with(&text, |system| {
+        let mut random = Random::new(9);
+        let count = system.actions().templates().len();
+        let all = || (0..count).map(TemplateId);
+        for round in 0..5 {
+            let half: TemplateSet = all().filter(|_| random.below(2) == 0).collect();
+            let few: TemplateSet = all().filter(|_| random.below(12) == 0).collect();
+            let one: TemplateSet = [TemplateId(random.below(count as u64) as usize)]
+                .into_iter()
+                .collect();
+            let mut bigger = half.clone();
+            bigger.insert(TemplateId(round));
+            for set in [
+                &half,
+                &few,
+                &half,
+                &one,
+                &bigger,
+                &TemplateSet::default(),
+                &all().collect(),
+            ] {
+                check_among(system, set, &mut random);
+            }
+            for _ in 0..3 * round {
+                // The weights of a set are kept while slots change, and brought up to date when it is asked for.
+                let next = system
+                    .pick_among(&half, &mut random)
+                    .or_else(|| system.pick(&mut random));
+                system.step(next.expect("an enabled action"));
+                system.pick_among(&one, &mut random);
+            }
+            check_among(system, &half, &mut random);
+        }
     });
 }

@@ -61,15 +61,27 @@ impl TemplateSet {
 
     /// Those that are in, in order.
     pub fn iter(&self) -> impl Iterator<Item = TemplateId> + '_ {
-        let all = (0..self.words.len() * 64).map(TemplateId);
-        all.filter(|template| self.contains(*template))
+        self.words.iter().enumerate().flat_map(|(number, word)| {
+            // Each round takes out the lowest bit, so that a few templates among thousands are found at once.
+            let rests =
+                std::iter::successors(Some(*word), |rest| Some(rest & rest.wrapping_sub(1)));
+            rests
+                .take_while(|rest| *rest != 0)
+                .map(move |rest| TemplateId(number * 64 + rest.trailing_zeros() as usize))
+        })
     }
 }
 
 /// Equal if the same templates are in, however much memory they have.
 impl PartialEq for TemplateSet {
     fn eq(&self, other: &TemplateSet) -> bool {
-        self.count == other.count && self.iter().eq(other.iter())
+        // With as many in both, there is nothing in the rest of the longer one if the common part is equal.
+        self.count == other.count
+            && self
+                .words
+                .iter()
+                .zip(&other.words)
+                .all(|(one, two)| one == two)
     }
 }
 
@@ -87,4 +99,30 @@ impl FromIterator<TemplateId> for TemplateSet {
 
 fn place(template: TemplateId) -> (usize, u64) {
     (template.0 / 64, 1 << (template.0 % 64))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn it_behaves_as_a_set(left in prop::collection::vec(0usize..300, 0..40), right in prop::collection::vec(0usize..300, 0..40)) {
+            let set = |ids: &[usize]| ids.iter().copied().map(TemplateId).collect::<TemplateSet>();
+            let plain = |ids: &[usize]| ids.iter().copied().collect::<BTreeSet<usize>>();
+            let (mut a, b) = (set(&left), set(&right));
+            let (mut x, y) = (plain(&left), plain(&right));
+            prop_assert_eq!(a == b, x == y);
+            for id in right {
+                prop_assert_eq!(a.remove(TemplateId(id)), x.remove(&id));
+            }
+            prop_assert!(a.iter().map(|template| template.0).eq(x.iter().copied()));
+            prop_assert_eq!(a.len(), x.len());
+            prop_assert_eq!(a == b, x == y);
+        }
+    }
 }

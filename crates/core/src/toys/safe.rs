@@ -1,8 +1,12 @@
+use super::touched::{Touched, covered};
 use super::{catalog, failed, fingerprint};
-use crate::{ActionId, Catalog, Error, FailureKind, Fingerprint, Likeness, Outcome, System};
+use crate::{
+    ActionId, Catalog, Error, FailureKind, Fingerprint, Likeness, Outcome, Random, System, TargetId,
+};
 
 /// A safe that should never open, but does once the keys of its code were pressed in order, whatever else is
-/// pressed in between. So the shortest failing test is the code, and everything else in a test is noise.
+/// pressed in between. So the shortest failing test is the code, and everything else in a test is noise. What is
+/// touched tells how much of the code was pressed.
 ///
 /// ```
 /// use testwright_core::{ActionId, Outcome, System, toys::Safe};
@@ -18,15 +22,22 @@ pub struct Safe {
     actions: Catalog,
     code: Vec<u64>,
     pressed: usize,
+    touched: Touched,
 }
 
 impl Safe {
+    /// How many keys of the code were pressed.
+    pub fn pressed(&self) -> usize {
+        self.pressed
+    }
+
     /// A safe with keys from 0 up to `last_key`, and its code.
     pub fn new(last_key: u32, code: &[u64]) -> Safe {
         Safe {
             actions: catalog(&[], &[&format!("press(<[0..{last_key}]>)")]),
             code: code.to_vec(),
             pressed: 0,
+            touched: Touched::default(),
         }
     }
 }
@@ -45,9 +56,14 @@ impl System for Safe {
         true
     }
 
+    fn pick(&mut self, random: &mut Random) -> Option<ActionId> {
+        Some(ActionId(random.below(self.actions.len())))
+    }
+
     fn step(&mut self, action: ActionId) -> Outcome {
         if self.code.get(self.pressed) == Some(&action.0) {
             self.pressed += 1;
+            self.touched.touch(TargetId(self.pressed as u32));
             if self.pressed == self.code.len() {
                 return failed(FailureKind::UncaughtException, "the safe is open");
             }
@@ -60,15 +76,10 @@ impl System for Safe {
     }
 }
 
-impl Safe {
-    /// How many keys of the code were pressed in order.
-    pub fn pressed(&self) -> usize {
-        self.pressed
-    }
-}
-
 impl Fingerprint for Safe {
     fn fingerprint(&mut self, _likeness: Likeness) -> Result<u128, Error> {
         Ok(fingerprint([self.pressed as u64]))
     }
 }
+
+covered!(Safe);

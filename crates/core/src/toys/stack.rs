@@ -1,6 +1,8 @@
+use super::touched::{Touched, covered};
 use super::{catalog, failed, fingerprint};
 use crate::{
     ActionId, Catalog, Error, FailureKind, Fingerprint, Likeness, Outcome, Snapshot, System,
+    TargetId,
 };
 
 /// A stack that forgets its lowest element when a fourth is pushed, next to one that does not. Popping from an
@@ -10,6 +12,7 @@ pub struct Stack {
     actions: Catalog,
     elements: Vec<u64>,
     reference: Vec<u64>,
+    touched: Touched,
 }
 
 const CAPACITY: usize = 3;
@@ -21,6 +24,7 @@ impl Default for Stack {
             actions: catalog(&[], &["push(<[1..3]>)", "pop()", "clear()"]),
             elements: Vec::new(),
             reference: Vec::new(),
+            touched: Touched::default(),
         }
     }
 }
@@ -41,6 +45,8 @@ impl System for Stack {
     }
 
     fn step(&mut self, action: ActionId) -> Outcome {
+        let is_empty = u32::from(self.elements.is_empty());
+        self.touched.touch(TargetId(2 * action.0 as u32 + is_empty));
         match action.0 {
             element @ 0..PUSHES => {
                 if self.elements.len() == CAPACITY {
@@ -99,3 +105,5 @@ impl Fingerprint for Stack {
         Ok(fingerprint(words.chain(self.reference.iter().copied())))
     }
 }
+
+covered!(Stack);

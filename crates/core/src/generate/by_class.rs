@@ -1,0 +1,132 @@
+//! Choosing a class by probability, then an action of it.
+//!
+//! A uniform choice among *actions* mostly takes those of the lines that stand for many: `<int> := <[1..1000]>` has a
+//! thousand actions for each slot, `<tree>.clear()` one. Equal probabilities for all lines are often better, and who
+//! knows the system may know still better ones.
+
+use std::sync::Arc;
+
+use super::class_draw::ClassDraw;
+use super::{ClassTable, Strategy};
+use crate::{ActionId, Classes, Error, Random, Step, System};
+
+/// Draws a class by probability, then one of its enabled actions.
+#[derive(Clone, Debug)]
+pub struct ByClass {
+    draw: ClassDraw,
+    weights: Vec<f64>,
+}
+
+impl ByClass {
+    /// Classes by these probabilities, which need not add up to 1. A class without is taken only when there is nothing
+    /// else to do.
+    pub fn new(classes: &Arc<Classes>, probabilities: &ClassTable) -> ByClass {
+        let weight = |class| probabilities.get(class).unwrap_or(0.0);
+        ByClass {
+            draw: ClassDraw::new(classes),
+            weights: classes.iter().map(weight).collect(),
+        }
+    }
+
+    /// All classes alike.
+    pub fn equal(classes: &Arc<Classes>) -> ByClass {
+        ByClass::new(classes, &ClassTable::equal(classes))
+    }
+}
+
+impl<S: System + ?Sized> Strategy<S> for ByClass {
+    fn next(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
+        self.draw.pick(system, &self.weights, random)
+    }
+}
+
+/// Prefers classes that were rarely taken so far: in proportion to how far each is behind the one most taken.
+///
+/// It counts over all tests of a search, so it [learns](Strategy::learns).
+#[derive(Clone, Debug)]
+pub struct Profile {
+    classes: Arc<Classes>,
+    draw: ClassDraw,
+    counts: Vec<u64>,
+    weights: Vec<f64>,
+}
+
+impl Profile {
+    /// Nothing was taken yet.
+    pub fn new(classes: &Arc<Classes>) -> Profile {
+        Profile {
+            draw: ClassDraw::new(classes),
+            classes: Arc::clone(classes),
+            counts: vec![0; classes.len()],
+            weights: Vec::new(),
+        }
+    }
+
+    /// How often each class was taken, in their order.
+    pub fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+}
+
+impl<S: System + ?Sized> Strategy<S> for Profile {
+    fn next(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
+        let highest = self.counts.iter().max().copied().unwrap_or(0);
+        let weights = self.counts.iter().map(|count| (highest + 1 - count) as f64);
+        self.weights.clear();
+        self.weights.extend(weights);
+        self.draw.pick(system, &self.weights, random)
+    }
+
+    fn after(&mut self, system: &mut S, steps: &[Step]) -> Result<(), Error> {
+        if let Some(Step::Act(action)) = steps.last() {
+            let class = self.classes.of_action(system.actions(), *action);
+            self.counts[class.0] += 1;
+        }
+        Ok(())
+    }
+
+    fn learns(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{SEARCH, tests_of};
+    use super::*;
+    use crate::ClassId;
+    use crate::toys::{Counters, Crossing};
+
+    fn shares<T: Strategy<Counters>>(strategy: &mut T) -> Vec<f64> {
+        let mut counters = Counters::new(u64::MAX);
+        let classes = Classes::new(counters.actions());
+        let made = tests_of(&mut counters, strategy, &SEARCH, 50);
+        let mut counts = vec![0.0; classes.len()];
+        let mut total = 0.0;
+        for step in made.iter().flat_map(|test| &test.steps) {
+            let Step::Act(action) = step else { continue };
+            counts[classes.of_action(counters.actions(), *action).0] += 1.0;
+            total += 1.0;
+        }
+        counts.iter().map(|count| count / total).collect()
+    }
+
+    #[test]
+    fn classes_are_taken_as_often_as_they_should() {
+        let classes = Arc::new(Classes::new(Counters::new(1).actions()));
+        let table: ClassTable = [(ClassId(0), 0.1), (ClassId(1), 0.1), (ClassId(3), 1.8)]
+            .into_iter()
+            .collect();
+        let shares = shares(&mut ByClass::new(&classes, &table));
+        assert!(shares[3] > 0.8 && shares[2] == 0.0, "{shares:?}");
+    }
+
+    #[test]
+    fn a_profile_makes_up_for_what_is_rare() {
+        let classes = Arc::new(Classes::new(Crossing::default().actions()));
+        let mut profile = Profile::new(&classes);
+        tests_of(&mut Crossing::default(), &mut profile, &SEARCH, 50);
+        let (low, high) = (profile.counts().iter().min(), profile.counts().iter().max());
+        assert!(high.unwrap() - low.unwrap() < 10, "{:?}", profile.counts());
+    }
+}

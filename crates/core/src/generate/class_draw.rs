@@ -1,0 +1,117 @@
+//! Drawing a class, then an enabled action of it.
+
+use std::sync::Arc;
+
+use crate::{ActionId, ClassId, Classes, Random, System, TemplateSet};
+
+/// Draws classes by weight.
+#[derive(Clone, Debug)]
+pub(super) struct ClassDraw {
+    /// The templates of each class.
+    templates: Vec<TemplateSet>,
+    /// The weights of the draw that is going on.
+    left: Vec<f64>,
+}
+
+impl ClassDraw {
+    pub(super) fn new(classes: &Arc<Classes>) -> ClassDraw {
+        let templates = |class| classes.templates(class).iter().copied().collect();
+        ClassDraw {
+            templates: classes.iter().map(templates).collect(),
+            left: Vec::new(),
+        }
+    }
+
+    /// An enabled action of a class, all of them equally likely.
+    pub(super) fn pick_of<S: System + ?Sized>(
+        &self,
+        system: &mut S,
+        class: ClassId,
+        random: &mut Random,
+    ) -> Option<ActionId> {
+        system.pick_among(&self.templates[class.0], random)
+    }
+
+    /// Draws a class by these weights and takes an enabled action of it. A class without any leaves the draw, and the
+    /// others share its weight equally. Those that never had any weight come last, when nothing else is enabled.
+    pub(super) fn pick<S: System + ?Sized>(
+        &mut self,
+        system: &mut S,
+        weights: &[f64],
+        random: &mut Random,
+    ) -> Option<ActionId> {
+        self.left.clear();
+        self.left.extend_from_slice(weights);
+        loop {
+            let Some(class) = drawn(&self.left, random) else {
+                return system.pick(random);
+            };
+            let picked = system.pick_among(&self.templates[class], random);
+            if picked.is_some() {
+                return picked;
+            }
+            let weight = std::mem::take(&mut self.left[class]);
+            let others = self.left.iter().filter(|weight| **weight > 0.0).count();
+            for other in self.left.iter_mut().filter(|weight| **weight > 0.0) {
+                *other += weight / others as f64;
+            }
+        }
+    }
+}
+
+/// A place drawn by weight; `None` if nothing has any.
+pub(super) fn drawn(weights: &[f64], random: &mut Random) -> Option<usize> {
+    let total: f64 = weights.iter().sum();
+    if total.is_nan() || total <= 0.0 {
+        return None;
+    }
+    let mut rest = random.unit() * total;
+    let mut last = None;
+    for (place, weight) in weights.iter().enumerate() {
+        if *weight > 0.0 {
+            last = Some(place);
+            if rest < *weight {
+                break;
+            }
+            rest -= weight;
+        }
+    }
+    last
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::toys::Crossing;
+
+    #[test]
+    fn places_are_drawn_by_weight() {
+        let mut random = Random::new(1);
+        let mut counts = [0u32; 4];
+        for _ in 0..40_000 {
+            counts[drawn(&[1.0, 0.0, 2.0, 1.0], &mut random).unwrap()] += 1;
+        }
+        assert_eq!(counts[1], 0);
+        assert!(counts[2].abs_diff(20_000) < 500 && counts[0].abs_diff(10_000) < 400);
+        assert_eq!(drawn(&[0.0, 0.0], &mut random), None);
+        assert_eq!(drawn(&[], &mut random), None);
+    }
+
+    #[test]
+    fn a_class_that_has_nothing_enabled_leaves_the_draw_and_the_others_share_equally() {
+        let mut crossing = Crossing::default();
+        let classes = Arc::new(Classes::new(crossing.actions()));
+        let mut draw = ClassDraw::new(&classes);
+        let mut random = Random::new(3);
+        // `red -> go()` is not enabled: when it is drawn, there is a second draw, from 0.65 and 0.35.
+        let mut switched = 0;
+        for _ in 0..10_000 {
+            let picked = draw.pick(&mut crossing, &[0.4, 0.1, 0.5, 0.0], &mut random);
+            switched += u32::from(picked == Some(Crossing::SWITCH));
+            assert!([Some(Crossing::SWITCH), Some(Crossing::GO_AT_GREEN)].contains(&picked));
+        }
+        assert!(switched.abs_diff(7_250) < 250, "{switched}");
+        let picked = draw.pick(&mut crossing, &[0.0, 0.0, 1.0, 0.0], &mut random);
+        assert!(picked.is_some_and(|action| action != Crossing::GO_AT_RED));
+    }
+}

@@ -1,0 +1,330 @@
+//! Choosing as given tests did: what followed what.
+//!
+//! A [`MarkovModel`] of order N tells, for each run of N classes that occurs in given tests, how often which class came
+//! next. Tests made by it look like those it was learned from: like what users do, or like tests that were good.
+//!
+//! In files it is the order, then for each run its classes and what follows:
+//!
+//! ```text
+//! 1
+//! START CLASS
+//! <list> := []
+//! END CLASS
+//! 0.75 %%%% <list>.append(<int>)
+//! 0.25 %%%% <list>.sort()
+//! ```
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use super::class_draw::{ClassDraw, drawn};
+use super::class_table::SEPARATOR;
+use super::class_text::{ClassIndex, TextProblem, one_line};
+use super::{Start, Strategy};
+use crate::{ActionId, Catalog, ClassId, Classes, Error, Random, Step, System, Test};
+
+const START: &str = "START CLASS";
+const END: &str = "END CLASS";
+
+/// How likely which class follows a run of classes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MarkovModel {
+    order: usize,
+    followers: BTreeMap<Vec<ClassId>, Vec<(ClassId, f64)>>,
+}
+
+impl MarkovModel {
+    /// What follows each run of `order` classes in these tests. A restart ends a run.
+    pub fn learn<'a>(
+        catalog: &Catalog,
+        classes: &Classes,
+        order: usize,
+        tests: impl IntoIterator<Item = &'a Test>,
+    ) -> MarkovModel {
+        let mut counts: BTreeMap<Vec<ClassId>, BTreeMap<ClassId, u64>> = BTreeMap::new();
+        for test in tests {
+            let class = |step: &Step| match step {
+                Step::Act(action) => Some(classes.of_action(catalog, *action)),
+                Step::Restart => None,
+            };
+            let mapped: Vec<Option<ClassId>> = test.steps.iter().map(class).collect();
+            for run in mapped.split(Option::is_none) {
+                let run: Vec<ClassId> = run.iter().copied().flatten().collect();
+                for window in run.windows(order + 1) {
+                    let followers = counts.entry(window[..order].to_vec()).or_default();
+                    *followers.entry(window[order]).or_default() += 1;
+                }
+            }
+        }
+        let frequencies = |counts: BTreeMap<ClassId, u64>| {
+            let total: u64 = counts.values().sum();
+            let counts = counts.into_iter();
+            counts
+                .map(|(class, count)| (class, count as f64 / total as f64))
+                .collect()
+        };
+        let followers = counts.into_iter();
+        MarkovModel {
+            order,
+            followers: followers
+                .map(|(run, counts)| (run, frequencies(counts)))
+                .collect(),
+        }
+    }
+
+    /// How long the runs are.
+    pub fn order(&self) -> usize {
+        self.order
+    }
+
+    /// What follows a run, and how likely; empty if the run is unknown.
+    pub fn followers(&self, run: &[ClassId]) -> &[(ClassId, f64)] {
+        self.followers.get(run).map_or(&[], Vec::as_slice)
+    }
+
+    /// Reads a model, and says what in it makes no sense. The rest is good for use.
+    pub fn read(classes: &Classes, text: &str) -> (MarkovModel, Vec<TextProblem>) {
+        let mut reader = Reader {
+            index: ClassIndex::new(classes),
+            model: MarkovModel::default(),
+            run: None,
+            reading_run: false,
+            problems: Vec::new(),
+        };
+        let mut lines = (1..).zip(text.lines());
+        match lines.next().map(|(_, line)| line.trim().parse()) {
+            Some(Ok(order)) => reader.model.order = order,
+            _ => reader.complain(1, "the first line is the order, a number".to_owned()),
+        }
+        for (number, line) in lines {
+            reader.line(number, line);
+        }
+        (reader.model, reader.problems)
+    }
+
+    /// Writes a model.
+    pub fn write(&self, classes: &Classes) -> String {
+        let mut text = format!("{}\n", self.order);
+        for (run, followers) in &self.followers {
+            let _a_string_takes_all = writeln!(text, "{START}");
+            for class in run {
+                let _a_string_takes_all = writeln!(text, "{}", one_line(classes.text(*class)));
+            }
+            let _a_string_takes_all = writeln!(text, "{END}");
+            for (class, probability) in followers {
+                let class = one_line(classes.text(*class));
+                let _a_string_takes_all = writeln!(text, "{probability} {SEPARATOR} {class}");
+            }
+        }
+        text
+    }
+}
+
+struct Reader {
+    index: ClassIndex,
+    model: MarkovModel,
+    /// The run whose followers come next; `None` if it has a class that is unknown.
+    run: Option<Vec<ClassId>>,
+    reading_run: bool,
+    problems: Vec<TextProblem>,
+}
+
+impl Reader {
+    fn complain(&mut self, line: usize, message: String) {
+        self.problems.push(TextProblem { line, message });
+    }
+
+    fn line(&mut self, number: usize, line: &str) {
+        match line.trim() {
+            START => {
+                self.reading_run = true;
+                self.run = Some(Vec::new());
+            }
+            END => {
+                self.reading_run = false;
+                let length = self.run.as_ref().map(Vec::len);
+                if length.is_some_and(|length| length != self.model.order) {
+                    let order = self.model.order;
+                    self.complain(number, format!("before this, {order} classes are expected"));
+                    self.run = None;
+                }
+            }
+            // The rest of a class with a line break in it.
+            "" => {}
+            _ if self.reading_run => match self.index.find(line) {
+                Ok(class) => self.run.iter_mut().for_each(|run| run.push(class)),
+                Err(message) => {
+                    self.run = None;
+                    self.complain(number, message);
+                }
+            },
+            _ => self.follower(number, line),
+        }
+    }
+
+    fn follower(&mut self, number: usize, line: &str) {
+        let parts = line.split_once(SEPARATOR);
+        let read = parts.and_then(|(number, class)| Some((number.trim().parse().ok()?, class)));
+        let Some((probability, class)) = read.filter(|(number, _): &(f64, _)| *number >= 0.0)
+        else {
+            return self.complain(number, format!("it is no `0.5 {SEPARATOR} CLASS`"));
+        };
+        match (self.index.find(class), &self.run) {
+            (Ok(class), Some(run)) => {
+                let followers = self.model.followers.entry(run.clone()).or_default();
+                followers.push((class, probability));
+            }
+            (Ok(_), None) => {}
+            (Err(message), _) => self.complain(number, message),
+        }
+    }
+}
+
+/// Chooses what a model says follows the last steps; any enabled action where it does not know.
+#[derive(Clone, Debug)]
+pub struct Markov {
+    model: MarkovModel,
+    probability: f64,
+    classes: Arc<Classes>,
+    draw: ClassDraw,
+    /// The classes of the last steps.
+    run: Vec<ClassId>,
+    weights: Vec<f64>,
+}
+
+impl Markov {
+    /// Asks the model with this probability for each step; else it takes any enabled action.
+    pub fn new(classes: &Arc<Classes>, model: MarkovModel, probability: f64) -> Markov {
+        Markov {
+            model,
+            probability,
+            draw: ClassDraw::new(classes),
+            classes: Arc::clone(classes),
+            run: Vec::new(),
+            weights: Vec::new(),
+        }
+    }
+}
+
+impl<S: System + ?Sized> Strategy<S> for Markov {
+    fn begin(&mut self, _: &mut S, _: &mut Start, _: &mut Random) -> Result<(), Error> {
+        self.run.clear();
+        Ok(())
+    }
+
+    fn next(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
+        if random.chance(self.probability) {
+            let followers = self.model.followers(&self.run);
+            self.weights.clear();
+            let weights = followers.iter().map(|(_, probability)| probability);
+            self.weights.extend(weights);
+            // A class that has nothing enabled leaves the draw, until nothing is left that the model knows.
+            while let Some(place) = drawn(&self.weights, random) {
+                let picked = self.draw.pick_of(system, followers[place].0, random);
+                if picked.is_some() {
+                    return picked;
+                }
+                self.weights[place] = 0.0;
+            }
+        }
+        system.pick(random)
+    }
+
+    fn after(&mut self, system: &mut S, steps: &[Step]) -> Result<(), Error> {
+        if let Some(Step::Act(action)) = steps.last() {
+            if self.run.len() == self.model.order {
+                self.run.drain(..1.min(self.model.order));
+            }
+            if self.model.order > 0 {
+                self.run
+                    .push(self.classes.of_action(system.actions(), *action));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{SEARCH, tests_of};
+    use super::*;
+    use crate::toys::{Buffer, Crossing, catalog};
+
+    const PUT: ActionId = ActionId(0);
+    const TAKE: ActionId = ActionId(1);
+    const LOOK: ActionId = ActionId(3);
+
+    fn learned(order: usize, tests: &[Test]) -> (Arc<Classes>, MarkovModel) {
+        let buffer = Buffer::new(1);
+        let classes = Arc::new(Classes::new(buffer.actions()));
+        let model = MarkovModel::learn(buffer.actions(), &classes, order, tests);
+        (classes, model)
+    }
+
+    #[test]
+    fn frequencies_are_learned_from_the_first_step_on() {
+        let mut test = Test::of([PUT, TAKE, PUT, PUT, LOOK]);
+        test.steps.insert(2, Step::Restart);
+        let (_, model) = learned(1, &[test]);
+        let [put, take, look] = [ClassId(0), ClassId(1), ClassId(3)];
+        let third = 1.0 / 3.0;
+        assert_eq!(
+            model.followers(&[put]),
+            [(put, third), (take, third), (look, third)]
+        );
+        assert_eq!(model.followers(&[take]), [], "a restart comes after it");
+    }
+
+    #[test]
+    fn what_is_written_can_be_read() {
+        let lines = ["go()", "say('%%%% 3')", "*3 wait()\n", "  stop()"];
+        let catalog = catalog(&[], &lines);
+        let classes = Classes::new(&catalog);
+        let test = Test::of([0, 1, 2, 5, 0, 1, 5, 3, 4, 0].map(ActionId));
+        for order in 0..4 {
+            let model = MarkovModel::learn(&catalog, &classes, order, [&test]);
+            let text = model.write(&classes);
+            assert_eq!(MarkovModel::read(&classes, &text), (model, vec![]));
+        }
+    }
+
+    #[test]
+    fn nonsense_is_named_with_its_line() {
+        let classes = Classes::new(&catalog(&[], &["go()"]));
+        let text = "one\nSTART CLASS\nEND CLASS\n0.5 %%%% go()\n0.5 go()\nSTART CLASS\nfly()\nEND CLASS\n1 %%%% go()";
+        let (model, problems) = MarkovModel::read(&classes, text);
+        assert_eq!(model.followers(&[]), [(ClassId(0), 0.5)]);
+        let lines: Vec<usize> = problems.iter().map(|problem| problem.line).collect();
+        assert_eq!(lines, [1, 5, 7]);
+    }
+
+    #[test]
+    fn tests_look_like_those_learned_from() {
+        let (classes, model) = learned(2, &[Test::of([PUT, PUT, TAKE, PUT, PUT, TAKE])]);
+        let mut markov = Markov::new(&classes, model, 1.0);
+        let tests = tests_of(&mut Buffer::new(usize::MAX), &mut markov, &SEARCH, 10);
+        let cycle = [PUT, PUT, TAKE].map(Step::Act);
+        for test in tests {
+            let ends_in_cycle = test.steps.windows(3).filter(|steps| *steps == cycle);
+            assert!(ends_in_cycle.count() > 15, "{test:?}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_done_now_is_not_chosen() {
+        let crossing = Crossing::default();
+        let classes = Arc::new(Classes::new(crossing.actions()));
+        let test = Test::of([Crossing::WAIT, Crossing::GO_AT_RED, Crossing::WAIT]);
+        let model = MarkovModel::learn(crossing.actions(), &classes, 1, [&test]);
+        let mut markov = Markov::new(&classes, model, 1.0);
+        let plan = super::super::Search {
+            length: 5,
+            ..SEARCH
+        };
+        assert_eq!(
+            tests_of(&mut Crossing::default(), &mut markov, &plan, 20).len(),
+            20
+        );
+    }
+}

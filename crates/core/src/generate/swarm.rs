@@ -1,0 +1,270 @@
+//! Swarm testing: each test does without some of the lines.
+//!
+//! A test in which everything happens a little seldom goes far in any direction: of pushing and popping in equal
+//! measure, the stack stays small. Leave half of the lines out, another half each time, and some test pushes only
+//! (Groce and others, *Swarm Testing*, 2012). It costs next to nothing and finds bugs that uniform choice does not, which is why
+//! most of what [`Auto`](super::Auto) does is swarm testing of some kind.
+//!
+//! Which lines are in is a [`Configuration`]. It is made so that what is in can be used: a line that fills the slots of
+//! another is of no use without that one, nor the other way round.
+
+mod configuration;
+pub mod directed;
+mod record;
+
+use std::sync::Arc;
+
+pub use configuration::{Configuration, Inclusion};
+pub use record::SwarmRecord;
+
+use super::class_draw::ClassDraw;
+use super::{Start, Strategy};
+use crate::{ActionId, Classes, Error, Random, System};
+
+/// When the configuration changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Switching {
+    /// With each test.
+    #[default]
+    PerTest,
+    /// Also within a test, after so many steps each.
+    Every(usize),
+    /// Also within a test, at so many random places.
+    Times(usize),
+}
+
+/// How a swarm is made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SwarmOptions {
+    /// How likely each class is to be in.
+    pub inclusion: Inclusion,
+    /// When another configuration is made.
+    pub switching: Switching,
+    /// Put in what those that are in need.
+    pub dependencies: bool,
+    /// Put in some use of what those that are in make.
+    pub force_parent: bool,
+    /// Leave nothing out: those that are in share this probability, the others the rest.
+    pub high: Option<f64>,
+}
+
+impl Default for SwarmOptions {
+    fn default() -> SwarmOptions {
+        SwarmOptions {
+            inclusion: Inclusion::default(),
+            switching: Switching::PerTest,
+            dependencies: true,
+            force_parent: true,
+            high: None,
+        }
+    }
+}
+
+/// Takes only actions of some classes, others in each test.
+///
+/// Where those leave nothing to do, any enabled action is taken: something must happen before they can.
+#[derive(Clone, Debug)]
+pub struct Swarm {
+    classes: Arc<Classes>,
+    options: SwarmOptions,
+    configuration: Configuration,
+    draw: ClassDraw,
+    weights: Vec<f64>,
+    steps: usize,
+    /// Where to switch, the next place last.
+    switches: Vec<usize>,
+}
+
+impl Swarm {
+    /// A swarm over these classes.
+    pub fn new(classes: &Arc<Classes>, options: SwarmOptions) -> Swarm {
+        Swarm {
+            draw: ClassDraw::new(classes),
+            classes: Arc::clone(classes),
+            options,
+            configuration: Configuration::default(),
+            weights: Vec::new(),
+            steps: 0,
+            switches: Vec::new(),
+        }
+    }
+
+    /// What is in at the moment.
+    pub fn configuration(&self) -> &Configuration {
+        &self.configuration
+    }
+
+    fn switch(&mut self, random: &mut Random) {
+        self.configuration = Configuration::draw(&self.classes, &self.options, random);
+        if let Some(high) = self.options.high {
+            let count = self.configuration.classes().len() as f64;
+            let others = self.classes.len() as f64 - count;
+            let weight = |class| match self.configuration.contains(class) {
+                true => high / count,
+                false => (1.0 - high) / others,
+            };
+            self.weights.clear();
+            self.weights.extend(self.classes.iter().map(weight));
+        }
+    }
+
+    fn is_time_to_switch(&mut self) -> bool {
+        match self.options.switching {
+            Switching::PerTest => false,
+            Switching::Every(steps) => self.steps > 0 && self.steps.is_multiple_of(steps.max(1)),
+            Switching::Times(_) => {
+                let now = self.switches.last() == Some(&self.steps);
+                while self.switches.last() == Some(&self.steps) {
+                    self.switches.pop();
+                }
+                now
+            }
+        }
+    }
+}
+
+impl<S: System + ?Sized> Strategy<S> for Swarm {
+    fn begin(
+        &mut self,
+        _system: &mut S,
+        start: &mut Start,
+        random: &mut Random,
+    ) -> Result<(), Error> {
+        self.steps = 0;
+        self.switches.clear();
+        if let Switching::Times(times) = self.options.switching {
+            let place = |_| random.below(start.length as u64) as usize;
+            self.switches.extend((0..times).map(place));
+            self.switches.sort_unstable_by(|one, next| next.cmp(one));
+        }
+        self.switch(random);
+        Ok(())
+    }
+
+    fn next(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
+        if self.is_time_to_switch() {
+            self.switch(random);
+        }
+        self.steps += 1;
+        if self.options.high.is_some() {
+            return self.draw.pick(system, &self.weights, random);
+        }
+        let picked = system.pick_among(self.configuration.templates(), random);
+        picked.or_else(|| system.pick(random))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{SEARCH, median_of_seeds, steps_to_failure, tests_of};
+    use super::super::{Search, Uniform};
+    use super::*;
+    use crate::toys::{Buffer, Counters};
+    use crate::{Step, Test};
+
+    fn classes_in(system: &impl System, classes: &Classes, steps: &[Step]) -> Vec<usize> {
+        let class = |step: &Step| match step {
+            Step::Act(action) => Some(classes.of_action(system.actions(), *action).0),
+            Step::Restart => None,
+        };
+        let mut found: Vec<usize> = steps.iter().filter_map(class).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    fn buffer_tests(switching: Switching) -> (Buffer, Arc<Classes>, Vec<Test>) {
+        let mut buffer = Buffer::new(usize::MAX);
+        let classes = Arc::new(Classes::new(buffer.actions()));
+        let options = SwarmOptions {
+            switching,
+            ..SwarmOptions::default()
+        };
+        let mut swarm = Swarm::new(&classes, options);
+        let tests = tests_of(&mut buffer, &mut swarm, &SEARCH, 60);
+        (buffer, classes, tests)
+    }
+
+    #[test]
+    fn each_test_has_its_own_lines() {
+        let (buffer, classes, tests) = buffer_tests(Switching::PerTest);
+        let mut seen: Vec<Vec<usize>> = tests
+            .iter()
+            .map(|test| classes_in(&buffer, &classes, &test.steps))
+            .collect();
+        seen.sort();
+        seen.dedup();
+        // Fifteen sets of four lines, without the empty one.
+        assert!(seen.len() > 11, "{seen:?}");
+    }
+
+    #[test]
+    fn lines_change_within_a_test_where_that_is_asked_for() {
+        let (buffer, classes, tests) = buffer_tests(Switching::Every(20));
+        let narrow = |steps: &[Step]| classes_in(&buffer, &classes, steps).len() < 4;
+        let parts = tests.iter().flat_map(|test| test.steps.chunks(20));
+        assert!(parts.filter(|steps| narrow(steps)).count() > 200);
+        let whole = tests.iter().filter(|test| narrow(&test.steps));
+        assert!(whole.count() < 15);
+
+        let (buffer, classes, tests) = buffer_tests(Switching::Times(4));
+        let narrow = |test: &&Test| classes_in(&buffer, &classes, &test.steps).len() < 4;
+        assert!(tests.iter().filter(narrow).count() < 20);
+    }
+
+    #[test]
+    fn swarm_finds_what_uniform_choice_hardly_does() {
+        let classes = Arc::new(Classes::new(Buffer::new(12).actions()));
+        let uniform = median_of_seeds(|seed| {
+            let plan = Search { seed, ..SEARCH };
+            steps_to_failure(&mut Buffer::new(12), &mut Uniform, &plan, 30_000)
+        });
+        assert_eq!(uniform, 30_000, "not found at all");
+        for (options, most) in [
+            (SwarmOptions::default(), 2_000),
+            (
+                SwarmOptions {
+                    switching: Switching::Every(25),
+                    ..SwarmOptions::default()
+                },
+                2_000,
+            ),
+            (
+                SwarmOptions {
+                    high: Some(0.95),
+                    ..SwarmOptions::default()
+                },
+                8_000,
+            ),
+        ] {
+            let swarm = median_of_seeds(|seed| {
+                let plan = Search { seed, ..SEARCH };
+                let mut swarm = Swarm::new(&classes, options.clone());
+                steps_to_failure(&mut Buffer::new(12), &mut swarm, &plan, 30_000)
+            });
+            assert!(swarm < most, "{swarm} steps with {options:?}");
+        }
+    }
+
+    #[test]
+    fn high_low_leaves_nothing_out() {
+        let mut counters = Counters::new(u64::MAX);
+        let classes = Arc::new(Classes::new(counters.actions()));
+        let options = SwarmOptions {
+            high: Some(0.9),
+            ..SwarmOptions::default()
+        };
+        let mut swarm = Swarm::new(&classes, options);
+        let plan = Search {
+            length: 1000,
+            ..SEARCH
+        };
+        for test in tests_of(&mut counters, &mut swarm, &plan, 20) {
+            assert_eq!(
+                classes_in(&counters, &classes, &test.steps),
+                [0, 1, 2, 3],
+                "in {test:?}"
+            );
+        }
+    }
+}
