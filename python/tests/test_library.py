@@ -372,7 +372,118 @@ def test_the_module_that_scripts_import(folder, monkeypatch):
     sys.modules.pop("sut", None)
 
 
+def failing_test(sut, length=60):
+    """A long test that fails in its last step."""
+    for seed in range(100):
+        test, passed = sut.make_test(length, random.Random(seed))
+        if passed is False:
+            return test
+    raise AssertionError("nothing fails")
+
+
+def test_reduction_by_any_predicate(buggy, counter):
+    test = failing_test(buggy)
+    short = buggy.reduce(test, buggy.fails)
+    assert list(map(str, short)) == ["stack0 = stack.Stack()", "stack0.top()"]
+    assert buggy.reduce(test, lambda test: buggy.fails_check(test)) == short
+
+    test = failing_test(counter)
+    both = lambda test: sum("add" in step.text for step in test) >= 2  # noqa: E731
+    assert len(counter.reduce(test, both)) == 2
+    with pytest.raises(ValueError, match="does not satisfy"):
+        counter.reduce(test, lambda test: False)
+
+    def angry(test):
+        raise ZeroDivisionError("no")
+
+    with pytest.raises(ZeroDivisionError):
+        counter.reduce(test, angry)
+
+
+def test_reduction_for_coverage(sound):
+    test, _ = sound.make_test(80, random.Random(1), check_prop=False)
+    branches = sound.curr_branches()
+    short = sound.reduce(test, sound.covers_branches(branches))
+    assert len(short) < 12
+    sound.replay(short)
+    assert sound.curr_branches() >= branches
+
+
+def test_normal_forms_and_what_else_a_test_could_be(counter, capsys):
+    tests = [
+        counter.reduce(failing_test(counter, length), counter.fails_check) for length in (60, 90)
+    ]
+    normal = [counter.normalize(test, counter.fails_check) for test in tests]
+    assert normal[0] == normal[1] and counter.fails_check(normal[0])
+    text = counter.generalize(normal[0], counter.fails_check)
+    assert "#  or " in text and capsys.readouterr().out.strip() == text.strip()
+
+
+def test_several_reductions_and_essential_steps(buggy):
+    test = failing_test(buggy)
+    short = buggy.reduce(test, buggy.fails)
+    assert short in buggy.reductions(test, buggy.fails)
+    dispensable, essential = buggy.reduce_essentials(short, test, buggy.fails)
+    assert dispensable or essential
+
+
+def test_tests_are_renamed_mutated_and_crossed(sound):
+    test = sound.replayable("int1 = 3#!#!stack1 = stack.Stack()#!#!stack1.push(int1)")
+    renamed = sound.alpha_convert(test)
+    assert list(map(str, renamed)) == ["int0 = 3", "stack0 = stack.Stack()", "stack0.push(int0)"]
+    assert sound.swap_pools(renamed, "int0", "int1")[0].text == "int1 = 3"
+    assert sound.swap_pools(renamed, "int0", "int1", after=1)[0].text == "int0 = 3"
+    with pytest.raises(ValueError, match="different pools"):
+        sound.swap_pools(test, "int0", "stack0")
+    rgen = random.Random(1)
+    assert len(sound.mutate(test, rgen, Pinsert=1.0)) == 4
+    assert len(sound.mutate(test, rgen, Pinsert=0.0)) == 3
+    for two_point in (False, True):
+        crossed = sound.crossover(test, renamed, rgen, twoPoint=two_point)
+        assert set(crossed) <= set(test) | set(renamed)
+
+
 # The scripts printed in the papers, but for Python 3's syntax and smaller numbers.
+
+
+def test_the_random_tester(counter, capsys):
+    sut, rgen = counter, random.Random(3)
+    NUM_TESTS, TEST_LENGTH = 10, 200
+    for _t in range(0, NUM_TESTS):
+        sut.restart()
+        for _s in range(0, TEST_LENGTH):
+            action = sut.randomEnabled(rgen)
+            r = sut.safely(action)
+            if len(sut.newBranches()) > 0:
+                print(time.time(), "NEW BRANCHES:", sut.newBranches())
+            if (not r) or (not sut.check()):
+                pred = sut.failsCheck if r else sut.fails
+                print("TEST FAILED:", sut.error())
+                R = sut.reduce(sut.test(), pred)
+                N = sut.normalize(R, pred)
+                sut.generalize(N, pred)
+                break
+        else:
+            continue
+        break
+    out = capsys.readouterr().out
+    assert "NEW BRANCHES:" in out and "TEST FAILED:" in out and "# STEP 0" in out
+
+
+def test_the_conversation(sound, capsys):
+    sut, r = sound, random.Random(8)
+    (t1, ok) = sut.makeTest(100, r)
+    assert ok is True
+    sut.prettyPrintTest(t1)
+    assert "# STEP 99" in capsys.readouterr().out
+    place = next(number for number, step in enumerate(t1) if step.text.startswith("int0 = "))
+    t1[place] = sut.playable(t1[place][0].replace(t1[place].text[-1], "5"))
+    (t2, ok) = sut.makeTest(100, r)
+    t3 = t1 + t2
+    sut.replay(t3)
+    bc = sut.currBranches()
+    t4 = sut.reduce(t3, sut.coversBranches(bc))
+    assert len(t4) < 20
 
 
 def test_the_loop_of_a_breadth_first_search(counter):

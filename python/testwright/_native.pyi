@@ -265,6 +265,76 @@ class Sut:
     def covers_same(self, test: Iterable[Action]) -> _Predicate:
         """A predicate: does a test touch all that this test touches?"""
 
+    # Transforming. Arguments that TSTL has and that make no difference here are accepted.
+    def reduce(
+        self,
+        test: Iterable[Action],
+        pred: _Predicate,
+        keep_last: bool = False,
+        try_fast: bool = True,
+        **others: Any,
+    ) -> Test:
+        """The shortest test that still satisfies a predicate, in which no single step can be left out."""
+    def normalize(
+        self,
+        test: Iterable[Action],
+        pred: _Predicate,
+        keep_last: bool = False,
+        speed: str = "FAST",
+        no_reassigns: bool = False,
+        try_fast: bool = True,
+        **others: Any,
+    ) -> Test:
+        """Rewrites a test into a simple one that others would come to as well."""
+    def generalize(
+        self,
+        test: Iterable[Action],
+        pred: _Predicate,
+        keep_last: bool = False,
+        silent: bool = False,
+        fresh: bool = True,
+        speed: str = "FAST",
+        **others: Any,
+    ) -> str:
+        """Prints a test with comments that say what else could stand there, and returns that text."""
+    def reductions(
+        self,
+        test: Iterable[Action],
+        pred: _Predicate,
+        keep_last: bool = False,
+        recursive: int = 1,
+        use_classes: bool = True,
+        limit: int | None = None,
+        **others: Any,
+    ) -> list[Test]:
+        """Several different reductions of a test."""
+    def reduce_essentials(
+        self,
+        test: Iterable[Action],
+        original: Iterable[Action],
+        pred: _Predicate,
+        keep_last: bool = False,
+        limit: int = 500,
+        **others: Any,
+    ) -> tuple[list[tuple[Test, Test]], list[Test]]:
+        """Which steps of a reduced test the original one needs, and which can be made up for by others."""
+    def alpha_convert(self, test: Iterable[Action], **others: Any) -> Test:
+        """The same test with its slots numbered in order of their first use."""
+    def swap_pools(self, test: Iterable[Action], one: str, other: str, after: int = 0) -> Test:
+        """A test in which two slots have changed places from some step on."""
+    def mutate(
+        self, test: Iterable[Action], rgen: Random | None = None, p_insert: float = 0.2
+    ) -> Test:
+        """A test in which, somewhere, any action was inserted or put in place of another."""
+    def crossover(
+        self,
+        t1: Iterable[Action],
+        t2: Iterable[Action],
+        rgen: Random | None = None,
+        two_point: bool = False,
+    ) -> Test:
+        """The beginning of one test and the end of another; with two points, then the end of the first."""
+
     # Measuring.
     @property
     def measures_coverage(self) -> bool:

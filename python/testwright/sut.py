@@ -6,10 +6,13 @@ import re
 
 from testwright import _native
 
+#: Arguments that TSTL spells in a way of its own.
+ODD_ARGUMENTS = {"Pinsert": "p_insert"}
+
 
 def _snake(name: str) -> str:
     """`randomEnabled` -> `random_enabled`."""
-    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
+    return ODD_ARGUMENTS.get(name) or re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
 
 
 class Sut(_native.Sut):
@@ -28,12 +31,12 @@ ANCESTOR_NAMES = {
     **{
         name: _snake(name)
         for name in """
-            actionClass actionClasses actOrder allBranches allEnabled allStatements coversAll coversBranches coversSame
+            actionClass actionClasses actOrder allBranches allEnabled allStatements alphaConvert coversAll coversBranches coversSame
             coversStatements currBranches currStatements enableAll eqFail essentialClasses failsAny failsCheck
             getOkExceptions getPoolStates getPropCode getRefCode captureReplay loadTest makeTest moduleLocations
             newBranches newCurrBranches newCurrStatements newStatements poolUses prettyName prettyPrintRemoved
-            prettyPrintTest randomEnabled randomEnabledClassProbs randomEnabledPred randomEnableds refRaised replayUntil
-            saveTest setLog setReplayBacktrack shallowState stepNondeterministic stopRelax trajectoryItem uniqueVals
+            prettyPrintTest randomEnabled randomEnabledClassProbs randomEnabledPred randomEnableds reduceEssentials refRaised replayUntil
+            saveTest setLog setReplayBacktrack shallowState stepNondeterministic stopRelax swapPools trajectoryItem uniqueVals
         """.split()
     },
 }
@@ -53,5 +56,7 @@ def _with_ancestor_arguments(name):
 
 for _old, _new in ANCESTOR_NAMES.items():
     setattr(Sut, _old, _with_ancestor_arguments(_new))
-for _name in ("replay", "fails", "nondeterministic"):
+for _name in (
+    "crossover fails generalize mutate nondeterministic normalize reduce reductions replay".split()
+):
     setattr(Sut, _name, _with_ancestor_arguments(_name))

@@ -2,6 +2,7 @@
 //! notebooks, `main` a door to the command line.
 
 mod action;
+mod lent;
 mod state;
 mod sut;
 

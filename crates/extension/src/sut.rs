@@ -8,6 +8,7 @@ mod judging;
 mod looking;
 mod measuring;
 mod saving;
+mod transforming;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,0 +1,85 @@
+//! A system that algorithms of the core work on while functions of the caller use it, too.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use testwright_core::{ActionId, Catalog, Error, Outcome, Random, System, TemplateSet};
+
+use crate::sut::Sut;
+
+/// Takes hold of the system for each call and lets go of it at once.
+pub(crate) struct Lent<'a, 'py> {
+    sut: &'a Bound<'py, Sut>,
+    catalog: Arc<Catalog>,
+}
+
+impl<'a, 'py> Lent<'a, 'py> {
+    pub(crate) fn new(sut: &'a Bound<'py, Sut>) -> Lent<'a, 'py> {
+        Lent {
+            sut,
+            catalog: Arc::clone(&sut.borrow().catalog),
+        }
+    }
+}
+
+impl System for Lent<'_, '_> {
+    fn actions(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    fn reset(&mut self) -> Result<(), Error> {
+        Sut::restart(self.sut).map_err(|error| Error::new(error.to_string()))
+    }
+
+    fn is_enabled(&mut self, action: ActionId) -> bool {
+        Sut::is_enabled(self.sut, action).unwrap_or(false)
+    }
+
+    fn pick(&mut self, random: &mut Random) -> Option<ActionId> {
+        let picked = Sut::with(self.sut, |system| system.pick(random));
+        picked.ok().flatten()
+    }
+
+    fn pick_among(&mut self, templates: &TemplateSet, random: &mut Random) -> Option<ActionId> {
+        let picked = Sut::with(self.sut, |system| system.pick_among(templates, random));
+        picked.ok().flatten()
+    }
+
+    fn step(&mut self, action: ActionId) -> Outcome {
+        let outcome = Sut::with(self.sut, |system| system.step(action));
+        outcome.unwrap_or(Outcome::Interrupted)
+    }
+
+    fn expected(&mut self) -> String {
+        Sut::with(self.sut, |system| system.expected()).unwrap_or_default()
+    }
+
+    fn check(&mut self) -> Outcome {
+        let outcome = Sut::with(self.sut, |system| system.check());
+        outcome.unwrap_or(Outcome::Interrupted)
+    }
+
+    fn enabled(&mut self) -> Vec<ActionId> {
+        Sut::with(self.sut, |system| system.enabled()).unwrap_or_default()
+    }
+}
+
+/// What a function of the caller raised while the core was at work.
+#[derive(Default)]
+pub(crate) struct Raised(pub(crate) Option<PyErr>);
+
+impl Raised {
+    /// Keeps an exception, and makes an error of it that ends the work.
+    pub(crate) fn keep(&mut self, error: PyErr) -> Error {
+        let message = error.to_string();
+        self.0 = Some(error);
+        Error::new(message)
+    }
+
+    /// The exception, or else this error as one.
+    pub(crate) fn or(self, error: &dyn std::fmt::Display) -> PyErr {
+        self.0
+            .unwrap_or_else(|| PyRuntimeError::new_err(error.to_string()))
+    }
+}
