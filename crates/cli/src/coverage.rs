@@ -44,7 +44,8 @@ impl CoverageArguments {
         }
     }
 
-    fn is_wanted(&self) -> bool {
+    /// Whether somebody wants to see what is measured.
+    pub(crate) fn is_wanted(&self) -> bool {
         self.coverage || self.coverage_harness || !self.coverage_report.is_empty()
     }
 

@@ -52,6 +52,26 @@ fn unreadable(path: &Path, error: &io::Error) -> Error {
     }
 }
 
+/// A test itself, or the `.test` files in a folder and below, in order of their names.
+pub(crate) fn tests_below(path: &Path) -> Result<Vec<PathBuf>, Error> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let unreadable = |error: io::Error| unreadable(path, &error);
+    let mut entries: Vec<PathBuf> = Vec::new();
+    for entry in fs::read_dir(path).map_err(unreadable)? {
+        entries.push(entry.map_err(unreadable)?.path());
+    }
+    entries.sort();
+    let mut tests = Vec::new();
+    for entry in entries {
+        if entry.is_dir() || entry.extension().is_some_and(|ending| ending == "test") {
+            tests.extend(tests_below(&entry)?);
+        }
+    }
+    Ok(tests)
+}
+
 fn not_utf8(path: &Path, valid: &[u8]) -> Error {
     let line = valid.iter().filter(|byte| **byte == b'\n').count() + 1;
     Error::new(format!(

@@ -135,6 +135,8 @@ pub(crate) fn load<'py>(
         draw: Draw::default(),
         problems: collector
             .as_ref()
+            // Who did not ask for a report does not care what it would lack.
+            .filter(|_| options.measured != Measured::ModulesIfPossible)
             .map(|collector| unknown_sources(&context.harness, collector))
             .unwrap_or_default(),
         assumption_violated: false,
@@ -179,8 +181,11 @@ fn collector<'py>(
             .map(Path::to_path_buf)
             .unwrap_or_default(),
     };
-    let collector = Collector::start(interpreter, &choice).map_err(LoadError::Failed)?;
-    Ok(Some(collector))
+    match Collector::start(interpreter, &choice) {
+        Ok(collector) => Ok(Some(collector)),
+        Err(_) if measured == Measured::ModulesIfPossible => Ok(None),
+        Err(error) => Err(LoadError::Failed(error)),
+    }
 }
 
 /// `source:` lines that name nothing, as problems of the harness.

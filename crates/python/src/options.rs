@@ -32,6 +32,8 @@ pub enum Measured {
     Nothing,
     /// What the `source:` lines of the harness name; without any, local modules and those that the harness imports.
     Modules,
+    /// That, unless this interpreter is one whose code cannot be measured.
+    ModulesIfPossible,
     /// That, and the raw code in the harness itself.
     ModulesAndHarness,
 }

@@ -1,6 +1,6 @@
 //! `testwright regress`: replay a suite of saved tests.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use testwright_core::replay::{ReplayOptions, replay};
@@ -13,7 +13,7 @@ use super::SystemArguments;
 use super::replay::UntilInterrupted;
 use crate::console::{Console, Look};
 use crate::coverage::{CoverageArguments, Reached};
-use crate::files::{Destination, TextFile};
+use crate::files::{Destination, TextFile, tests_below};
 use crate::{ExitStatus, Trouble, duration, load, quantity, report};
 
 /// Replay a suite of saved tests, and report like a test runner
@@ -98,11 +98,7 @@ impl Regress {
     fn files(&self) -> Result<Vec<TextFile>, Trouble> {
         let mut files = Vec::new();
         for path in &self.tests {
-            if path.is_dir() {
-                files.extend(tests_below(path)?);
-            } else {
-                files.push(path.clone());
-            }
+            files.extend(tests_below(path)?);
         }
         if files.is_empty() {
             let error = Error::new("there are no tests to replay")
@@ -181,28 +177,6 @@ impl Regress {
         }
         console.flush();
     }
-}
-
-/// The `.test` files in a folder and below, in order of their names.
-fn tests_below(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let unreadable = |error| {
-        let message = format!("cannot read the folder `{}`: {error}", folder.display());
-        Error::new(message)
-    };
-    let mut entries: Vec<PathBuf> = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
-        entries.push(entry.map_err(unreadable)?.path());
-    }
-    entries.sort();
-    let mut tests = Vec::new();
-    for path in entries {
-        if path.is_dir() {
-            tests.extend(tests_below(&path)?);
-        } else if path.extension().is_some_and(|ending| ending == "test") {
-            tests.push(path);
-        }
-    }
-    Ok(tests)
 }
 
 fn verdict(system: &PythonSystem<'_>, trace: &Trace) -> Verdict {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use testwright_core::generate::{Progress, Search, search};
+use testwright_core::generate::{Progress, Search};
 use testwright_core::{Error, System};
 use testwright_python::{Options, Output, PythonSystem};
 
@@ -20,11 +20,13 @@ mod confirm;
 mod finding;
 mod json;
 mod last_words;
+mod strategy;
 
 use campaign::Campaign;
 use finding::Finding;
 use json::{FailureReport, Report};
 use last_words::LastWords;
+use strategy::StrategyArguments;
 
 /// Search for failures with random tests, and reduce what is found
 ///
@@ -48,6 +50,7 @@ Examples:
   testwright run stack.tstl --seed 7 --tests 1000    the same thousand tests each time
   testwright run stack.tstl --json | jq .failures    for scripts
   testwright run stack.tstl --coverage-report html   which lines and branches the tests reach
+  testwright run stack.tstl --strategy swarm         leave out some lines of the harness in each test
 
 Exit status: 0 nothing found, 1 a failure was found, 2 could not do what was asked."
 )]
@@ -102,6 +105,9 @@ pub(crate) struct Run {
     json: bool,
 
     #[command(flatten)]
+    strategy: StrategyArguments,
+
+    #[command(flatten)]
     coverage: CoverageArguments,
 
     #[command(flatten)]
@@ -117,7 +123,7 @@ impl Run {
         let kept = kept.transpose()?;
         let reports = self.coverage.prepare()?;
         let options = Options {
-            measured: self.coverage.measured(),
+            measured: self.strategy.measured(self.coverage.measured()),
             ..self.system.options(self.output())
         };
         let plan = self.plan();
@@ -156,19 +162,20 @@ impl Run {
         (folder, kept): (OutputFolder, Option<OutputFolder>),
         reports: &Reports,
     ) -> Result<ExitStatus, Trouble> {
+        let mut strategy = self.strategy.chosen(console, system)?;
         console.keep_quiet(self.json);
         self.say_plan(console, system, &plan);
         let started = Instant::now();
         let last_words = LastWords::prepare(plan.seed, system.actions(), started, self.json);
         let mut campaign = Campaign::new(self, console, folder, kept, started, plan, last_words);
         campaign.note_coverage(system, || "loading the harness".to_owned());
-        let searched = search(system, &plan, &mut campaign);
+        let searched = strategy.search(system, &plan, &mut campaign);
         testwright_python::never_mind();
         let mut result = campaign.into_outcome(searched);
         system.flush();
         say_summary(console, &result);
         let coverage = match (system.coverage(), result.reached.take()) {
-            (Some(collector), Some(reached)) => {
+            (Some(collector), Some(reached)) if self.coverage.is_wanted() => {
                 let coverage = reached.into_report(collector, reports);
                 reports.write(console, &coverage, |console, table| console.say(table))?;
                 Some(coverage)

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use testwright_core::generate::{Found, Made, Progress, Search, SearchWatcher, Summary};
-use testwright_core::{Error, System, Test, saved};
+use testwright_core::{Error, System, TargetId, Test, saved};
 use testwright_python::PythonSystem;
 use testwright_report::Attribution;
 
@@ -102,8 +102,20 @@ impl<'s, 'c> Campaign<'s, 'c> {
         system: &PythonSystem<'_>,
         name: impl FnOnce() -> String,
     ) {
+        self.note(system, &[], name);
+    }
+
+    /// The same, together with what the strategy was told of.
+    fn note(
+        &mut self,
+        system: &PythonSystem<'_>,
+        told: &[TargetId],
+        name: impl FnOnce() -> String,
+    ) {
         if let Some(collector) = system.coverage() {
-            self.reached.note(name, collector.take_new());
+            let mut targets = told.to_vec();
+            targets.extend(collector.take_new());
+            self.reached.note(name, targets);
         }
     }
 
@@ -136,11 +148,14 @@ impl<'py> SearchWatcher<PythonSystem<'py>> for Campaign<'_, '_> {
     }
 
     fn made(&mut self, system: &PythonSystem<'py>, made: Made<'_>) -> ControlFlow<()> {
-        self.note_coverage(system, || format!("test {}", made.number + 1));
+        self.note(system, made.new, || format!("test {}", made.number + 1));
         let Some(kept) = &mut self.kept else {
             return ControlFlow::Continue(());
         };
-        let test = Test::of_steps(made.steps.to_vec());
+        let test = Test {
+            steps: made.steps.to_vec(),
+            remarks: made.remarks.to_vec(),
+        };
         let notes = self.desk.notes(made.number, made.failure);
         let text = saved::write(system.actions(), &test, &notes);
         match kept.write(&format!("test-{}.test", made.number + 1), &text) {
