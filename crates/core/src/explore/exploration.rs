@@ -32,6 +32,8 @@ pub struct Exploration {
     pub deadlocked: u64,
     /// Tests that lead to states the watcher looked for, in the order in which they were found.
     pub goals: Vec<Test>,
+    /// How many such states there are.
+    pub reached: u64,
     /// Which states counted as one; `None` if none did.
     pub matching: Option<Likeness>,
     /// Memory was full and states were no longer remembered, so that some were visited more than once.

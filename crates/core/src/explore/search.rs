@@ -68,6 +68,7 @@ fn nothing(matching: Option<Likeness>, going_back: Choice) -> Exploration {
         deadlocks: Vec::new(),
         deadlocked: 0,
         goals: Vec::new(),
+        reached: 0,
         matching,
         forgot: false,
         going_back,
@@ -165,7 +166,7 @@ impl<S: System + ?Sized, K> Search<'_, '_, '_, S, K> {
         self.go_to(START)?;
         let arrival = Arrival::New(self.fingerprint()?);
         self.enter(START, arrival, 0)?;
-        Ok(())
+        self.stop_at_goal()
     }
 
     fn go_to(&mut self, visit: Visit) -> Result<(), Halt> {
@@ -216,11 +217,15 @@ impl<S: System + ?Sized, K> Search<'_, '_, '_, S, K> {
         }
     }
 
-    /// Nobody comes back to a visit. Those of remembered states stay, so that their tests can be made; in a tree of
-    /// tests that is not a stack, later visits build on them.
+    /// Nobody comes back to a visit. The first one of a remembered state stays, so that its test can be made. In a tree
+    /// of tests that is not a stack, later visits build on it.
     fn release(&mut self, visit: Visit, number: Option<u32>) {
+        let first = match (number, &self.visited) {
+            (Some(number), Some(visited)) => visited.visit(number) == visit,
+            _ => false,
+        };
         let tree = self.visited.is_none() && !self.frontier.newest_first();
-        self.walker.release(visit, number.is_some() || tree);
+        self.walker.release(visit, first || tree);
     }
 
     /// The actions to take in the state the system is in, last one first. Tells whether it is a deadlock.
@@ -279,10 +284,14 @@ impl<S: System + ?Sized, K> Search<'_, '_, '_, S, K> {
                 self.fail(from.visit, action, failure)?;
             }
         }
-        if self.plan.stop_at_goal && !self.found.goals.is_empty() {
-            return Err(Halt::Stop(Reason::GoalFound));
+        self.stop_at_goal()
+    }
+
+    fn stop_at_goal(&self) -> Result<(), Halt> {
+        match self.plan.stop_at_goal && self.found.reached > 0 {
+            true => Err(Halt::Stop(Reason::GoalFound)),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     fn fail(&mut self, from: Visit, action: ActionId, failure: Failure) -> Result<(), Halt> {
@@ -410,10 +419,10 @@ impl<S: System + ?Sized, K> Search<'_, '_, '_, S, K> {
         progress.depth = progress.depth.max(depth as usize);
         let system = &mut *self.walker.explorer.system;
         self.watcher.entered(system, state, depth as usize);
-        if self.watcher.is_goal(system) && self.found.goals.len() < self.plan.most_tests {
-            self.found.goals.push(self.walker.links.test(visit, &[]));
-            if visit == START && self.plan.stop_at_goal {
-                return Err(Halt::Stop(Reason::GoalFound));
+        if self.watcher.is_goal(system) {
+            self.found.reached += 1;
+            if self.found.goals.len() < self.plan.most_tests {
+                self.found.goals.push(self.walker.links.test(visit, &[]));
             }
         }
         if follow && (depth as usize) < limit {

@@ -6,7 +6,7 @@ use super::automaton::{Automaton, Letter, MOST_ATOMS};
 use super::formula::{Atom, Formula};
 use super::graph::{Edge, Graph};
 use super::product::{Product, Run};
-use super::shorten::shorten;
+use super::shorten::Shortener;
 use crate::explore::{
     Exploration, ExploreWatcher, Explorer, Order, Plan, Progress, Reach, StateId, Transition,
 };
@@ -139,7 +139,7 @@ impl<S: System + ?Sized, K> Explorer<'_, S, K> {
         }
         let Builder {
             caller,
-            mut vocabulary,
+            vocabulary,
             graph,
             found,
             ..
@@ -156,18 +156,19 @@ impl<S: System + ?Sized, K> Explorer<'_, S, K> {
             None if exploration.is_complete() => Answer::Holds,
             None => Answer::NothingFound(exploration.reach.clone()),
             Some(run) => {
-                let rough = rough(&run);
-                let steps = exploration.steps;
-                Answer::Violated(shorten(
-                    self,
+                let shortener = Shortener {
+                    explorer: self,
                     formula,
-                    &automaton,
-                    &mut vocabulary,
+                    automaton: &automaton,
+                    vocabulary,
                     caller,
-                    &plan,
-                    rough,
-                    steps,
-                )?)
+                    plan: &plan,
+                    progress: Progress {
+                        steps: exploration.steps,
+                        ..Progress::default()
+                    },
+                };
+                Answer::Violated(shortener.shorten(rough(&run))?)
             }
         };
         Ok(Judgement {

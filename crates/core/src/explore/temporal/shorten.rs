@@ -17,62 +17,16 @@ enum Trial {
     Stopped,
 }
 
-struct Shortener<'a, 's, S: ?Sized, K> {
-    explorer: &'a mut Explorer<'s, S, K>,
-    formula: &'a Formula,
+/// All it takes to run a counterexample again.
+pub(super) struct Shortener<'a, 's, S: ?Sized, K> {
+    pub(super) explorer: &'a mut Explorer<'s, S, K>,
+    pub(super) formula: &'a Formula,
     /// Of the formula's negation.
-    automaton: &'a Automaton,
-    vocabulary: &'a mut Vocabulary,
-    caller: &'a mut dyn Atoms<S>,
-    plan: &'a Plan,
-    progress: Progress,
-}
-
-/// Runs a counterexample again, then leaves out steps of its prefix and its lap as long as it stays one.
-#[expect(clippy::too_many_arguments, reason = "all that judging knows")]
-pub(super) fn shorten<S: System + ?Sized, K>(
-    explorer: &mut Explorer<'_, S, K>,
-    formula: &Formula,
-    automaton: &Automaton,
-    vocabulary: &mut Vocabulary,
-    caller: &mut dyn Atoms<S>,
-    plan: &Plan,
-    rough: Counterexample,
-    steps: u64,
-) -> Result<Counterexample, Error> {
-    let mut shortener = Shortener {
-        explorer,
-        formula,
-        automaton,
-        vocabulary,
-        caller,
-        plan,
-        progress: Progress {
-            steps,
-            ..Progress::default()
-        },
-    };
-    let mut best = Candidate {
-        prefix: actions(&rough.prefix),
-        lap: actions(&rough.lap),
-        ending: rough.ending,
-    };
-    match shortener.run(&best)? {
-        Trial::Violates => {}
-        Trial::Stopped => return Ok(rough),
-        Trial::Useless => {
-            let message = "a counterexample that was found is none when it is run again";
-            let help = "a system must do the same after each reset, and states with the same fingerprint must be the same";
-            return Err(Error::new(message).with_help(help));
-        }
-    }
-    shortener.shorten(&mut best)?;
-    Ok(Counterexample {
-        prefix: Test::of(best.prefix),
-        lap: Test::of(best.lap),
-        ending: best.ending,
-        confirmed: true,
-    })
+    pub(super) automaton: &'a Automaton,
+    pub(super) vocabulary: Vocabulary,
+    pub(super) caller: &'a mut dyn Atoms<S>,
+    pub(super) plan: &'a Plan,
+    pub(super) progress: Progress,
 }
 
 fn actions(test: &Test) -> Vec<ActionId> {
@@ -121,20 +75,43 @@ impl Candidate {
 }
 
 impl<S: System + ?Sized, K> Shortener<'_, '_, S, K> {
-    fn shorten(&mut self, best: &mut Candidate) -> Result<(), Error> {
-        'again: loop {
-            for candidate in best.shorter() {
-                match self.run(&candidate)? {
-                    Trial::Violates => {
-                        *best = candidate;
-                        continue 'again;
-                    }
-                    Trial::Useless => {}
-                    Trial::Stopped => return Ok(()),
-                }
+    /// Runs a counterexample again, then leaves out steps of its prefix and its lap as long as it stays one.
+    pub(super) fn shorten(mut self, rough: Counterexample) -> Result<Counterexample, Error> {
+        let mut best = Candidate {
+            prefix: actions(&rough.prefix),
+            lap: actions(&rough.lap),
+            ending: rough.ending,
+        };
+        match self.run(&best)? {
+            Trial::Violates => {}
+            Trial::Stopped => return Ok(rough),
+            Trial::Useless => {
+                let message = "a counterexample that was found is none when it is run again";
+                let help = "a system must do the same after each reset, and states with the same fingerprint must be the same";
+                return Err(Error::new(message).with_help(help));
             }
-            return Ok(());
         }
+        while let Some(better) = self.better(&best)? {
+            best = better;
+        }
+        Ok(Counterexample {
+            prefix: Test::of(best.prefix),
+            lap: Test::of(best.lap),
+            ending: best.ending,
+            confirmed: true,
+        })
+    }
+
+    /// The first shorter candidate that violates the formula, too, if there is time to find one.
+    fn better(&mut self, best: &Candidate) -> Result<Option<Candidate>, Error> {
+        for candidate in best.shorter() {
+            match self.run(&candidate)? {
+                Trial::Violates => return Ok(Some(candidate)),
+                Trial::Useless => {}
+                Trial::Stopped => return Ok(None),
+            }
+        }
+        Ok(None)
     }
 
     fn run(&mut self, candidate: &Candidate) -> Result<Trial, Error> {
