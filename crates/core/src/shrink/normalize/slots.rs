@@ -6,7 +6,7 @@
 
 use super::super::alpha::Numbering;
 use super::super::dataflow::{self, Slot, definitions, mentioned, with_definition};
-use super::super::reuse::{life, mentions, renamed};
+use super::super::reuse::{life as life_of, mentions, renamed};
 use super::super::trials::Stop;
 use super::Normalizer;
 use crate::{Catalog, Step, System};
@@ -63,7 +63,7 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
         for index in 0..self.steps().len() {
             for slot in definitions(self.catalog(), self.steps()[index]) {
                 for lower in 0..slot.1 {
-                    for order in [Moved::Nothing, Moved::OthersBefore, Moved::DefinitionAfter] {
+                    for order in Moved::ALL {
                         let Some(places) =
                             order.places(self.catalog(), self.steps(), index, slot, lower)
                         else {
@@ -129,9 +129,21 @@ enum Moved {
     OthersBefore,
     /// The definition goes to just before its first use.
     DefinitionAfter,
+    /// The definition and all its uses go to before the other value is put there.
+    LifeBefore,
+    /// The definition and all its uses go to after the last use of the other value.
+    LifeAfter,
 }
 
 impl Moved {
+    const ALL: [Moved; 5] = [
+        Moved::Nothing,
+        Moved::OthersBefore,
+        Moved::DefinitionAfter,
+        Moved::LifeBefore,
+        Moved::LifeAfter,
+    ];
+
     /// The new order of the steps, unless it is the old one.
     fn places(
         self,
@@ -142,7 +154,7 @@ impl Moved {
         lower: u32,
     ) -> Option<Vec<usize>> {
         let all = 0..steps.len();
-        let life = life(catalog, steps, index, slot);
+        let life = life_of(catalog, steps, index, slot);
         match self {
             Moved::Nothing => Some(all.collect()),
             Moved::OthersBefore => {
@@ -167,6 +179,23 @@ impl Moved {
                 let before = before.filter(|place| *place != index);
                 Some(before.chain([index]).chain(first..steps.len()).collect())
             }
+            Moved::LifeBefore | Moved::LifeAfter => {
+                let target = (slot.0, lower);
+                let fills = |place: &usize| definitions(catalog, steps[*place]).contains(&target);
+                let other = (0..index).rev().find(fills)?;
+                let border = match self {
+                    Moved::LifeBefore => other,
+                    _ => life_of(catalog, steps, other, target)
+                        .last()
+                        .map(|last| last + 1)?,
+                };
+                let is_moved = |place: &usize| *place == index || life.contains(place);
+                let moved = all.clone().filter(is_moved);
+                let before = (0..border).filter(|place| !is_moved(place));
+                let after = (border..steps.len()).filter(|place| !is_moved(place));
+                let places: Vec<usize> = before.chain(moved).chain(after).collect();
+                (!places.is_sorted()).then_some(places)
+            }
         }
     }
 }
@@ -174,7 +203,7 @@ impl Moved {
 /// The test with the value that is put into `slot` at `index` in another slot, up to its last use.
 fn with_life_in(catalog: &Catalog, steps: &[Step], index: usize, slot: Slot, to: u32) -> Vec<Step> {
     let mut changed = steps.to_vec();
-    for place in life(catalog, steps, index, slot) {
+    for place in life_of(catalog, steps, index, slot) {
         changed[place] = renamed(catalog, steps[place], slot, (slot.0, to));
     }
     changed[index] = with_definition(catalog, steps[index], slot, to);

@@ -39,7 +39,7 @@ fn the_exact_test_each_toy_comes_to() {
             "counter1.add(int2)",
         ],
         &fast,
-        expect!["int0 = 4; counter0 = Counter(); counter0.add(int0); counter0.add(int0) (52 runs)"],
+        expect!["int0 = 4; counter0 = Counter(); counter0.add(int0); counter0.add(int0) (40 runs)"],
     );
     check(
         &mut Stack::default(),
