@@ -26,7 +26,9 @@ def version():
 
 def search(harness, *options, seed=1, status=0, limit=120):
     """Runs a search; its time, and its result as JSON."""
-    command = [*COMMAND, "run", harness.name, "--json", "--seed", seed, *options]
+    # Uniform choice is what the others do, too.
+    strategy = () if "--strategy" in options else ("--strategy", "random")
+    command = [*COMMAND, "run", harness.name, "--json", "--seed", seed, *strategy, *options]
     done = run(command, harness.parent, limit)
     done.or_complain(*([status] if isinstance(status, int) else status))
     # Words of warning may stand before it and after it.

@@ -46,7 +46,7 @@ def test_the_written_pytest_file_fails_alone(testwright):
 
 
 def test_nothing_found(testwright):
-    done = testwright("run", "sound.tstl", "--tests", "20", "--seed", "1")
+    done = testwright("run", "sound.tstl", "--tests", "20", "--seed", "1", "--strategy", "random")
     last = done.stdout.splitlines()[-1]
     assert last.startswith("Ran 20 tests, 2,000 steps in ")
     assert last.endswith(" (seed 1): no failure found")
@@ -84,7 +84,7 @@ def test_json(testwright):
 
 def test_json_of_a_run_that_finds_nothing(testwright):
     report = json.loads(
-        testwright("run", "sound.tstl", "--json", "--tests", "3", "--seed", "1").stdout
+        testwright("run", "sound.tstl", "--json", "--tests", "3", "--length", "100").stdout
     )
     assert (report["tests"], report["steps"], report["failures"]) == (3, 300, [])
 
@@ -126,7 +126,7 @@ def test_keep_going_counts_equal_failures(testwright):
     harness = (testwright.folder / "stack.tstl").read_text()
     testwright.write("two.tstl", harness.replace("{IndexError} ", ""))
     done = testwright(
-        "run", "two.tstl", "--keep-going", "--tests", "30", "--seed", "3", "--json", status=1
+        "run", "two.tstl", "--keep-going", "--tests", "30", "--seed", "3", "--json", "--strategy", "random", status=1
     )
     report = json.loads(done.stdout)
     assert report["tests"] == 30

@@ -70,15 +70,14 @@ pub(crate) struct Run {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one::<u64>)]
     tests: Option<u64>,
 
-    /// How many steps a test may have
+    /// How many steps to choose for a test [default: 100; `auto` also tries shorter and longer ones]
     #[arg(
         long,
         value_name = "N",
-        default_value = "100",
         allow_negative_numbers = true,
         value_parser = at_least_one::<u32>
     )]
-    length: u32,
+    length: Option<u32>,
 
     /// Leave failing tests as they were found
     #[arg(long)]
@@ -116,6 +115,7 @@ pub(crate) struct Run {
 
 impl Run {
     const USUAL_TIME: Duration = Duration::from_secs(30);
+    const USUAL_LENGTH: u32 = 100;
 
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
         let folder = OutputFolder::of_findings(&self.folder())?;
@@ -162,7 +162,9 @@ impl Run {
         (folder, kept): (OutputFolder, Option<OutputFolder>),
         reports: &Reports,
     ) -> Result<ExitStatus, Trouble> {
-        let mut strategy = self.strategy.chosen(console, system)?;
+        let mut strategy = self
+            .strategy
+            .chosen(console, system, self.length.is_some())?;
         console.keep_quiet(self.json);
         self.say_plan(console, system, &plan);
         let started = Instant::now();
@@ -205,7 +207,7 @@ impl Run {
         Search {
             seed: self.seed.unwrap_or_else(draw_seed),
             tests: self.tests,
-            length: self.length as usize,
+            length: self.length.unwrap_or(Run::USUAL_LENGTH) as usize,
             check: !self.system.no_check,
         }
     }
@@ -230,7 +232,7 @@ impl Run {
             self.harness.display(),
             report::actions_from_lines(system.harness()),
             plan.seed,
-            quantity::of(u64::from(self.length), "step"),
+            quantity::of(plan.length as u64, "step"),
         ));
         console.flush();
     }

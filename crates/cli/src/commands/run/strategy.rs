@@ -79,18 +79,27 @@ impl StrategyArguments {
         }
     }
 
-    /// The strategy, made for a system.
+    /// The strategy, made for a system. A length that somebody asked for is kept to.
     pub(super) fn chosen<'py>(
         &self,
         console: &mut Console<'_>,
         system: &mut PythonSystem<'py>,
+        is_length_fixed: bool,
     ) -> Result<Chosen<'py>, Trouble> {
         let classes = Arc::new(Classes::new(system.actions()));
         let boxed: Box<dyn Strategy<PythonSystem<'py>>> = match self.strategy {
             Name::Auto => {
-                return Ok(match system.coverage() {
-                    Some(_) => Chosen::Auto(Box::new(Auto::new(&classes, NewCoverage))),
-                    None => Chosen::Other(Box::new(Auto::new(&classes, NothingNew))),
+                return Ok(match (system.coverage(), is_length_fixed) {
+                    (Some(_), false) => Chosen::Auto(Box::new(Auto::new(&classes, NewCoverage))),
+                    (Some(_), true) => {
+                        let auto = Auto::new(&classes, NewCoverage);
+                        Chosen::Auto(Box::new(auto.with_fixed_length()))
+                    }
+                    (None, false) => Chosen::Other(Box::new(Auto::new(&classes, NothingNew))),
+                    (None, true) => {
+                        let auto = Auto::new(&classes, NothingNew);
+                        Chosen::Other(Box::new(auto.with_fixed_length()))
+                    }
                 });
             }
             Name::Random => return Ok(Chosen::Uniform),
