@@ -87,7 +87,8 @@ class Recording:
         same(in_program, written.properties, "properties in the program")
         tallied = self.folder / "tallied.tstl"
         tallied.write_text(_tallied(self.harness.read_text(encoding="utf-8")), encoding="utf-8")
-        command = [*ours.COMMAND, "run", tallied.name, "--seed", SEED, "--tests", self.tests]
+        options = ["--seed", SEED, "--tests", self.tests, "--strategy", "random"]
+        command = [*ours.COMMAND, "run", tallied.name, *options]
         return self._tally(command), in_program
 
     def _tally(self, command):

@@ -58,6 +58,8 @@ COMMANDS = [
     "run",
     "replay",
     "reduce",
+    "normalize",
+    "generalize",
     "regress",
     "standalone",
     "compile",
@@ -70,7 +72,7 @@ def test_every_option_is_explained(command):
     text = (ROOT / "docs/guide/commands.md").read_text(encoding="utf-8")
     common = rows(text, "These are common to")
     explained = rows(text, f"## {command}\n") | {"--help"}
-    if command in {"run", "replay", "reduce", "regress", "standalone"}:
+    if command in {"run", "replay", "reduce", "normalize", "generalize", "regress", "standalone"}:
         explained |= common
     if command in {"run", "replay", "regress"}:
         explained |= rows(text, "lines and branches the tests reach")

@@ -84,7 +84,7 @@ def test_json(testwright):
 
 def test_json_of_a_run_that_finds_nothing(testwright):
     report = json.loads(
-        testwright("run", "sound.tstl", "--json", "--tests", "3", "--length", "100").stdout
+        testwright("run", "sound.tstl", "--json", "--tests", "3", "--strategy", "random").stdout
     )
     assert (report["tests"], report["steps"], report["failures"]) == (3, 300, [])
 
@@ -126,7 +126,17 @@ def test_keep_going_counts_equal_failures(testwright):
     harness = (testwright.folder / "stack.tstl").read_text()
     testwright.write("two.tstl", harness.replace("{IndexError} ", ""))
     done = testwright(
-        "run", "two.tstl", "--keep-going", "--tests", "30", "--seed", "3", "--json", "--strategy", "random", status=1
+        "run",
+        "two.tstl",
+        "--keep-going",
+        "--tests",
+        "30",
+        "--seed",
+        "3",
+        "--json",
+        "--strategy",
+        "random",
+        status=1,
     )
     report = json.loads(done.stdout)
     assert report["tests"] == 30

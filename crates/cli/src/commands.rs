@@ -10,6 +10,8 @@ mod check;
 mod compile;
 mod cover;
 mod expand;
+mod generalize;
+mod normalize;
 mod reduce;
 mod regress;
 mod replay;
@@ -51,6 +53,8 @@ pub(crate) enum Command {
     Run(run::Run),
     Replay(replay::Replay),
     Reduce(reduce::Reduce),
+    Normalize(normalize::Normalize),
+    Generalize(generalize::Generalize),
     Regress(regress::Regress),
     Standalone(standalone::Standalone),
     Compile(compile::Compile),
@@ -65,6 +69,8 @@ impl Command {
             Command::Run(run) => run.run(console),
             Command::Replay(replay) => replay.run(console),
             Command::Reduce(reduce) => reduce.run(console),
+            Command::Normalize(normalize) => normalize.run(console),
+            Command::Generalize(generalize) => generalize.run(console),
             Command::Regress(regress) => regress.run(console),
             Command::Standalone(standalone) => standalone.run(console),
             Command::Compile(compile) => compile.run(console),

@@ -2,7 +2,9 @@
 
 use std::time::Instant;
 
-use testwright_core::shrink::{ReduceError, ReduceOptions, reduce as reduce_test};
+use testwright_core::shrink::{
+    NormalizeOptions, ReduceError, ReduceOptions, SameFailure, Shrinker, Shrunk, Speed,
+};
 use testwright_core::{Failure, Test};
 use testwright_python::{Hook, PythonSystem};
 
@@ -30,6 +32,20 @@ impl Reduced {
     }
 }
 
+/// How far to go in making a test simpler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Aim {
+    /// As few steps as possible.
+    Short,
+    /// Then simple ones, as far as that takes no more work than was done for the first.
+    Simple,
+    /// Then the simplest ones, whatever work that takes.
+    Normal(Speed),
+}
+
+/// To simplify, so many runs are worth it even if reducing took fewer.
+const FEW_RUNS: u64 = 60;
+
 /// Reduces a test. Ctrl-C ends it with the best test so far.
 pub(crate) fn reduce(
     console: &mut Console<'_>,
@@ -37,6 +53,7 @@ pub(crate) fn reduce(
     test: &Test,
     failure: &Failure,
     options: &ReduceOptions,
+    aim: Aim,
 ) -> Result<Reduced, ReduceError> {
     let started = Instant::now();
     let mut pulse = Pulse::new();
@@ -51,10 +68,10 @@ pub(crate) fn reduce(
         !testwright_python::interrupted()
     };
     system.call_hook(Hook::BeforeReduce);
-    let reduction = reduce_test(system, test, failure, options, &mut proceed);
+    let shrunk = shrink(system, test, failure, options, aim, &mut proceed);
     system.call_hook(Hook::AfterReduce);
     console.clear_status();
-    let reduction = match reduction {
+    let (shrunk, runs) = match shrunk {
         Err(ReduceError::Error(_)) if testwright_python::interrupted() => {
             return Ok(Reduced::unchanged(
                 test,
@@ -62,23 +79,61 @@ pub(crate) fn reduce(
                 "since you interrupted it",
             ));
         }
-        reduction => reduction?,
+        shrunk => shrunk?,
     };
     let story = format!(
         "Reduced from {} to {} in {} ({}){}:",
         quantity::grouped(test.len() as u64),
-        quantity::of(reduction.test.len() as u64, "step"),
-        quantity::of(reduction.runs, "run"),
+        quantity::of(shrunk.test.len() as u64, "step"),
+        quantity::of(runs, "run"),
         duration::show(started.elapsed()),
-        if reduction.minimal {
+        if shrunk.complete {
             ""
         } else {
             "; interrupted, so it may not be the shortest"
         },
     );
     Ok(Reduced {
-        test: reduction.test,
-        failure: reduction.failure,
+        failure: shrunk.failure.unwrap_or_else(|| failure.clone()),
+        test: shrunk.test,
         story,
     })
+}
+
+/// The simpler test, and how many runs that took.
+fn shrink(
+    system: &mut PythonSystem<'_>,
+    test: &Test,
+    failure: &Failure,
+    options: &ReduceOptions,
+    aim: Aim,
+    proceed: &mut dyn FnMut() -> bool,
+) -> Result<(Shrunk, u64), ReduceError> {
+    let mut goal = SameFailure(failure.clone());
+    let mut shrinker = Shrinker::new(system, &mut goal, options, proceed);
+    let mut shrunk = shrinker.reduce(test)?;
+    let runs = shrinker.effort().runs;
+    let speed = match aim {
+        Aim::Short => None,
+        Aim::Simple => {
+            // By number and not by time, so that the same seed gives the same test.
+            shrinker = shrinker.with_budget(runs + runs.max(FEW_RUNS));
+            Some(Speed::Fast)
+        }
+        Aim::Normal(speed) => Some(speed),
+    };
+    if let (Some(speed), true) = (speed, shrunk.complete) {
+        let options = NormalizeOptions {
+            speed,
+            no_reassigns: false,
+        };
+        let simple = shrinker.normalize(&shrunk.test, &options)?;
+        // Out of budget is not interrupted: what was reduced before is as short as can be.
+        shrunk = Shrunk {
+            complete: simple.complete || aim == Aim::Simple && !testwright_python::interrupted(),
+            ..simple
+        };
+    }
+    let runs = shrinker.effort().runs;
+    Ok((shrunk, runs))
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use testwright_core::replay::{ReplayOptions, replay};
-use testwright_core::shrink::{Method, ReduceError, ReduceOptions};
+use testwright_core::shrink::{Method, ReduceError, ReduceOptions, Speed};
 use testwright_core::{Catalog, Error, Failure, System, Test, saved};
 use testwright_python::{Output, PythonSystem};
 
@@ -11,7 +11,7 @@ use super::SystemArguments;
 use super::replay::UntilInterrupted;
 use crate::console::Console;
 use crate::files::Destination;
-use crate::reducing::{self, Reduced};
+use crate::reducing::{self, Aim, Reduced};
 use crate::{ExitStatus, Trouble, load, report};
 
 /// Shorten a failing test to the steps that matter
@@ -49,18 +49,42 @@ pub(crate) struct Reduce {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
+    /// `normalize` does more.
+    #[arg(skip = Aim::Short)]
+    aim: Aim,
+
     #[command(flatten)]
     system: SystemArguments,
 }
 
 impl Reduce {
+    /// The same for a test that is to be normalised.
+    pub(super) fn normalizing(
+        test: PathBuf,
+        harness: PathBuf,
+        output: Option<PathBuf>,
+        speed: Speed,
+        system: SystemArguments,
+    ) -> Reduce {
+        Reduce {
+            output: Some(output.unwrap_or_else(|| beside(&test, "normal"))),
+            test,
+            harness,
+            ddmin: false,
+            keep_last: false,
+            aim: Aim::Normal(speed),
+            system,
+        }
+    }
+
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
         let options = self.system.options(Output::Drop);
         let destination = self.destination()?;
         let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>, test| {
             let failure = self.failure(system, &test)?;
-            let reduced = reducing::reduce(console, system, &test, &failure, &self.options())
-                .map_err(|error| self.explain(error))?;
+            let reduced =
+                reducing::reduce(console, system, &test, &failure, &self.options(), self.aim)
+                    .map_err(|error| self.explain(error))?;
             let text = self.text(system.actions(), &reduced);
             let Some(place) = destination.file() else {
                 console.tell(reduced.story.trim_end_matches(':'));
@@ -81,7 +105,10 @@ impl Reduce {
 
     /// The test itself may be replaced, for what is left of it fails in the same way.
     fn destination(&self) -> Result<Destination, Error> {
-        let path = self.output.clone().unwrap_or_else(|| beside(&self.test));
+        let path = self
+            .output
+            .clone()
+            .unwrap_or_else(|| beside(&self.test, "reduced"));
         Destination::prepare(&path, &[(&self.harness, "the harness")])
     }
 
@@ -140,10 +167,10 @@ fn note(name: &str, text: impl ToString) -> (String, String) {
     (name.to_owned(), text.to_string())
 }
 
-/// `NAME.reduced.test` for `NAME.test` and `NAME.full.test`.
-fn beside(test: &Path) -> PathBuf {
+/// `NAME.reduced.test`, say, for `NAME.test` and `NAME.full.test`.
+fn beside(test: &Path, word: &str) -> PathBuf {
     let name = test.file_name().unwrap_or_default().to_string_lossy();
     let stem = name.strip_suffix(".test").unwrap_or(&name);
     let stem = stem.strip_suffix(".full").unwrap_or(stem);
-    test.with_file_name(format!("{stem}.reduced.test"))
+    test.with_file_name(format!("{stem}.{word}.test"))
 }

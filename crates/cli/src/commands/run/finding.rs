@@ -12,7 +12,7 @@ use super::last_words::LastWords;
 use super::{Run, confirm};
 use crate::console::{Console, Look};
 use crate::files::OutputFolder;
-use crate::reducing::{self, Reduced};
+use crate::reducing::{self, Aim, Reduced};
 use crate::{quantity, report};
 
 /// A failure, as it was kept.
@@ -193,7 +193,8 @@ impl Desk<'_> {
             return Ok(Reduced::unchanged(test, failure, "as you wished"));
         }
         system.set_output(Output::Drop)?;
-        let reduced = reducing::reduce(console, system, test, failure, &self.options());
+        let reduced =
+            reducing::reduce(console, system, test, failure, &self.options(), Aim::Simple);
         system.set_output(self.run.output())?;
         reduced
     }

@@ -1,0 +1,128 @@
+//! `testwright generalize`: what else a failing test could be.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use testwright_core::replay::{ReplayOptions, replay};
+use testwright_core::shrink::{
+    GeneralizeOptions, ReduceError, ReduceOptions, SameFailure, Shrinker, Speed,
+};
+use testwright_core::{Error, Step, System, Test};
+use testwright_python::{Output, PythonSystem};
+
+use super::SystemArguments;
+use super::replay::UntilInterrupted;
+use crate::console::Console;
+use crate::pulse::Pulse;
+use crate::{ExitStatus, Trouble, duration, load, quantity, report};
+
+/// Show what else could stand in a failing test, and still it would fail
+///
+/// Tells of each step which other actions could take its place, where a fresh value would do, which steps
+/// can trade places, and which can be in any order. What was tried is told as a fact, what was concluded
+/// from samples as probable. The test should be reduced, and better normalised, before.
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  testwright generalize failure-1.test --harness stack.tstl
+  testwright generalize failure-1.test --harness stack.tstl --thorough
+
+Exit status: 1 the test fails (as it should), 2 could not do what was asked."
+)]
+pub(crate) struct Generalize {
+    /// The test, which must fail
+    test: PathBuf,
+
+    /// The harness it was made from
+    #[arg(long, value_name = "FILE")]
+    harness: PathBuf,
+
+    /// Try much more
+    #[arg(long)]
+    thorough: bool,
+
+    /// Do not look for fresh values
+    #[arg(long)]
+    no_fresh: bool,
+
+    #[command(flatten)]
+    system: SystemArguments,
+}
+
+impl Generalize {
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+        let options = self.system.options(Output::Drop);
+        let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>, test: Test| {
+            self.generalize(console, system, &test)
+        };
+        load::with_test(console, &self.harness, &self.test, &options, work)
+    }
+
+    fn generalize(
+        &self,
+        console: &mut Console<'_>,
+        system: &mut PythonSystem<'_>,
+        test: &Test,
+    ) -> Result<ExitStatus, Trouble> {
+        let check = !self.system.no_check;
+        let trace = replay(
+            system,
+            test,
+            &ReplayOptions { check },
+            &mut UntilInterrupted,
+        )?;
+        if trace.interrupted {
+            return Err(Trouble::Interrupted);
+        }
+        let Some(failure) = trace.failure().cloned() else {
+            let message = format!("the test `{}` does not fail", self.test.display());
+            let error = Error::new(message).with_help("only a failing test can be generalised");
+            return Err(error.into());
+        };
+        let started = Instant::now();
+        let mut pulse = Pulse::new();
+        let mut proceed = || {
+            let Some(now) = pulse.beat() else {
+                return true;
+            };
+            console.status(|| format!("generalising, {}", duration::show(now - started)));
+            !testwright_python::interrupted()
+        };
+        let mut goal = SameFailure(failure.clone());
+        let options = ReduceOptions {
+            check,
+            ..ReduceOptions::default()
+        };
+        let catalog = system.actions().clone();
+        let mut shrinker = Shrinker::new(system, &mut goal, &options, &mut proceed);
+        let options = GeneralizeOptions {
+            speed: match self.thorough {
+                true => Speed::Thorough,
+                false => Speed::Fast,
+            },
+            fresh: !self.no_fresh,
+        };
+        let found = shrinker.generalize(test, &options);
+        let runs = shrinker.effort().runs;
+        drop(shrinker);
+        console.clear_status();
+        let found = found.map_err(|error| match error {
+            ReduceError::Error(error) => error,
+            error => Error::new(format!("`{}`: {error}", self.test.display())),
+        })?;
+        let text = found.show(&|step| match step {
+            Step::Act(action) => catalog.text(action),
+            Step::Restart => String::from("<<RESTART>>"),
+        });
+        console.say(text.trim_end());
+        report::say_failure(console, &failure, 0);
+        console.tell(format_args!(
+            "{} in {}",
+            quantity::of(runs, "run"),
+            duration::show(started.elapsed())
+        ));
+        Ok(ExitStatus::FailureFound)
+    }
+}

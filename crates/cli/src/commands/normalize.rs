@@ -1,0 +1,56 @@
+//! `testwright normalize`: the simplest test of its kind.
+
+use std::path::PathBuf;
+
+use testwright_core::shrink::Speed;
+
+use super::SystemArguments;
+use super::reduce::Reduce;
+use crate::console::Console;
+use crate::{ExitStatus, Trouble};
+
+/// Rewrite a failing test into the simplest of its kind
+///
+/// The test is reduced first. Then its steps are replaced by simpler ones (lower slots, smaller values,
+/// lines further up in the harness) and put in order, as long as it fails in the same way. Different tests
+/// for one bug mostly end as the same test. It is written beside the test, as NAME.normal.test for
+/// NAME.test, unless `-o` says otherwise. Ctrl-C ends the work with the best test so far.
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  testwright normalize failure-1.test --harness stack.tstl
+  testwright normalize failure-1.test --harness stack.tstl --thorough -o simple.test
+
+Exit status: 1 the normalised test fails (as it should), 2 could not do what was asked."
+)]
+pub(crate) struct Normalize {
+    /// The test, which must fail
+    test: PathBuf,
+
+    /// The harness it was made from
+    #[arg(long, value_name = "FILE")]
+    harness: PathBuf,
+
+    /// Try much more
+    #[arg(long)]
+    thorough: bool,
+
+    /// Where to write the test, `-` for standard output
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    system: SystemArguments,
+}
+
+impl Normalize {
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+        let speed = match self.thorough {
+            true => Speed::Thorough,
+            false => Speed::Fast,
+        };
+        Reduce::normalizing(self.test, self.harness, self.output, speed, self.system).run(console)
+    }
+}
