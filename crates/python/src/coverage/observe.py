@@ -77,7 +77,12 @@ class Sources:
             path = getattr(module, "__file__", None)
             loader = getattr(getattr(module, "__spec__", None), "loader", None)
             is_observed = hasattr(loader, "observed_by")
-            if (self.chosen or is_observed) and name != "__main__" and path and self.wants(name, path):
+            if (
+                (self.chosen or is_observed)
+                and name != "__main__"
+                and path
+                and self.wants(name, path)
+            ):
                 del sys.modules[name]
 
 
