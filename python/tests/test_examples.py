@@ -14,7 +14,10 @@ import pytest
 from terminal import run
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-FOLDERS = sorted(path for path in EXAMPLES.iterdir() if path.is_dir())
+#: Those in Rust are run by `cargo test`.
+FOLDERS = sorted(
+    path for path in EXAMPLES.iterdir() if path.is_dir() and not list(path.glob("*.rs"))
+)
 UPDATE = bool(os.environ.get("UPDATE_EXPECTATIONS"))
 
 # 0.3ms, 0.25s, 12s, 1m 02s

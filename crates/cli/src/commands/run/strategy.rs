@@ -25,7 +25,7 @@ pub(super) struct StrategyArguments {
     #[arg(long, value_name = "NAME", value_enum, default_value = "auto")]
     strategy: Name,
 
-    /// What `markov`, `probabilities` and `sequences` work with: a file, or for `sequences` a folder of tests
+    /// What `markov`, `probabilities` and `sequences` work with: a file, or a folder of tests
     #[arg(long, value_name = "PATH")]
     from: Option<PathBuf>,
 
