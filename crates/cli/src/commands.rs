@@ -10,6 +10,7 @@ mod check;
 mod compile;
 mod cover;
 mod expand;
+mod explore;
 mod reduce;
 mod regress;
 mod replay;
@@ -49,6 +50,7 @@ pub(crate) enum Command {
     Check(check::Check),
     Expand(expand::Expand),
     Run(run::Run),
+    Explore(explore::Explore),
     Replay(replay::Replay),
     Reduce(reduce::Reduce),
     Regress(regress::Regress),
@@ -63,6 +65,7 @@ impl Command {
             Command::Check(check) => check.run(console),
             Command::Expand(expand) => expand.run(console),
             Command::Run(run) => run.run(console),
+            Command::Explore(explore) => explore.run(console),
             Command::Replay(replay) => replay.run(console),
             Command::Reduce(reduce) => reduce.run(console),
             Command::Regress(regress) => regress.run(console),
