@@ -224,7 +224,7 @@ pub trait ExploreWatcher<S: ?Sized> {
     fn took(&mut self, _system: &mut S, _transition: &Transition) {}
 
     /// Told of each failing test that is kept, at once: an exploration that ends in an error loses what it found.
-    fn failed(&mut self, _test: &Test, _failure: &Failure) {}
+    fn failed(&mut self, _system: &mut S, _test: &Test, _failure: &Failure) {}
 
     /// Told when all actions of a state were taken, and how many there were. Not told of states at the depth limit,
     /// unless no action was enabled.

@@ -8,7 +8,7 @@ use testwright_core::explore::temporal::{Answer, Parsed};
 use testwright_core::explore::{
     Choice, Explorer, Failures, GoingBack, Order as SearchOrder, Plan, Reach, Reason,
 };
-use testwright_core::{Error, Failure, Likeness, Test};
+use testwright_core::{Error, Failure, Likeness, System, Test};
 use testwright_python::{Output, PythonSystem};
 
 use super::SystemArguments;
@@ -287,7 +287,14 @@ impl Explore {
         console.keep_quiet(self.json);
         let going_back = self.choose_way_back(system)?;
         self.say_plan(console, system, &going_back);
-        let outcome = self.outcome(console, system, &questions, formula.as_ref(), going_back);
+        let outcome = self.outcome(
+            console,
+            system,
+            &questions,
+            formula.as_ref(),
+            &mut desk,
+            going_back,
+        );
         testwright_python::never_mind();
         console.clear_status();
         let (outcome, trouble) = outcome.map_err(|error| self.advise(error))?;
@@ -329,13 +336,14 @@ impl Explore {
         system: &mut PythonSystem<'py>,
         questions: &Questions<'py>,
         formula: Option<&Parsed>,
+        desk: &mut Desk<'_>,
         going_back: Choice,
     ) -> Result<(Outcome, Option<Error>), Error> {
         let plan = Plan {
             going_back: Some(going_back.by),
             ..self.plan()
         };
-        let mut guide = Guide::new(self, console, questions);
+        let mut guide = Guide::new(self, console, questions, desk, system.actions());
         let started = Instant::now();
         let mut explorer = Explorer::of(system).with_copies().with_fingerprints();
         let explored = match formula {

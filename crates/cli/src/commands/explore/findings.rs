@@ -8,6 +8,7 @@ use testwright_core::shrink::ReduceOptions;
 use testwright_core::{Failure, System, Test, saved};
 use testwright_python::{PythonSystem, Style};
 
+use super::json::FailureReport;
 use super::questions::Questions;
 use super::verdict::steps;
 use super::{Explore, Outcome};
@@ -82,6 +83,29 @@ impl<'e> Desk<'e> {
         kept
     }
 
+    /// Writes a failing test as soon as it is found, in case that nothing can be done with it any more later.
+    pub(super) fn keep_at_once(
+        &mut self,
+        system: &PythonSystem<'_>,
+        test: &Test,
+        failure: &Failure,
+        number: usize,
+    ) -> FailureReport {
+        let name = format!("failure-{number}.test");
+        let text = self.failing(system, test, failure);
+        // If this fails, it is tried again at the end, and told then.
+        let _ = self.findings.write(&name, &text);
+        let found = KeptFailure {
+            kept: KeptTest {
+                test: test.clone(),
+                file: self.findings.file(&name).shown().to_owned(),
+                reproduced: true,
+            },
+            failure: failure.clone(),
+        };
+        FailureReport::new(&found, system.actions())
+    }
+
     fn take_in_failure(
         &mut self,
         console: &mut Console<'_>,
@@ -116,9 +140,8 @@ impl<'e> Desk<'e> {
         console.say("");
         report::say_test(console, system.actions(), &test, &failure);
         console.say("");
-        let note = ("failure", format!("{}: {}", failure.kind, failure.message));
         let name = format!("failure-{number}.test");
-        let text = self.text(system, &test, &[note]);
+        let text = self.failing(system, &test, &failure);
         let file = self.findings.file(&name).shown().to_owned();
         let mut files = vec![(name, text)];
         let name = format!("test_failure_{number}.py");
@@ -265,6 +288,11 @@ impl<'e> Desk<'e> {
             None => true,
             Some(again) => again.is_some_and(|again| again.is_same_as(failure)),
         }
+    }
+
+    fn failing(&self, system: &PythonSystem<'_>, test: &Test, failure: &Failure) -> String {
+        let note = format!("{}: {}", failure.kind, failure.message);
+        self.text(system, test, &[("failure", note)])
     }
 
     fn text(&self, system: &PythonSystem<'_>, test: &Test, notes: &[(&str, String)]) -> String {

@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 use rustc_hash::FxHashMap;
 use testwright_core::explore::temporal::Atoms;
 use testwright_core::explore::{ExploreWatcher, Progress};
-use testwright_core::{ActionId, Error, Failure, System, Test};
+use testwright_core::{ActionId, Catalog, Error, Failure, System, Test};
 use testwright_python::PythonSystem;
 
 use super::Explore;
+use super::findings::Desk;
 use super::last_words::LastWords;
 use super::questions::Questions;
 use crate::console::Console;
@@ -22,10 +23,11 @@ pub(super) enum Stop {
     Interrupted,
 }
 
-pub(super) struct Guide<'g, 'c, 'py> {
+pub(super) struct Guide<'g, 'c, 'e, 'py> {
     explore: &'g Explore,
     console: &'g mut Console<'c>,
     questions: &'g Questions<'py>,
+    desk: &'g mut Desk<'e>,
     /// Whether an action may be taken, as far as was asked.
     allowed: FxHashMap<ActionId, bool>,
     pub(super) progress: Progress,
@@ -40,7 +42,7 @@ pub(super) struct Guide<'g, 'c, 'py> {
     last_words: LastWords,
 }
 
-impl<'g, 'c, 'py> Guide<'g, 'c, 'py> {
+impl<'g, 'c, 'e, 'py> Guide<'g, 'c, 'e, 'py> {
     /// Between two plain lines of progress.
     const PAUSE: Duration = Duration::from_secs(5);
 
@@ -48,12 +50,15 @@ impl<'g, 'c, 'py> Guide<'g, 'c, 'py> {
         explore: &'g Explore,
         console: &'g mut Console<'c>,
         questions: &'g Questions<'py>,
-    ) -> Guide<'g, 'c, 'py> {
+        desk: &'g mut Desk<'e>,
+        catalog: &Catalog,
+    ) -> Guide<'g, 'c, 'e, 'py> {
         let started = Instant::now();
         Guide {
             explore,
             console,
             questions,
+            desk,
             allowed: FxHashMap::default(),
             progress: Progress::default(),
             failures: Vec::new(),
@@ -62,7 +67,7 @@ impl<'g, 'c, 'py> Guide<'g, 'c, 'py> {
             started,
             pulse: Pulse::new(),
             last_line: started,
-            last_words: LastWords::prepare(),
+            last_words: LastWords::prepare(catalog, explore.json),
         }
     }
 
@@ -117,7 +122,7 @@ impl<'g, 'c, 'py> Guide<'g, 'c, 'py> {
     }
 }
 
-impl<'py> ExploreWatcher<PythonSystem<'py>> for Guide<'_, '_, 'py> {
+impl<'py> ExploreWatcher<PythonSystem<'py>> for Guide<'_, '_, '_, 'py> {
     fn proceed(&mut self, progress: &Progress) -> bool {
         self.may_proceed(progress)
     }
@@ -141,13 +146,15 @@ impl<'py> ExploreWatcher<PythonSystem<'py>> for Guide<'_, '_, 'py> {
         number.map_or(i64::MAX, in_order)
     }
 
-    fn failed(&mut self, test: &Test, failure: &Failure) {
+    fn failed(&mut self, system: &mut PythonSystem<'py>, test: &Test, failure: &Failure) {
         self.failures.push((test.clone(), failure.clone()));
-        self.last_words.note_failure();
+        let number = self.failures.len();
+        let report = self.desk.keep_at_once(system, test, failure, number);
+        self.last_words.note_failure(report);
     }
 }
 
-impl<'py> Atoms<PythonSystem<'py>> for Guide<'_, '_, 'py> {
+impl<'py> Atoms<PythonSystem<'py>> for Guide<'_, '_, '_, 'py> {
     fn holds(&mut self, system: &mut PythonSystem<'py>, predicate: &str) -> Result<bool, Error> {
         self.questions.holds(system, predicate)
     }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use testwright_core::explore::temporal::{Answer, Ending};
-use testwright_core::explore::{GoingBack, Reach, Reason};
+use testwright_core::explore::{GoingBack, Progress, Reach, Reason};
 use testwright_core::{Catalog, System, Test};
 use testwright_python::PythonSystem;
 
@@ -13,7 +13,7 @@ use super::{Explore, Outcome, Stop};
 use crate::report;
 
 /// What an exploration came to.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub(super) struct Report {
     states: u64,
     transitions: u64,
@@ -41,8 +41,8 @@ pub(super) struct Report {
     interrupted: bool,
 }
 
-#[derive(Serialize)]
-struct FailureReport {
+#[derive(Clone, Serialize)]
+pub(super) struct FailureReport {
     kind: &'static str,
     message: String,
     steps: usize,
@@ -110,11 +110,33 @@ impl Report {
             deadlocks: outcome.deadlocked,
             deadlock: outcome.deadlock.as_ref().map(labels),
             failures: failures
-                .map(|failure| failure_report(failure, catalog))
+                .map(|failure| FailureReport::new(failure, catalog))
                 .collect(),
             goal: goal_report(explore, questions, outcome, kept, catalog),
             formula: formula_report(explore, outcome, catalog),
             interrupted: outcome.stop == Some(Stop::Interrupted),
+        }
+    }
+
+    /// An exploration that was ended by force.
+    pub(super) fn ended(
+        progress: &Progress,
+        size: (u64, usize),
+        failures: Vec<FailureReport>,
+    ) -> Report {
+        let (actions, templates) = size;
+        Report {
+            states: progress.states,
+            transitions: progress.transitions,
+            steps: progress.steps,
+            depth: progress.depth,
+            actions,
+            templates,
+            all_tests_up_to: Some(0),
+            stopped: Some("interrupted"),
+            failures,
+            interrupted: true,
+            ..Report::default()
         }
     }
 
@@ -147,14 +169,16 @@ fn stopped(explore: &Explore, outcome: &Outcome) -> Option<&'static str> {
     })
 }
 
-fn failure_report(found: &KeptFailure, catalog: &Catalog) -> FailureReport {
-    FailureReport {
-        kind: found.failure.kind.name(),
-        message: found.failure.message.clone(),
-        steps: found.kept.test.len(),
-        test: report::step_labels(catalog, &found.kept.test),
-        file: found.kept.file.display().to_string(),
-        reproduced: found.kept.reproduced,
+impl FailureReport {
+    pub(super) fn new(found: &KeptFailure, catalog: &Catalog) -> FailureReport {
+        FailureReport {
+            kind: found.failure.kind.name(),
+            message: found.failure.message.clone(),
+            steps: found.kept.test.len(),
+            test: report::step_labels(catalog, &found.kept.test),
+            file: found.kept.file.display().to_string(),
+            reproduced: found.kept.reproduced,
+        }
     }
 }
 
