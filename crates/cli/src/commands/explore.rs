@@ -26,6 +26,7 @@ mod verdict;
 
 use findings::{Desk, Kept};
 use guide::{Guide, Stop};
+use last_words::LastWords;
 use questions::Questions;
 
 /// Visit every state that a harness can reach, each once
@@ -285,14 +286,23 @@ impl Explore {
     ) -> Result<ExitStatus, Trouble> {
         let questions = Questions::compile(self, console, system, formula.as_ref())?;
         console.keep_quiet(self.json);
-        let going_back = self.choose_way_back(system)?;
+        // The trial takes steps already, and may get stuck in one.
+        let last_words = LastWords::prepare(system.actions(), self.json);
+        let going_back = match self.choose_way_back(system) {
+            Err(Trouble::Interrupted) if self.json => {
+                console.keep_quiet(false);
+                console.say(last_words.report().to_json());
+                return Err(Trouble::Interrupted);
+            }
+            choice => choice?,
+        };
         self.say_plan(console, system, &going_back);
         let outcome = self.outcome(
             console,
             system,
             &questions,
             formula.as_ref(),
-            &mut desk,
+            (&mut desk, last_words),
             going_back,
         );
         testwright_python::never_mind();
@@ -336,14 +346,14 @@ impl Explore {
         system: &mut PythonSystem<'py>,
         questions: &Questions<'py>,
         formula: Option<&Parsed>,
-        desk: &mut Desk<'_>,
+        (desk, last_words): (&mut Desk<'_>, LastWords),
         going_back: Choice,
     ) -> Result<(Outcome, Option<Error>), Error> {
         let plan = Plan {
             going_back: Some(going_back.by),
             ..self.plan()
         };
-        let mut guide = Guide::new(self, console, questions, desk, system.actions());
+        let mut guide = Guide::new(self, console, questions, desk, last_words);
         let started = Instant::now();
         let mut explorer = Explorer::of(system).with_copies().with_fingerprints();
         let explored = match formula {

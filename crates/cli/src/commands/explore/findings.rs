@@ -199,7 +199,7 @@ impl<'e> Desk<'e> {
             goal.text()
         ));
         console.say("");
-        report::say_steps(console, system.actions(), test);
+        report::say_steps(console, system.actions(), test, 1);
         console.say("");
         let reproduced = match self.replay(system, test) {
             None => true,
@@ -235,18 +235,22 @@ impl<'e> Desk<'e> {
         console.say(format_args!("{title}: {formula}"));
         console.say("");
         let lap = run.lap.len();
-        if run.prefix.is_empty() {
-            console.say("  from the start");
-        } else {
-            report::say_steps(console, system.actions(), &run.prefix);
-        }
+        let test_is_empty = run.prefix.is_empty() && run.lap.is_empty();
+        report::say_steps(console, system.actions(), &run.prefix, 1);
         let then = match run.ending {
             Ending::Lap => {
-                console.say("  and then for ever:");
-                report::say_steps(console, system.actions(), &run.lap);
+                let and = if run.prefix.is_empty() {
+                    ""
+                } else {
+                    "and then "
+                };
+                console.say(format_args!("  {and}for ever:"));
+                let first = run.prefix.len() + 1;
+                report::say_steps(console, system.actions(), &run.lap, first);
                 format!("the last {} are repeated for ever", steps(lap))
             }
-            Ending::Deadlock => "then nothing can be done, for ever".to_owned(),
+            Ending::Deadlock => "and then nothing can be done, for ever".to_owned(),
+            Ending::Anything if test_is_empty => "at the start, whatever follows".to_owned(),
             Ending::Anything => "whatever follows".to_owned(),
         };
         if run.ending != Ending::Lap {

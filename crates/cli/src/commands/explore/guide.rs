@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use rustc_hash::FxHashMap;
 use testwright_core::explore::temporal::Atoms;
 use testwright_core::explore::{ExploreWatcher, Progress};
-use testwright_core::{ActionId, Catalog, Error, Failure, System, Test};
+use testwright_core::{ActionId, Error, Failure, System, Test};
 use testwright_python::PythonSystem;
 
 use super::Explore;
@@ -51,7 +51,7 @@ impl<'g, 'c, 'e, 'py> Guide<'g, 'c, 'e, 'py> {
         console: &'g mut Console<'c>,
         questions: &'g Questions<'py>,
         desk: &'g mut Desk<'e>,
-        catalog: &Catalog,
+        last_words: LastWords,
     ) -> Guide<'g, 'c, 'e, 'py> {
         let started = Instant::now();
         Guide {
@@ -67,7 +67,7 @@ impl<'g, 'c, 'e, 'py> Guide<'g, 'c, 'e, 'py> {
             started,
             pulse: Pulse::new(),
             last_line: started,
-            last_words: LastWords::prepare(catalog, explore.json),
+            last_words,
         }
     }
 

@@ -45,15 +45,23 @@ impl LastWords {
         self.with(|state| state.failures.push(failure));
     }
 
+    /// What is known, for scripts.
+    pub(super) fn report(&self) -> Report {
+        self.with(|state| state.report())
+    }
+
     fn with<R>(&self, work: impl FnOnce(&mut State) -> R) -> R {
         work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 impl State {
+    fn report(&self) -> Report {
+        Report::ended(&self.progress, self.size, self.failures.clone())
+    }
+
     fn speak(&mut self, out: &mut dyn Write, err: &mut dyn Write) -> i32 {
-        let failures = std::mem::take(&mut self.failures);
-        let (status, found) = match failures.len() as u64 {
+        let (status, found) = match self.failures.len() as u64 {
             0 => (ExitStatus::NothingFound, "no failure so far".to_owned()),
             number => (ExitStatus::FailureFound, quantity::of(number, "failure")),
         };
@@ -63,8 +71,7 @@ impl State {
             "The system under test does not react to Ctrl-C, so the process is ended."
         );
         let _ = if self.json {
-            let report = Report::ended(&self.progress, self.size, failures);
-            writeln!(out, "{}", report.to_json())
+            writeln!(out, "{}", self.report().to_json())
         } else {
             let states = quantity::of(self.progress.states, "state");
             writeln!(out, "Interrupted at {states}: {found}")

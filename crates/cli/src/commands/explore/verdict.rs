@@ -94,7 +94,7 @@ fn scope(explore: &Explore, outcome: &Outcome) -> String {
             let end = ending(explore, outcome, *because);
             match length {
                 0 => end,
-                length => format!("{end}, all tests up to {} among them", steps(*length)),
+                length => format!("{end}, with all tests up to {} covered", steps(*length)),
             }
         }
     }
