@@ -84,9 +84,7 @@ def test_the_first_failure_has_a_shortest_test(jugs):
 @pytest.mark.parametrize("order", ["breadth", "depth", "deepening"])
 @pytest.mark.parametrize("back", ["copy", "replay"])
 def test_every_order_finds_the_same(jugs, order, back):
-    report = explored(
-        jugs, "jugs.tstl", "--all", "--order", order, "--going-back", back, status=1
-    )
+    report = explored(jugs, "jugs.tstl", "--all", "--order", order, "--going-back", back, status=1)
     assert report["complete"] and report["stopped"] is None
     assert report["states"] == 16
     assert report["going_back"] == back
@@ -285,7 +283,9 @@ def test_values_that_cannot_be_copied(testwright):
 
 
 def test_states_that_cannot_be_told_apart(testwright):
-    testwright.write("locks.tstl", "@import threading\npool: <x> 1\n<x> := threading.Lock()\n<x>.locked()\n")
+    testwright.write(
+        "locks.tstl", "@import threading\npool: <x> 1\n<x> := threading.Lock()\n<x>.locked()\n"
+    )
     done = testwright("explore", "locks.tstl", status=2)
     assert "states cannot be told apart" in done.stderr
     assert "`--small-scope N`" in done.stderr
@@ -293,9 +293,13 @@ def test_states_that_cannot_be_told_apart(testwright):
 
 
 def test_a_state_outside_the_slots_shows_when_the_test_is_run_again(testwright):
-    testwright.write("hidden.py", "calls = []\ndef call(n):\n    calls.append(n)\n    assert len(calls) < 9\n")
+    testwright.write(
+        "hidden.py", "calls = []\ndef call(n):\n    calls.append(n)\n    assert len(calls) < 9\n"
+    )
     testwright.write("hidden.tstl", "@import hidden\nhidden.call(<[1..2]>)\n")
-    done = testwright("explore", "hidden.tstl", "--no-matching", "--depth", "5", "--going-back", "copy", status=1)
+    done = testwright(
+        "explore", "hidden.tstl", "--no-matching", "--depth", "5", "--going-back", "copy", status=1
+    )
     assert "the test does not do the same" in done.stdout
 
 
@@ -306,10 +310,16 @@ def test_a_state_outside_the_slots_shows_when_the_test_is_run_again(testwright):
     "arguments, words",
     [
         (["--goal", "counter0.value =="], ["error[host-syntax]", "--goal:1:"]),
-        (["--goal", "counter7.value == 1"], ["error[unknown-name]", "`counter7`", "`counter0`", "^^^^^^^^"]),
+        (
+            ["--goal", "counter7.value == 1"],
+            ["error[unknown-name]", "`counter7`", "`counter0`", "^^^^^^^^"],
+        ),
         (["--goal", "(yield)"], ["`yield` and `await` have no place"]),
         (["--goal", ""], ["--goal"]),
-        (["--goal", "counter0.size == 1"], ["raised AttributeError", "must have a value in every state"]),
+        (
+            ["--goal", "counter0.size == 1"],
+            ["raised AttributeError", "must have a value in every state"],
+        ),
         (["--heuristic", "nothing"], ["error[unknown-name]", "--heuristic:1:1"]),
         (["--formula", "always ({counter0} ->"], ["error[bad-formula]", "--formula:1:"]),
         (["--formula", "always {counter0.value ==}"], ["error[host-syntax]", "--formula:1:"]),
@@ -340,7 +350,9 @@ def test_a_folder_that_cannot_be_written(jugs):
 
 
 def test_a_folder_that_goes_away_is_made_again(testwright):
-    testwright.write("gone.py", "import shutil\ndef f():\n    shutil.rmtree('out', True)\n    raise ValueError\n")
+    testwright.write(
+        "gone.py", "import shutil\ndef f():\n    shutil.rmtree('out', True)\n    raise ValueError\n"
+    )
     testwright.write("gone.tstl", "@import gone\ngone.f()\n")
     testwright("explore", "gone.tstl", "--out", "out", status=1)
     assert (testwright.folder / "out/failure-1.test").exists()
@@ -349,7 +361,9 @@ def test_a_folder_that_goes_away_is_made_again(testwright):
 # Ctrl-C
 
 
-@pytest.mark.parametrize("extra", [[], ["--json"], ["--order", "depth"], ["--going-back", "replay"]])
+@pytest.mark.parametrize(
+    "extra", [[], ["--json"], ["--order", "depth"], ["--going-back", "replay"]]
+)
 def test_ctrl_c_tells_what_is_known_so_far(endless, extra):
     running = endless.start("explore", "endless.tstl", *extra)
     time.sleep(2)

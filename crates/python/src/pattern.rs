@@ -14,7 +14,7 @@ pub struct Pattern<'py> {
 
 impl<'py> PythonSystem<'py> {
     /// Compiles a regular expression, or tells what is wrong with it.
-    pub fn pattern(&self, text: &str) -> Result<Pattern<'py>, Diagnostic> {
+    pub fn pattern(&self, text: &str) -> Result<Pattern<'py>, Vec<Diagnostic>> {
         let python = self.context.python;
         let compiled = python
             .import("re")
@@ -43,7 +43,7 @@ impl<'py> PythonSystem<'py> {
             Err(_) => 0..text.len(),
         };
         let message = format!("this is no regular expression: {message}");
-        Err(diagnostic("bad-pattern", range, message))
+        Err(vec![diagnostic("bad-pattern", range, message)])
     }
 }
 

@@ -68,7 +68,7 @@ impl<'py> Questions<'py> {
         let without = explore.without.as_deref().and_then(|text| {
             let compiled = system.pattern(text);
             compiled
-                .map_err(|problem| tell("--without", text, vec![problem]))
+                .map_err(|problems| tell("--without", text, problems))
                 .ok()
         });
         match in_order {
