@@ -56,6 +56,7 @@ COMMANDS = [
     "check",
     "expand",
     "run",
+    "explore",
     "replay",
     "reduce",
     "normalize",
@@ -72,7 +73,7 @@ def test_every_option_is_explained(command):
     text = (ROOT / "docs/guide/commands.md").read_text(encoding="utf-8")
     common = rows(text, "These are common to")
     explained = rows(text, f"## {command}\n") | {"--help"}
-    if command in {"run", "replay", "reduce", "normalize", "generalize", "regress", "standalone"}:
+    if command in {"run", "replay", "reduce", "normalize", "generalize", "regress", "standalone", "explore"}:
         explained |= common
     if command in {"run", "replay", "regress"}:
         explained |= rows(text, "lines and branches the tests reach")

@@ -10,6 +10,7 @@ mod check;
 mod compile;
 mod cover;
 mod expand;
+mod explore;
 mod generalize;
 mod normalize;
 mod reduce;
@@ -51,6 +52,7 @@ pub(crate) enum Command {
     Check(check::Check),
     Expand(expand::Expand),
     Run(run::Run),
+    Explore(explore::Explore),
     Replay(replay::Replay),
     Reduce(reduce::Reduce),
     Normalize(normalize::Normalize),
@@ -67,6 +69,7 @@ impl Command {
             Command::Check(check) => check.run(console),
             Command::Expand(expand) => expand.run(console),
             Command::Run(run) => run.run(console),
+            Command::Explore(explore) => explore.run(console),
             Command::Replay(replay) => replay.run(console),
             Command::Reduce(reduce) => reduce.run(console),
             Command::Normalize(normalize) => normalize.run(console),

@@ -238,6 +238,13 @@ impl OutputFolder {
         OutputFolder::prepare(path, "--out", is_finding)
     }
 
+    /// The folder for tests that answer a question.
+    pub(crate) fn of_answers(path: &Path) -> Result<OutputFolder, Error> {
+        OutputFolder::prepare(path, "--out", |name| {
+            ["goal.test", "lasso.test"].contains(&name)
+        })
+    }
+
     /// The folder for all tests.
     pub(crate) fn of_tests(path: &Path) -> Result<OutputFolder, Error> {
         OutputFolder::prepare(path, "--keep-tests", is_kept_test)

@@ -26,6 +26,7 @@ mod quantity;
 mod reducing;
 mod render;
 mod report;
+mod size;
 
 pub use console::Terminal;
 pub use coverage::{coverage_report, now};

@@ -63,12 +63,18 @@ pub(crate) fn say_test(
     test: &Test,
     failure: &Failure,
 ) {
+    say_steps(console, catalog, test, 1);
     let width = test.len().to_string().len();
+    say_failure(console, failure, 4 + width);
+}
+
+/// Says the steps of a test, numbered from `first`.
+pub(crate) fn say_steps(console: &mut Console<'_>, catalog: &Catalog, test: &Test, first: usize) {
+    let width = (first + test.len() - 1).to_string().len();
     for (index, text) in step_texts(catalog, test).into_iter().enumerate() {
-        let number = console.paint(Look::Quiet, format_args!("{:>width$}", index + 1));
+        let number = console.paint(Look::Quiet, format_args!("{:>width$}", index + first));
         console.say(format_args!("  {number}  {text}"));
     }
-    say_failure(console, failure, 4 + width);
 }
 
 /// Says why a test failed, `indent` characters from the left.

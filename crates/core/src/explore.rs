@@ -44,7 +44,7 @@
 
 use std::convert::Infallible;
 
-use crate::{ActionId, Error, Fingerprint, Likeness, Snapshot, System};
+use crate::{ActionId, Error, Failure, Fingerprint, Likeness, Snapshot, System, Test};
 
 mod blocks;
 mod exploration;
@@ -222,6 +222,9 @@ pub trait ExploreWatcher<S: ?Sized> {
 
     /// Told of each transition once, while the system is where it led to.
     fn took(&mut self, _system: &mut S, _transition: &Transition) {}
+
+    /// Told of each failing test that is kept, at once: an exploration that ends in an error loses what it found.
+    fn failed(&mut self, _system: &mut S, _test: &Test, _failure: &Failure) {}
 
     /// Told when all actions of a state were taken, and how many there were. Not told of states at the depth limit,
     /// unless no action was enabled.

@@ -21,6 +21,7 @@ use rustc_hash::FxHashMap;
 use testwright_core::{Error, Fingerprint, Likeness, PoolId};
 
 use crate::failures::Raised;
+use crate::interrupt;
 use crate::system::PythonSystem;
 
 /// How deep keys and members of sets may be nested in each other.
@@ -315,7 +316,15 @@ impl<'py> PythonSystem<'py> {
 
 impl Fingerprint for PythonSystem<'_> {
     fn fingerprint(&mut self, likeness: Likeness) -> Result<u128, Error> {
-        self.walk_slots(likeness).map_err(|error| {
+        let mut walked = self.walk_slots(likeness);
+        if let Err(error) = &walked
+            && interrupt::is_interrupt(self.context.python, error)
+        {
+            // The wish to stop is noted; what was found until now should not be lost for it.
+            walked = self.walk_slots(likeness);
+        }
+        interrupt::sign_of_life();
+        walked.map_err(|error| {
             let cause = Raised::new(self.context.python, &error).summary();
             Error::new(format!("states cannot be told apart: {cause}"))
                 .with_help("give the pool an `ABSTRACT` function that returns plain data")

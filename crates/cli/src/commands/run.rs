@@ -258,7 +258,7 @@ fn seed(text: &str) -> Result<u64, String> {
         .map_err(|_| format!("the seed is a whole number from 0 to {}", u64::MAX))
 }
 
-fn at_least_one<N: FromStr + From<u8> + PartialOrd>(text: &str) -> Result<N, String> {
+pub(super) fn at_least_one<N: FromStr + From<u8> + PartialOrd>(text: &str) -> Result<N, String> {
     text.parse()
         .ok()
         .filter(|number| *number >= N::from(1))

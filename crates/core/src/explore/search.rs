@@ -306,6 +306,8 @@ impl<S: System + ?Sized, K> Search<'_, '_, '_, S, K> {
         };
         if keep && found.failures.len() < self.plan.most_tests {
             let test = self.walker.links.test(from, &[action]);
+            let system = &mut *self.walker.explorer.system;
+            self.watcher.failed(system, &test, &failure);
             found.failures.push((test, failure));
         }
         match self.plan.failures {

@@ -512,3 +512,28 @@ fn deadlocks_are_found_and_are_no_failures() {
         assert!(exploration.is_complete());
     }
 }
+
+#[test]
+fn failures_are_told_at_once() {
+    struct Listener(Vec<(usize, Failure)>);
+    impl ExploreWatcher<Jugs> for Listener {
+        fn failed(&mut self, _system: &mut Jugs, test: &Test, failure: &Failure) {
+            self.0.push((test.len(), failure.clone()));
+        }
+    }
+    let mut jugs = Jugs::default();
+    for order in [Order::BreadthFirst, Order::IterativeDeepening] {
+        let plan = Plan {
+            order,
+            failures: Failures::Distinct,
+            ..Plan::default()
+        };
+        let mut listener = Listener(Vec::new());
+        let mut explorer = Explorer::of(&mut jugs).with_fingerprints();
+        let found = explorer.explore(&plan, &mut listener).unwrap().failures;
+        let kept = found
+            .into_iter()
+            .map(|(test, failure)| (test.len(), failure));
+        assert_eq!(listener.0, kept.collect::<Vec<_>>());
+    }
+}
