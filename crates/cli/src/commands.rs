@@ -15,6 +15,7 @@ mod regress;
 mod replay;
 mod run;
 mod standalone;
+mod triage;
 
 /// Generates tests for Python code from small harnesses, and reduces what fails.
 ///
@@ -52,6 +53,7 @@ pub(crate) enum Command {
     Replay(replay::Replay),
     Reduce(reduce::Reduce),
     Regress(regress::Regress),
+    Triage(triage::Triage),
     Standalone(standalone::Standalone),
     Compile(compile::Compile),
     Cover(cover::Cover),
@@ -66,6 +68,7 @@ impl Command {
             Command::Replay(replay) => replay.run(console),
             Command::Reduce(reduce) => reduce.run(console),
             Command::Regress(regress) => regress.run(console),
+            Command::Triage(triage) => triage.run(console),
             Command::Standalone(standalone) => standalone.run(console),
             Command::Compile(compile) => compile.run(console),
             Command::Cover(cover) => cover.run(console),

@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use testwright_core::{Error, TargetId};
-use testwright_python::{Collector, Measured, MeasuredFile};
+use testwright_python::{Collector, Measured, MeasuredFile, PythonSystem};
 use testwright_report::{
     Attribution, CoverageReport, FileCoverage, Timestamp, cobertura, data_file, html, lcov, table,
 };
@@ -218,6 +218,15 @@ impl Reached {
             by_test: Vec::new(),
             attribution,
         }
+    }
+
+    /// Begins with what loading the harness reached, which no test reaches again.
+    pub(crate) fn since_loading(attribution: Attribution, system: &PythonSystem<'_>) -> Reached {
+        let mut reached = Reached::new(attribution);
+        if let Some(collector) = system.coverage() {
+            reached.note(|| "loading the harness".to_owned(), collector.take_new());
+        }
+        reached
     }
 
     /// Notes what a test reached. Tests that reached nothing are not kept.

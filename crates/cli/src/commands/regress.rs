@@ -1,10 +1,10 @@
 //! `testwright regress`: replay a suite of saved tests.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use testwright_core::replay::{ReplayOptions, replay};
-use testwright_core::{Error, System, Trace};
+use testwright_core::{System, Trace};
 use testwright_python::{Options, Output, PythonSystem};
 use testwright_report::Attribution;
 use testwright_report::junit::{TestCase, TestSuite, Verdict, junit};
@@ -61,7 +61,7 @@ pub(crate) struct Regress {
 
 impl Regress {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
-        let files = self.files()?;
+        let files = load::test_files(&self.tests)?;
         let results = self
             .junit
             .as_deref()
@@ -74,7 +74,7 @@ impl Regress {
         };
         let (file, harness) = load::harness(console, &self.harness)?;
         load::with_system(console, &file, harness, &options, |console, system| {
-            let mut reached = Reached::new(Attribution::Every);
+            let mut reached = Reached::since_loading(Attribution::Every, system);
             let cases = self.replay_all(console, system, files, &mut reached)?;
             let status = say_summary(console, &cases);
             if let Some(collector) = system.coverage() {
@@ -92,25 +92,6 @@ impl Regress {
             }
             Ok(status)
         })
-    }
-
-    /// All files that are meant.
-    fn files(&self) -> Result<Vec<TextFile>, Trouble> {
-        let mut files = Vec::new();
-        for path in &self.tests {
-            if path.is_dir() {
-                files.extend(tests_below(path)?);
-            } else {
-                files.push(path.clone());
-            }
-        }
-        if files.is_empty() {
-            let error = Error::new("there are no tests to replay")
-                .with_help("name a folder that has `.test` files in it");
-            return Err(error.into());
-        }
-        let files = files.iter().map(|path| TextFile::read(path));
-        Ok(files.collect::<Result<_, _>>()?)
     }
 
     fn replay_all(
@@ -181,28 +162,6 @@ impl Regress {
         }
         console.flush();
     }
-}
-
-/// The `.test` files in a folder and below, in order of their names.
-fn tests_below(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let unreadable = |error| {
-        let message = format!("cannot read the folder `{}`: {error}", folder.display());
-        Error::new(message)
-    };
-    let mut entries: Vec<PathBuf> = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
-        entries.push(entry.map_err(unreadable)?.path());
-    }
-    entries.sort();
-    let mut tests = Vec::new();
-    for path in entries {
-        if path.is_dir() {
-            tests.extend(tests_below(&path)?);
-        } else if path.extension().is_some_and(|ending| ending == "test") {
-            tests.push(path);
-        }
-    }
-    Ok(tests)
 }
 
 fn verdict(system: &PythonSystem<'_>, trace: &Trace) -> Verdict {
