@@ -59,6 +59,7 @@ COMMANDS = [
     "replay",
     "reduce",
     "regress",
+    "quick",
     "triage",
     "standalone",
     "compile",

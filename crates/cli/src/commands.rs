@@ -10,6 +10,7 @@ mod check;
 mod compile;
 mod cover;
 mod expand;
+mod quick;
 mod reduce;
 mod regress;
 mod replay;
@@ -53,6 +54,7 @@ pub(crate) enum Command {
     Replay(replay::Replay),
     Reduce(reduce::Reduce),
     Regress(regress::Regress),
+    Quick(quick::Quick),
     Triage(triage::Triage),
     Standalone(standalone::Standalone),
     Compile(compile::Compile),
@@ -68,6 +70,7 @@ impl Command {
             Command::Replay(replay) => replay.run(console),
             Command::Reduce(reduce) => reduce.run(console),
             Command::Regress(regress) => regress.run(console),
+            Command::Quick(quick) => quick.run(console),
             Command::Triage(triage) => triage.run(console),
             Command::Standalone(standalone) => standalone.run(console),
             Command::Compile(compile) => compile.run(console),

@@ -201,7 +201,7 @@ impl Destination {
     }
 }
 
-/// A folder that `run` writes to.
+/// A folder that `run` or `quick` writes to.
 ///
 /// It comes into being with the first file. What an earlier run left there stays until then, so that a run
 /// that finds nothing takes no test away that still helps.
@@ -221,6 +221,11 @@ impl OutputFolder {
     /// The folder for all tests.
     pub(crate) fn of_tests(path: &Path) -> Result<OutputFolder, Error> {
         OutputFolder::prepare(path, "--keep-tests", is_kept_test)
+    }
+
+    /// The folder for quick tests.
+    pub(crate) fn of_quick_tests(path: &Path) -> Result<OutputFolder, Error> {
+        OutputFolder::prepare(path, "--out", is_quick_test)
     }
 
     /// Makes sure that the folder can be written to, before any work is done, without leaving a trace.
@@ -306,7 +311,16 @@ fn is_finding(name: &str) -> bool {
 
 /// Whether a file name is one that `run --keep-tests` gives: `test-N.test`.
 fn is_kept_test(name: &str) -> bool {
-    name.strip_prefix("test-")
+    is_numbered(name, "test-")
+}
+
+/// Whether a file name is one that `quick` gives: `quick-N.test`.
+fn is_quick_test(name: &str) -> bool {
+    is_numbered(name, "quick-")
+}
+
+fn is_numbered(name: &str, prefix: &str) -> bool {
+    name.strip_prefix(prefix)
         .and_then(|rest| rest.strip_suffix(".test"))
         .is_some_and(is_number)
 }

@@ -49,6 +49,7 @@ fn help_and_version_are_results() {
         "run --help",
         "replay --help",
         "reduce --help",
+        "quick --help",
         "triage --help",
         "standalone --help",
         "--version",

@@ -244,12 +244,12 @@ struct Outcome {
     reached: Option<Reached>,
 }
 
-fn seed(text: &str) -> Result<u64, String> {
+pub(super) fn seed(text: &str) -> Result<u64, String> {
     text.parse()
         .map_err(|_| format!("the seed is a whole number from 0 to {}", u64::MAX))
 }
 
-fn at_least_one<N: FromStr + From<u8> + PartialOrd>(text: &str) -> Result<N, String> {
+pub(super) fn at_least_one<N: FromStr + From<u8> + PartialOrd>(text: &str) -> Result<N, String> {
     text.parse()
         .ok()
         .filter(|number| *number >= N::from(1))
@@ -257,7 +257,7 @@ fn at_least_one<N: FromStr + From<u8> + PartialOrd>(text: &str) -> Result<N, Str
 }
 
 /// A seed that is easy to type again.
-fn draw_seed() -> u64 {
+pub(super) fn draw_seed() -> u64 {
     RandomState::new().hash_one(std::process::id()) % 1_000_000
 }
 
