@@ -61,6 +61,7 @@ COMMANDS = [
     "regress",
     "quick",
     "triage",
+    "localize",
     "standalone",
     "compile",
     "cover",

@@ -10,6 +10,7 @@ mod check;
 mod compile;
 mod cover;
 mod expand;
+mod localize;
 mod quick;
 mod reduce;
 mod regress;
@@ -56,6 +57,7 @@ pub(crate) enum Command {
     Regress(regress::Regress),
     Quick(quick::Quick),
     Triage(triage::Triage),
+    Localize(localize::Localize),
     Standalone(standalone::Standalone),
     Compile(compile::Compile),
     Cover(cover::Cover),
@@ -72,6 +74,7 @@ impl Command {
             Command::Regress(regress) => regress.run(console),
             Command::Quick(quick) => quick.run(console),
             Command::Triage(triage) => triage.run(console),
+            Command::Localize(localize) => localize.run(console),
             Command::Standalone(standalone) => standalone.run(console),
             Command::Compile(compile) => compile.run(console),
             Command::Cover(cover) => cover.run(console),

@@ -51,6 +51,7 @@ fn help_and_version_are_results() {
         "reduce --help",
         "quick --help",
         "triage --help",
+        "localize --help",
         "standalone --help",
         "--version",
     ] {
