@@ -62,6 +62,7 @@ COMMANDS = [
     "quick",
     "triage",
     "localize",
+    "markov",
     "standalone",
     "compile",
     "cover",

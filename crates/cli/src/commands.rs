@@ -11,6 +11,7 @@ mod compile;
 mod cover;
 mod expand;
 mod localize;
+mod markov;
 mod quick;
 mod reduce;
 mod regress;
@@ -58,6 +59,7 @@ pub(crate) enum Command {
     Quick(quick::Quick),
     Triage(triage::Triage),
     Localize(localize::Localize),
+    Markov(markov::Markov),
     Standalone(standalone::Standalone),
     Compile(compile::Compile),
     Cover(cover::Cover),
@@ -75,6 +77,7 @@ impl Command {
             Command::Quick(quick) => quick.run(console),
             Command::Triage(triage) => triage.run(console),
             Command::Localize(localize) => localize.run(console),
+            Command::Markov(markov) => markov.run(console),
             Command::Standalone(standalone) => standalone.run(console),
             Command::Compile(compile) => compile.run(console),
             Command::Cover(cover) => cover.run(console),

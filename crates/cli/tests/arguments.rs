@@ -52,6 +52,7 @@ fn help_and_version_are_results() {
         "quick --help",
         "triage --help",
         "localize --help",
+        "markov --help",
         "standalone --help",
         "--version",
     ] {
