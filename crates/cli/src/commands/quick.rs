@@ -1,7 +1,7 @@
 //! `testwright quick`: a few short tests that reach what many long ones reach.
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use testwright_core::analyse::quick::{Quick as Quickener, QuickTest, minimal_suite};
@@ -16,7 +16,7 @@ use super::replay::UntilInterrupted;
 use super::run::{at_least_one, draw_seed, seed};
 use crate::console::{Console, Look};
 use crate::coverage::Places;
-use crate::files::OutputFolder;
+use crate::files::{OutputFolder, TextFile};
 use crate::load::{self, Suite};
 use crate::pulse::Pulse;
 use crate::{ExitStatus, Trouble, duration, quantity, report};
@@ -136,34 +136,7 @@ impl Quick {
                 return Err(nothing_reached().into());
             }
             let suite = self.verify(system, chosen)?;
-            let collector = system.coverage().ok_or_else(nothing_reached)?;
-            let places = Places::new(collector, &root);
-            let mut known = Coverage::default();
-            for (number, (quick, failure)) in (1..).zip(&suite) {
-                let new = quick.touches.difference(&known);
-                known.merge(&new);
-                let mut branches: Vec<String> = new
-                    .iter()
-                    .take(Quick::MOST_NAMED)
-                    .map(|target| places.of(collector, target).to_string())
-                    .collect();
-                if new.len() > branches.len() {
-                    branches.push(format!("and {} more", new.len() - branches.len()));
-                }
-                let mut notes = vec![
-                    note("harness", self.harness.display()),
-                    originals.origin.clone(),
-                    note("for", branches.join(", ")),
-                ];
-                notes.extend(failure.as_ref().map(|failure| {
-                    note(
-                        "failure",
-                        format_args!("{}: {}", failure.kind, failure.message),
-                    )
-                }));
-                let text = saved::write(system.actions(), &quick.test, &notes);
-                folder.write(&format!("quick-{number}.test"), &text)?;
-            }
+            self.write(system, &root, &originals.origin, &suite, &mut folder)?;
             let after = union(suite.iter().map(|(quick, _)| quick));
             Ok(self.say_result(console, originals.size, &before, &suite, &after))
         })
@@ -304,6 +277,43 @@ impl Quick {
         Ok(verified)
     }
 
+    /// Writes the suite, each test with a note of what it reaches that those before do not.
+    fn write(
+        &self,
+        system: &PythonSystem<'_>,
+        root: &Path,
+        origin: &(String, String),
+        suite: &[(QuickTest, Option<Failure>)],
+        folder: &mut OutputFolder,
+    ) -> Result<(), Error> {
+        let collector = system.coverage().ok_or_else(nothing_reached)?;
+        let places = Places::new(collector, root);
+        let mut known = Coverage::default();
+        for (number, (quick, failure)) in (1..).zip(suite) {
+            let new = quick.touches.difference(&known);
+            known.merge(&new);
+            let named = new.iter().take(Quick::MOST_NAMED);
+            let mut branches: Vec<String> = named
+                .map(|target| places.of(collector, target).to_string())
+                .collect();
+            if new.len() > branches.len() {
+                branches.push(format!("and {} more", new.len() - branches.len()));
+            }
+            let mut notes = vec![
+                note("harness", self.harness.display()),
+                origin.clone(),
+                note("for", branches.join(", ")),
+            ];
+            notes.extend(failure.as_ref().map(|failure| {
+                let text = format!("{}: {}", failure.kind, failure.message);
+                note("failure", text)
+            }));
+            let text = saved::write(system.actions(), &quick.test, &notes);
+            folder.write(&format!("quick-{number}.test"), &text)?;
+        }
+        Ok(())
+    }
+
     fn say_result(
         &self,
         console: &mut Console<'_>,
@@ -365,7 +375,7 @@ impl Quick {
 fn given(
     console: &mut Console<'_>,
     system: &mut PythonSystem<'_>,
-    files: Vec<crate::files::TextFile>,
+    files: Vec<TextFile>,
 ) -> Result<Originals, Trouble> {
     let suite = Suite::read(console, system, files)?;
     let tests: Vec<Test> = suite.tests.into_iter().map(|(_, test)| test).collect();
