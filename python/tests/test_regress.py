@@ -61,6 +61,16 @@ def test_coverage_of_a_suite(suite):
     assert "stack.py" in done.stdout
 
 
+def test_what_loading_reaches_counts(suite):
+    # No test runs a module again that the harness does not import itself.
+    suite.write("below.py", "LIMIT = 3\n\n\ndef unused():\n    pass\n")
+    suite.write("stack.py", "import below\n\n" + (suite.folder / "stack.py").read_text())
+    for command in ["regress", "replay"]:
+        done = suite(command, "saved/a.test", "--harness", "stack.tstl", "--coverage")
+        (line,) = (line for line in done.stdout.splitlines() if line.startswith("below.py"))
+        assert line.split()[1:3] == ["3", "1"]
+
+
 def test_nothing_to_replay(suite):
     (suite.folder / "empty").mkdir()
     done = suite("regress", "empty", "--harness", "stack.tstl", status=2)

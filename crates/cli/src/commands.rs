@@ -12,12 +12,16 @@ mod cover;
 mod expand;
 mod explore;
 mod generalize;
+mod localize;
+mod markov;
 mod normalize;
+mod quick;
 mod reduce;
 mod regress;
 mod replay;
 mod run;
 mod standalone;
+mod triage;
 
 /// Generates tests for Python code from small harnesses, and reduces what fails.
 ///
@@ -58,6 +62,10 @@ pub(crate) enum Command {
     Normalize(normalize::Normalize),
     Generalize(generalize::Generalize),
     Regress(regress::Regress),
+    Quick(quick::Quick),
+    Triage(triage::Triage),
+    Localize(localize::Localize),
+    Markov(markov::Markov),
     Standalone(standalone::Standalone),
     Compile(compile::Compile),
     Cover(cover::Cover),
@@ -75,6 +83,10 @@ impl Command {
             Command::Normalize(normalize) => normalize.run(console),
             Command::Generalize(generalize) => generalize.run(console),
             Command::Regress(regress) => regress.run(console),
+            Command::Quick(quick) => quick.run(console),
+            Command::Triage(triage) => triage.run(console),
+            Command::Localize(localize) => localize.run(console),
+            Command::Markov(markov) => markov.run(console),
             Command::Standalone(standalone) => standalone.run(console),
             Command::Compile(compile) => compile.run(console),
             Command::Cover(cover) => cover.run(console),

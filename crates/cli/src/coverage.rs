@@ -1,13 +1,14 @@
 //! Coverage on the command line: what to measure, which reports to write, which test reached what.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use testwright_core::{Error, TargetId};
-use testwright_python::{Collector, Measured, MeasuredFile};
+use testwright_python::{Collector, Measured, MeasuredFile, PythonSystem};
 use testwright_report::{
     Attribution, CoverageReport, FileCoverage, Timestamp, cobertura, data_file, html, lcov, table,
 };
@@ -221,6 +222,15 @@ impl Reached {
         }
     }
 
+    /// Begins with what loading the harness reached, which no test reaches again.
+    pub(crate) fn since_loading(attribution: Attribution, system: &PythonSystem<'_>) -> Reached {
+        let mut reached = Reached::new(attribution);
+        if let Some(collector) = system.coverage() {
+            reached.note(|| "loading the harness".to_owned(), collector.take_new());
+        }
+        reached
+    }
+
     /// Notes what a test reached. Tests that reached nothing are not kept.
     pub(crate) fn note(&mut self, name: impl FnOnce() -> String, targets: Vec<TargetId>) {
         if !targets.is_empty() {
@@ -276,6 +286,69 @@ pub fn coverage_report(collector: &Collector<'_>) -> CoverageReport {
         root: std::env::current_dir().unwrap_or_default(),
     };
     reached.into_report(collector, &reports)
+}
+
+/// Where targets are in the code under test, for people.
+pub(crate) struct Places {
+    files: Vec<(String, Vec<String>)>,
+}
+
+/// Where a target is: a way from one line to another.
+pub(crate) struct PlaceInCode<'a> {
+    /// Its file, relative to the folder that the command was called in if it is below.
+    pub(crate) file: &'a str,
+    /// The line that it leads from; none for the way into a function.
+    pub(crate) from: Option<u32>,
+    /// The line that it leads to; none for the way out of a function.
+    pub(crate) to: Option<u32>,
+    /// The text of the line that it leads to, or else of the line that it leads from.
+    pub(crate) source: &'a str,
+}
+
+impl Places {
+    /// Looks at the files that are measured. Names are relative to `root`.
+    pub(crate) fn new(collector: &Collector<'_>, root: &Path) -> Places {
+        let file = |file: MeasuredFile| {
+            let name = file.path.strip_prefix(root).unwrap_or(&file.path);
+            let text = std::fs::read(&file.path).unwrap_or_default();
+            let text = String::from_utf8_lossy(&text);
+            let lines = text.lines().map(|line| line.trim().to_owned());
+            (name.display().to_string(), lines.collect())
+        };
+        Places {
+            files: collector.files().into_iter().map(file).collect(),
+        }
+    }
+
+    /// Where a target is.
+    pub(crate) fn of(&self, collector: &Collector<'_>, target: TargetId) -> PlaceInCode<'_> {
+        let (file, (from, to)) = collector.meaning(target);
+        let (name, lines) = &self.files[file];
+        let line = |number: i32| u32::try_from(number).ok().filter(|number| *number > 0);
+        let (from, to) = (line(from), line(to));
+        let shown = to.or(from).map_or(0, |line| line as usize);
+        PlaceInCode {
+            file: name,
+            from,
+            to,
+            source: shown
+                .checked_sub(1)
+                .and_then(|index| lines.get(index))
+                .map_or("", String::as_str),
+        }
+    }
+}
+
+/// `stack.py:9 -> 10`, `stack.py:14 -> exit`, or `stack.py:14` where a function begins.
+impl fmt::Display for PlaceInCode<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.from, self.to) {
+            (Some(from), Some(to)) => write!(out, "{}:{from} -> {to}", self.file),
+            (Some(from), None) => write!(out, "{}:{from} -> exit", self.file),
+            (None, Some(to)) => write!(out, "{}:{to}", self.file),
+            (None, None) => out.write_str(self.file),
+        }
+    }
 }
 
 /// What can run in a file.

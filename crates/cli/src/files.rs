@@ -52,26 +52,6 @@ fn unreadable(path: &Path, error: &io::Error) -> Error {
     }
 }
 
-/// A test itself, or the `.test` files in a folder and below, in order of their names.
-pub(crate) fn tests_below(path: &Path) -> Result<Vec<PathBuf>, Error> {
-    if !path.is_dir() {
-        return Ok(vec![path.to_owned()]);
-    }
-    let unreadable = |error: io::Error| unreadable(path, &error);
-    let mut entries: Vec<PathBuf> = Vec::new();
-    for entry in fs::read_dir(path).map_err(unreadable)? {
-        entries.push(entry.map_err(unreadable)?.path());
-    }
-    entries.sort();
-    let mut tests = Vec::new();
-    for entry in entries {
-        if entry.is_dir() || entry.extension().is_some_and(|ending| ending == "test") {
-            tests.extend(tests_below(&entry)?);
-        }
-    }
-    Ok(tests)
-}
-
 fn not_utf8(path: &Path, valid: &[u8]) -> Error {
     let line = valid.iter().filter(|byte| **byte == b'\n').count() + 1;
     Error::new(format!(
@@ -221,7 +201,7 @@ impl Destination {
     }
 }
 
-/// A folder that `run` writes to.
+/// A folder that `run` or `quick` writes to.
 ///
 /// It comes into being with the first file. What an earlier run left there stays until then, so that a run
 /// that finds nothing takes no test away that still helps.
@@ -248,6 +228,11 @@ impl OutputFolder {
     /// The folder for all tests.
     pub(crate) fn of_tests(path: &Path) -> Result<OutputFolder, Error> {
         OutputFolder::prepare(path, "--keep-tests", is_kept_test)
+    }
+
+    /// The folder for quick tests.
+    pub(crate) fn of_quick_tests(path: &Path) -> Result<OutputFolder, Error> {
+        OutputFolder::prepare(path, "--out", is_quick_test)
     }
 
     /// Makes sure that the folder can be written to, before any work is done, without leaving a trace.
@@ -333,7 +318,16 @@ fn is_finding(name: &str) -> bool {
 
 /// Whether a file name is one that `run --keep-tests` gives: `test-N.test`.
 fn is_kept_test(name: &str) -> bool {
-    name.strip_prefix("test-")
+    is_numbered(name, "test-")
+}
+
+/// Whether a file name is one that `quick` gives: `quick-N.test`.
+fn is_quick_test(name: &str) -> bool {
+    is_numbered(name, "quick-")
+}
+
+fn is_numbered(name: &str, prefix: &str) -> bool {
+    name.strip_prefix(prefix)
         .and_then(|rest| rest.strip_suffix(".test"))
         .is_some_and(is_number)
 }

@@ -168,6 +168,87 @@ pub(crate) fn with_test<R>(
     )
 }
 
+/// Reads all tests that are meant: a folder stands for the `.test` files in it and below.
+pub(crate) fn test_files(paths: &[PathBuf]) -> Result<Vec<TextFile>, Error> {
+    let mut files = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            files.extend(tests_below(path)?);
+        } else {
+            files.push(path.clone());
+        }
+    }
+    if files.is_empty() {
+        let error = Error::new("there are no tests to replay")
+            .with_help("name a folder that has `.test` files in it");
+        return Err(error);
+    }
+    files.iter().map(|path| TextFile::read(path)).collect()
+}
+
+/// The `.test` files in a folder and below, in order of their names.
+fn tests_below(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let unreadable = |error| {
+        let message = format!("cannot read the folder `{}`: {error}", folder.display());
+        Error::new(message)
+    };
+    let mut entries: Vec<PathBuf> = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+        entries.push(entry.map_err(unreadable)?.path());
+    }
+    entries.sort();
+    let mut tests = Vec::new();
+    for path in entries {
+        if path.is_dir() {
+            tests.extend(tests_below(&path)?);
+        } else if path.extension().is_some_and(|ending| ending == "test") {
+            tests.push(path);
+        }
+    }
+    Ok(tests)
+}
+
+/// Saved tests, as far as the harness knows their steps.
+#[derive(Default)]
+pub(crate) struct Suite {
+    /// Those that can be used, with the names of their files.
+    pub(crate) tests: Vec<(String, Test)>,
+    /// The names of the others. What is wrong with them has been told.
+    pub(crate) broken: Vec<String>,
+}
+
+impl Suite {
+    /// Makes tests of files. A test that the harness does not understand any more keeps no other from being used, but
+    /// there must be one to use.
+    pub(crate) fn read(
+        console: &mut Console<'_>,
+        system: &mut PythonSystem<'_>,
+        files: Vec<TextFile>,
+    ) -> Result<Suite, Trouble> {
+        let mut suite = Suite::default();
+        for file in files {
+            let name = file.name.clone();
+            // One step of each is enough to see what has changed in the harness.
+            match test_or_explain(console, system, file, 1) {
+                Ok((_, test)) => suite.tests.push((name, test)),
+                Err(_) if testwright_python::interrupted() => return Err(Trouble::Interrupted),
+                Err(trouble) => {
+                    if let Trouble::Error(error) = &trouble {
+                        console.error(error);
+                    }
+                    suite.broken.push(name);
+                }
+            }
+        }
+        if suite.tests.is_empty() {
+            let error = Error::new("the harness does not understand any of the tests")
+                .with_help("is it the harness that they were made from?");
+            return Err(error.into());
+        }
+        Ok(suite)
+    }
+}
+
 /// Does something with all items, and stops only afterwards if there was trouble with some.
 fn all<T, R>(
     console: &mut Console<'_>,
@@ -198,8 +279,18 @@ pub(crate) fn test(
     system: &mut PythonSystem<'_>,
     file: TextFile,
 ) -> Result<(TextFile, Test), Trouble> {
+    test_or_explain(console, system, file, saved::MOST_EXPLAINED)
+}
+
+/// Reads a saved test, and shows at most so many of the steps that the harness does not know.
+fn test_or_explain(
+    console: &mut Console<'_>,
+    system: &mut PythonSystem<'_>,
+    file: TextFile,
+    most: usize,
+) -> Result<(TextFile, Test), Trouble> {
     let saved = saved::read(system.actions(), &file.text)
-        .map_err(|problems| tell_unknown_steps(console, &file, problems))?;
+        .map_err(|problems| tell_unknown_steps(console, &file, problems, most))?;
     let test = saved.resolve(system)?;
     if test.is_empty() {
         let message = format!("the test `{}` has no steps", file.name);
@@ -213,11 +304,12 @@ fn tell_unknown_steps(
     console: &mut Console<'_>,
     file: &TextFile,
     problems: Vec<ReadProblem>,
+    most: usize,
 ) -> Trouble {
     let number = problems.len();
     let shown: Vec<Diagnostic> = problems
         .into_iter()
-        .take(saved::MOST_EXPLAINED)
+        .take(most)
         .map(|problem| unknown_step(&file.text, problem))
         .collect();
     tell_each(console, file, &shown);

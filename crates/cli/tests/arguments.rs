@@ -49,6 +49,10 @@ fn help_and_version_are_results() {
         "run --help",
         "replay --help",
         "reduce --help",
+        "quick --help",
+        "triage --help",
+        "localize --help",
+        "markov --help",
         "standalone --help",
         "--version",
     ] {

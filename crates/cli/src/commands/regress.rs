@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use testwright_core::replay::{ReplayOptions, replay};
-use testwright_core::{Error, System, Trace};
+use testwright_core::{System, Trace};
 use testwright_python::{Options, Output, PythonSystem};
 use testwright_report::Attribution;
 use testwright_report::junit::{TestCase, TestSuite, Verdict, junit};
@@ -13,7 +13,7 @@ use super::SystemArguments;
 use super::replay::UntilInterrupted;
 use crate::console::{Console, Look};
 use crate::coverage::{CoverageArguments, Reached};
-use crate::files::{Destination, TextFile, tests_below};
+use crate::files::{Destination, TextFile};
 use crate::{ExitStatus, Trouble, duration, load, quantity, report};
 
 /// Replay a suite of saved tests, and report like a test runner
@@ -61,7 +61,7 @@ pub(crate) struct Regress {
 
 impl Regress {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
-        let files = self.files()?;
+        let files = load::test_files(&self.tests)?;
         let results = self
             .junit
             .as_deref()
@@ -74,7 +74,7 @@ impl Regress {
         };
         let (file, harness) = load::harness(console, &self.harness)?;
         load::with_system(console, &file, harness, &options, |console, system| {
-            let mut reached = Reached::new(Attribution::Every);
+            let mut reached = Reached::since_loading(Attribution::Every, system);
             let cases = self.replay_all(console, system, files, &mut reached)?;
             let status = say_summary(console, &cases);
             if let Some(collector) = system.coverage() {
@@ -92,21 +92,6 @@ impl Regress {
             }
             Ok(status)
         })
-    }
-
-    /// All files that are meant.
-    fn files(&self) -> Result<Vec<TextFile>, Trouble> {
-        let mut files = Vec::new();
-        for path in &self.tests {
-            files.extend(tests_below(path)?);
-        }
-        if files.is_empty() {
-            let error = Error::new("there are no tests to replay")
-                .with_help("name a folder that has `.test` files in it");
-            return Err(error.into());
-        }
-        let files = files.iter().map(|path| TextFile::read(path));
-        Ok(files.collect::<Result<_, _>>()?)
     }
 
     fn replay_all(

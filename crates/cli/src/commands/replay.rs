@@ -66,7 +66,7 @@ impl Replay {
         let reports = self.coverage.prepare()?;
         let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>, tests| {
             let mut status = ExitStatus::NothingFound;
-            let mut reached = Reached::new(Attribution::Every);
+            let mut reached = Reached::since_loading(Attribution::Every, system);
             for (file, test) in tests {
                 if let Some(collector) = system.coverage() {
                     collector.begin_anew()?;

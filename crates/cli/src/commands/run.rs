@@ -253,7 +253,7 @@ struct Outcome {
     reached: Option<Reached>,
 }
 
-fn seed(text: &str) -> Result<u64, String> {
+pub(super) fn seed(text: &str) -> Result<u64, String> {
     text.parse()
         .map_err(|_| format!("the seed is a whole number from 0 to {}", u64::MAX))
 }
@@ -266,7 +266,7 @@ pub(super) fn at_least_one<N: FromStr + From<u8> + PartialOrd>(text: &str) -> Re
 }
 
 /// A seed that is easy to type again.
-fn draw_seed() -> u64 {
+pub(super) fn draw_seed() -> u64 {
     RandomState::new().hash_one(std::process::id()) % 1_000_000
 }
 

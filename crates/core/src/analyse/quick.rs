@@ -4,8 +4,8 @@
 //! reached, it becomes a test that runs in no time, and a few of these make a regression suite.
 
 use crate::replay::{ReplayOptions, Watcher, replay};
-use crate::shrink::{ReduceError, ReduceOptions, Shrinker, Touches};
-use crate::{Coverage, Covered, Error, Event, TargetId, Test};
+use crate::shrink::{Basis, Goal, ReduceError, ReduceOptions, Shrinker, Touches};
+use crate::{Coverage, Covered, Error, Event, TargetId, Test, Trace};
 
 /// A short test and all that it touches.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +14,8 @@ pub struct QuickTest {
     pub test: Test,
     /// All that it touches, which may be more than was asked for.
     pub touches: Coverage,
+    /// Whether it fails.
+    pub fails: bool,
 }
 
 /// What to spend on quick tests, and how to run them.
@@ -22,79 +24,105 @@ pub struct Quick<'a> {
     pub options: ReduceOptions,
     /// How many runs each reduction may take.
     pub budget: u64,
+    /// What is touched without any test, by loading the system, and so does not count.
+    pub loaded: Coverage,
     /// Asked before each step; once it says `false` the best so far counts.
     pub proceed: &'a mut dyn FnMut() -> bool,
 }
 
 impl Quick<'_> {
-    /// All that a test touches.
-    pub fn touched<S: Covered + ?Sized>(
+    /// Runs a test to see all that it touches.
+    pub fn measure<S: Covered + ?Sized>(
         &mut self,
         system: &mut S,
         test: &Test,
-    ) -> Result<Coverage, Error> {
+    ) -> Result<QuickTest, Error> {
         system.begin_anew()?;
         let options = ReplayOptions {
             check: self.options.check,
         };
-        replay(system, test, &options, &mut ())?;
-        Ok(system.touched())
+        let trace = replay(system, test, &options, &mut ())?;
+        Ok(QuickTest {
+            test: test.clone(),
+            touches: system.touched().difference(&self.loaded),
+            fails: trace.failure().is_some(),
+        })
     }
 
     /// A test from which no step can be left out without losing one of these targets. Those that the test does not touch
-    /// when it is run again do not count; nothing if none is left.
+    /// when it is run again do not count; nothing if none is left. If the test passes, so does what is left of it.
     pub fn reduce<S: Covered + ?Sized>(
         &mut self,
         system: &mut S,
         test: &Test,
         targets: &Coverage,
     ) -> Result<Option<QuickTest>, ReduceError> {
-        let touched = self.touched(system, test)?;
+        let measured = self.measure(system, test)?;
         let confirmed: Coverage = targets
             .iter()
-            .filter(|target| touched.contains(*target))
+            .filter(|target| measured.touches.contains(*target))
             .collect();
         if confirmed.is_empty() {
             return Ok(None);
         }
-        let mut goal = Touches(confirmed);
+        let mut goal = TouchesLikewise {
+            targets: Touches(confirmed),
+            may_fail: measured.fails,
+        };
         let shrunk = Shrinker::new(system, &mut goal, &self.options, self.proceed)
             .with_budget(self.budget)
             .reduce(test)?;
-        let touches = self.touched(system, &shrunk.test)?;
-        Ok(Some(QuickTest {
-            test: shrunk.test,
-            touches,
-        }))
+        Ok(Some(self.measure(system, &shrunk.test)?))
     }
 
-    /// For each target that any of these tests touches a test that cannot be made shorter by leaving out a step, in order
-    /// of targets.
-    pub fn per_target<S: Covered + ?Sized>(
+    /// The tests with all that they touch. Those that were not run, since it was to stop, are left out.
+    pub fn measured<S: Covered + ?Sized>(
         &mut self,
         system: &mut S,
         tests: &[Test],
+    ) -> Result<Vec<QuickTest>, Error> {
+        let mut known = Vec::new();
+        for test in tests {
+            let measured = self.measure(system, test)?;
+            if !(self.proceed)() {
+                break;
+            }
+            known.push(measured);
+        }
+        Ok(known)
+    }
+
+    /// For each target that any of these tests touches a test that cannot be made shorter by leaving out a step, in order
+    /// of targets; one that passes, if any of these tests passes and touches it. Targets that could not be touched again
+    /// are left out. Once it is to stop, the shortest test known for a target is taken as it is.
+    pub fn per_target<S: Covered + ?Sized>(
+        &mut self,
+        system: &mut S,
+        tests: &[QuickTest],
     ) -> Result<Vec<(TargetId, QuickTest)>, ReduceError> {
-        let mut known: Vec<QuickTest> = Vec::new();
+        let mut known = tests.to_vec();
         let mut all = Coverage::default();
         for test in tests {
-            let touches = self.touched(system, test)?;
-            all.merge(&touches);
-            known.push(QuickTest {
-                test: test.clone(),
-                touches,
-            });
+            all.merge(&test.touches);
         }
         let mut found = Vec::new();
         for target in all.iter() {
             // Short tests found for other targets are a better start than the long ones.
             let touching = known.iter().filter(|known| known.touches.contains(target));
-            let Some(shortest) = touching.min_by_key(|known| known.test.len()) else {
+            let Some(shortest) = touching.min_by_key(|known| (known.fails, known.test.len()))
+            else {
                 continue;
             };
-            let shortest = shortest.test.clone();
+            let shortest = shortest.clone();
             let targets: Coverage = [target].into_iter().collect();
-            if let Some(quick) = self.reduce(system, &shortest, &targets)? {
+            let reduced = match (self.proceed)() {
+                true => self.reduce(system, &shortest.test, &targets),
+                false => Ok(None),
+            };
+            // What was stopped half-way says nothing, not even by an error.
+            if !(self.proceed)() {
+                found.push((target, shortest));
+            } else if let Some(quick) = reduced?.filter(|quick| quick.touches.contains(target)) {
                 known.push(quick.clone());
                 found.push((target, quick));
             }
@@ -135,6 +163,27 @@ impl Quick<'_> {
     }
 }
 
+/// To touch all of these targets, and to pass unless the original test fails.
+struct TouchesLikewise {
+    targets: Touches,
+    may_fail: bool,
+}
+
+impl<S: Covered + ?Sized> Goal<S> for TouchesLikewise {
+    fn basis(&self) -> Basis {
+        Goal::<S>::basis(&self.targets)
+    }
+
+    fn before(&mut self, system: &mut S) -> Result<(), Error> {
+        self.targets.before(system)
+    }
+
+    fn is_achieved(&mut self, system: &mut S, test: &Test, trace: &Trace) -> Result<bool, Error> {
+        let passes = self.may_fail || trace.failure().is_none();
+        Ok(passes && self.targets.is_achieved(system, test, trace)?)
+    }
+}
+
 /// What each step has touched for the first time in its test.
 #[derive(Default)]
 struct Added {
@@ -162,6 +211,7 @@ impl<S: Covered + ?Sized> Watcher<S> for Added {
 /// let test = |length: u64, targets: &[u32]| QuickTest {
 ///     test: Test::of((0..length).map(ActionId)),
 ///     touches: targets.iter().copied().map(TargetId).collect(),
+///     fails: false,
 /// };
 /// // The first adds the most, and is not needed in the end.
 /// let tests = [test(3, &[1, 2, 4, 5]), test(2, &[1, 2, 3]), test(2, &[4, 5, 6])];
@@ -228,11 +278,12 @@ mod tests {
                 ..ReduceOptions::default()
             },
             budget: 1_000,
+            loaded: Coverage::default(),
             proceed: &mut proceed,
         };
         let mut all = Coverage::default();
         for test in &tests {
-            let touched = quick.touched(&mut system, test).unwrap();
+            let touched = quick.measure(&mut system, test).unwrap().touches;
             all.merge(&touched);
             let parts = quick.decompose(&mut system, test).unwrap();
             let mut together = Coverage::default();
@@ -240,7 +291,8 @@ mod tests {
             assert!(touched.difference(&together).is_empty());
             assert!(parts.iter().all(|part| part.test.len() < 15));
         }
-        let found = quick.per_target(&mut system, &tests).unwrap();
+        let measured = quick.measured(&mut system, &tests).unwrap();
+        let found = quick.per_target(&mut system, &measured).unwrap();
         assert_eq!(
             found
                 .iter()
@@ -263,12 +315,45 @@ mod tests {
     }
 
     #[test]
+    fn once_stopped_tests_stay_as_they_are_and_nothing_is_lost() {
+        let mut system = Watched::new(Jugs::default());
+        let tests: Vec<Test> = (0..3).map(|seed| walk(&mut system, seed, 40)).collect();
+        let mut all = Coverage::default();
+        for asked in [0, 150, 1_000, 10_000] {
+            let mut left = asked + 120;
+            let mut proceed = || {
+                left -= 1;
+                left > 0
+            };
+            let mut quick = Quick {
+                options: ReduceOptions {
+                    check: false,
+                    ..ReduceOptions::default()
+                },
+                budget: 1_000,
+                loaded: Coverage::default(),
+                proceed: &mut proceed,
+            };
+            let measured = quick.measured(&mut system, &tests).unwrap();
+            assert_eq!(measured.len(), 3);
+            measured.iter().for_each(|test| all.merge(&test.touches));
+            let found = quick.per_target(&mut system, &measured).unwrap();
+            let mut together = Coverage::default();
+            found
+                .iter()
+                .for_each(|(_, test)| together.merge(&test.touches));
+            assert_eq!(together, all, "stopped after {asked}");
+        }
+    }
+
+    #[test]
     fn what_is_not_touched_again_does_not_count() {
         let mut system = Watched::new(Jugs::default());
         let mut proceed = || true;
         let mut quick = Quick {
             options: ReduceOptions::default(),
             budget: 100,
+            loaded: Coverage::default(),
             proceed: &mut proceed,
         };
         let test = walk(&mut system, 1, 5);

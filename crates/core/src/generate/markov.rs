@@ -78,6 +78,11 @@ impl MarkovModel {
         self.order
     }
 
+    /// How many runs it knows a follower of.
+    pub fn runs(&self) -> usize {
+        self.followers.len()
+    }
+
     /// What follows a run, and how likely; empty if the run is unknown.
     pub fn followers(&self, run: &[ClassId]) -> &[(ClassId, f64)] {
         self.followers.get(run).map_or(&[], Vec::as_slice)
@@ -274,6 +279,7 @@ mod tests {
             [(put, third), (take, third), (look, third)]
         );
         assert_eq!(model.followers(&[take]), [], "a restart comes after it");
+        assert_eq!(model.runs(), 1);
     }
 
     #[test]

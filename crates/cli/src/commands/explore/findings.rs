@@ -15,7 +15,8 @@ use super::{Explore, Outcome};
 use crate::commands::replay::UntilInterrupted;
 use crate::console::{Console, Look};
 use crate::files::OutputFolder;
-use crate::{reducing, report};
+use crate::reducing::{self, Aim};
+use crate::report;
 
 /// What was kept.
 #[derive(Default)]
@@ -132,7 +133,9 @@ impl<'e> Desk<'e> {
                 ..ReduceOptions::default()
             };
             // What cannot be reduced is kept as it was found.
-            if let Ok(reduced) = reducing::reduce(console, system, &test, &failure, &options) {
+            if let Ok(reduced) =
+                reducing::reduce(console, system, &test, &failure, &options, Aim::Simple)
+            {
                 console.say(reduced.story);
                 (test, failure) = (reduced.test, reduced.failure);
             }

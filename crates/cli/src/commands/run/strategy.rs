@@ -14,7 +14,7 @@ use testwright_core::{Classes, Error, System};
 use testwright_python::{Measured, PythonSystem};
 
 use crate::console::Console;
-use crate::files::{TextFile, tests_below};
+use crate::files::TextFile;
 use crate::{Trouble, load};
 
 /// How tests are made.
@@ -123,8 +123,8 @@ impl StrategyArguments {
             Name::Sequences => {
                 let path = self.path("sequences", "saved tests, as a folder or a file")?;
                 let mut tests = Vec::new();
-                for path in tests_below(path)? {
-                    let (file, test) = load::test(console, system, TextFile::read(&path)?)?;
+                for file in load::test_files(std::slice::from_ref(path))? {
+                    let (file, test) = load::test(console, system, file)?;
                     tests.push((file.name, test));
                 }
                 let tests = tests.iter().map(|(name, test)| (name.clone(), test));
