@@ -8,6 +8,7 @@
 
 mod events;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::PyRuntimeError;
@@ -46,6 +47,8 @@ pub(crate) struct Monitor {
     local_events: u32,
     line_event: u32,
     disable: Py<PyAny>,
+    /// It has stopped; its place among the tools may be another's.
+    is_over: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -99,6 +102,7 @@ impl Monitor {
             local_events: sum(&LOCAL_EVENTS)?,
             line_event: number("LINE")?,
             disable: monitoring.getattr("DISABLE")?.unbind(),
+            is_over: AtomicBool::new(false),
             state: Mutex::default(),
         };
         let monitor = Py::new(python, monitor)?;
@@ -120,6 +124,10 @@ impl Monitor {
 
     /// Sees everything again that was seen before.
     pub(crate) fn begin_anew(&self, python: Python<'_>) -> PyResult<()> {
+        if self.is_over.load(Ordering::Relaxed) {
+            self.state().record.current.clear();
+            return Ok(());
+        }
         let finished = {
             let mut state = self.state();
             state.record.current.clear();
@@ -138,8 +146,11 @@ impl Monitor {
         monitoring.call_method0("restart_events").map(|_| ())
     }
 
-    /// Stops observing.
+    /// Stops observing, once and for all.
     pub(crate) fn stop(&self, python: Python<'_>) -> PyResult<()> {
+        if self.is_over.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
         let monitoring = python.import("sys")?.getattr("monitoring")?;
         monitoring.call_method1("set_events", (self.tool, 0))?;
         let kept = {
@@ -299,6 +310,9 @@ impl State {
 impl Monitor {
     /// A module's code under observation.
     fn observe_module<'py>(&self, code: &Bound<'py, PyCode>) -> PyResult<Bound<'py, PyCode>> {
+        if self.is_over.load(Ordering::Relaxed) {
+            return Ok(code.clone());
+        }
         let path: String = code.getattr("co_filename")?.extract()?;
         let path = std::path::absolute(&path).unwrap_or_else(|_| path.into());
         let file = self.state().record.file(&path);

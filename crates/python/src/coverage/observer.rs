@@ -1,5 +1,7 @@
 //! Two ways to observe code, and which of them an interpreter has.
 
+use std::sync::{Mutex, PoisonError};
+
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
@@ -7,6 +9,9 @@ use pyo3::prelude::*;
 use super::monitoring::Monitor;
 use super::probes::Prober;
 use super::record::Record;
+
+/// The observer that was started last.
+static LATEST: Mutex<Option<Observer>> = Mutex::new(None);
 
 /// What observes code objects.
 pub(crate) enum Observer {
@@ -18,8 +23,27 @@ pub(crate) enum Observer {
 }
 
 impl Observer {
-    /// Starts to observe.
+    /// Starts to observe. Whoever observed before has seen enough: two that change the same code would get into each
+    /// other's way, and there are few places for tools.
     pub(crate) fn start(python: Python<'_>) -> PyResult<Observer> {
+        let mut latest = LATEST.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(before) = latest.take() {
+            before.stop(python)?;
+        }
+        let observer = Observer::new(python)?;
+        *latest = Some(observer.another_handle(python));
+        Ok(observer)
+    }
+
+    fn another_handle(&self, python: Python<'_>) -> Observer {
+        match self {
+            #[cfg(Py_3_11)]
+            Observer::Monitor(monitor) => Observer::Monitor(monitor.clone_ref(python)),
+            Observer::Prober(prober) => Observer::Prober(prober.clone_ref(python)),
+        }
+    }
+
+    fn new(python: Python<'_>) -> PyResult<Observer> {
         match python.version_info().minor {
             // Its instructions, and its rules for telling of lines, have yet to be learnt.
             14.. => Err(PyRuntimeError::new_err(
