@@ -18,6 +18,9 @@ SHOWN = {
     "empty": "empty action",
 }
 
+#: Those that other tools have, too.
+SHARED = ["avl", "sorted", "append", "empty"]
+
 #: Modules of `examples/avl` with a bug each, and the bug in words.
 BUGS = {
     "avl_missing_rebalance": "deletion does not rebalance",

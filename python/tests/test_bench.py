@@ -101,7 +101,7 @@ def test_every_tool_takes_the_steps_it_is_asked_for(bench, tmp_path):
     module = bench("setting")
     setting = module.Setting.prepare(tmp_path / "work", ROOT / "target" / "bench", True, False)
     for tool in setting.searchers():
-        for system in bench("systems").SHOWN:
+        for system in bench("systems").SHARED:
             taken = [tool.search(system, 3, check=check, length=20)[1] for check in (True, False)]
             if tool is setting.hypothesis:
                 # It ends some tests early and makes others instead.
