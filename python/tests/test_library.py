@@ -352,6 +352,23 @@ def test_a_system_that_exits_is_a_failure(folder):
     assert sut.failure()[0] is SystemExit
 
 
+def test_an_object_at_work_says_so(folder):
+    """Code under test that uses the very object that runs it, or another thread while that waits."""
+    (folder / "busy.tstl").write_text("@import holder\npool: <x> 1\n<x> := holder.use()\n")
+    (folder / "holder.py").write_text("sut = None\ndef use():\n    return USES[0]()\nUSES = []\n")
+    sut = testwright.load("busy.tstl", reset_modules=False)
+    holder = sys.modules["holder"]
+    action = sut.enabled()[0]
+    for use in (sut.restart, sut.enabled, lambda: sut.playable("x0 = 1"), lambda: action.act()):
+        holder.USES[:] = [use]
+        sut.restart()
+        assert sut.safely(action) is False
+        assert sut.failure()[0] is RuntimeError and "in the middle of a step" in sut.failure_text
+    holder.USES[:] = [lambda: 1]
+    sut.restart()
+    assert sut.safely(action), "afterwards it is as good as before"
+
+
 def test_objects_are_let_go(folder):
     sut = testwright.load("sound.tstl")
     sut.make_test(5, random.Random(1))

@@ -224,10 +224,6 @@ class Sut:
         self, test: Iterable[Action], verbose: bool = False, failure: _Failure | None = None
     ) -> bool:
         """Whether a test fails, properties included; with a failure, whether it fails like that."""
-    def fails_any(
-        self, test: Iterable[Action], verbose: bool = False, failure: _Failure | None = None
-    ) -> bool:
-        """Whether a test fails in any way, properties included; with a failure, whether it fails like that."""
     @staticmethod
     def eq_fail(f1: _Failure | None, f2: _Failure | None) -> bool:
         """Whether two failures are the same: exceptions of one type with the same text."""

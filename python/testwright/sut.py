@@ -27,12 +27,15 @@ ANCESTOR_NAMES = {
     "SUTName": "sut_name",
     "P": "probability",
     "error": "failure",
+    # Failures are the same or not by kind and text here, whatever the line.
+    "failsAny": "fails_check",
+    "fails_any": "fails_check",
     "slowPoolStates": "get_pool_states",
     **{
         name: _snake(name)
         for name in """
             actionClass actionClasses actOrder allBranches allEnabled allStatements alphaConvert coversAll coversBranches coversSame
-            coversStatements currBranches currStatements enableAll eqFail essentialClasses failsAny failsCheck
+            coversStatements currBranches currStatements enableAll eqFail essentialClasses failsCheck
             getOkExceptions getPoolStates getPropCode getRefCode captureReplay loadTest makeTest moduleLocations
             newBranches newCurrBranches newCurrStatements newStatements poolUses prettyName prettyPrintRemoved
             prettyPrintTest randomEnabled randomEnabledClassProbs randomEnabledPred randomEnableds reduceEssentials refRaised replayUntil

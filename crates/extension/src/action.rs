@@ -53,7 +53,7 @@ impl Action {
         // The same harness loaded twice: actions are found by what they say.
         match action.step {
             Step::Restart => Ok(Step::Restart),
-            Step::Act(_) => sut.borrow().playable_step(&action.shown()),
+            Step::Act(_) => Sut::look_at(sut)?.playable_step(&action.shown()),
         }
     }
 }
@@ -92,7 +92,7 @@ impl Action {
         if Sut::take(sut, slf.as_any())? {
             return Ok(());
         }
-        Err(sut.borrow().error(slf.py()))
+        Err(Sut::look_at(sut)?.error(slf.py()))
     }
 
     fn __len__(&self) -> usize {

@@ -15,11 +15,9 @@ pub(crate) struct Lent<'a, 'py> {
 }
 
 impl<'a, 'py> Lent<'a, 'py> {
-    pub(crate) fn new(sut: &'a Bound<'py, Sut>) -> Lent<'a, 'py> {
-        Lent {
-            sut,
-            catalog: Arc::clone(&sut.borrow().catalog),
-        }
+    pub(crate) fn new(sut: &'a Bound<'py, Sut>) -> PyResult<Lent<'a, 'py>> {
+        let catalog = Arc::clone(&Sut::look_at(sut)?.catalog);
+        Ok(Lent { sut, catalog })
     }
 }
 

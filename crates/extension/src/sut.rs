@@ -110,7 +110,7 @@ impl Sut {
 
     /// Back to the initial state; a new test begins.
     pub(crate) fn restart(slf: &Bound<'_, Sut>) -> PyResult<()> {
-        slf.try_borrow_mut()?.start_anew(slf.py())
+        Sut::take_hold(slf)?.start_anew(slf.py())
     }
 
     /// The steps taken since the last restart.
@@ -128,7 +128,7 @@ impl Sut {
 
     /// Whether all properties hold.
     pub(crate) fn check(slf: &Bound<'_, Sut>) -> PyResult<bool> {
-        let mut sut = slf.try_borrow_mut()?;
+        let mut sut = Sut::take_hold(slf)?;
         let outcome = sut.system.with(slf.py(), |system| system.check());
         sut.note_coverage(slf.py(), true);
         sut.judge(slf.py(), outcome)
@@ -176,7 +176,7 @@ impl Sut {
 
     /// Remarks something about the last step.
     fn annotate(slf: &Bound<'_, Sut>, text: String) -> PyResult<()> {
-        let test = slf.borrow().test(slf.py())?;
+        let test = Sut::look_at(slf)?.test(slf.py())?;
         let Some(last) = test.len().checked_sub(1) else {
             return Ok(());
         };
@@ -206,12 +206,23 @@ impl Sut {
 }
 
 impl Sut {
+    /// Looks at the object, unless the system is at work: it is if the code under test, or another thread while that
+    /// waits, uses the object that runs it.
+    pub(crate) fn look_at<'a>(slf: &'a Bound<'_, Sut>) -> PyResult<PyRef<'a, Sut>> {
+        slf.try_borrow().map_err(|_| at_work())
+    }
+
+    /// Takes hold of the object, under the same condition.
+    pub(crate) fn take_hold<'a>(slf: &'a Bound<'_, Sut>) -> PyResult<PyRefMut<'a, Sut>> {
+        slf.try_borrow_mut().map_err(|_| at_work())
+    }
+
     /// Uses the system itself.
     pub(crate) fn with<'py, R>(
         slf: &Bound<'py, Sut>,
         work: impl FnOnce(&mut PythonSystem<'py>) -> R,
     ) -> PyResult<R> {
-        Ok(slf.try_borrow_mut()?.system.with(slf.py(), work))
+        Ok(Sut::take_hold(slf)?.system.with(slf.py(), work))
     }
 
     pub(crate) fn is_enabled(slf: &Bound<'_, Sut>, action: ActionId) -> PyResult<bool> {
@@ -226,7 +237,7 @@ impl Sut {
     ) -> PyResult<Bound<'py, Action>> {
         let action = Action {
             sut: slf.clone().unbind(),
-            catalog: Arc::clone(&slf.borrow().catalog),
+            catalog: Arc::clone(&Sut::look_at(slf)?.catalog),
             step,
             note,
         };
@@ -240,7 +251,7 @@ impl Sut {
             Sut::restart(slf)?;
             return Ok(true);
         };
-        let mut sut = slf.try_borrow_mut()?;
+        let mut sut = Sut::take_hold(slf)?;
         if let Some(test) = &sut.test {
             test.bind(slf.py()).append(action)?;
         }
@@ -354,6 +365,12 @@ impl Sut {
         });
         begun.map_err(|error| trouble(&error))
     }
+}
+
+fn at_work() -> PyErr {
+    PyRuntimeError::new_err(
+        "the system is in the middle of a step, so this object cannot be used; wait until the step has ended",
+    )
 }
 
 /// A new list of steps.

@@ -46,6 +46,7 @@ mod pattern;
 mod plan;
 mod pool_states;
 mod rejected;
+mod reset;
 mod restricted;
 mod shapes;
 mod sight;

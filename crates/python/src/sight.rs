@@ -13,6 +13,7 @@
 //! What is not understood is not guessed at: an iterator or an open file keeps state that nobody sees from outside.
 
 mod classes;
+mod names;
 mod world;
 
 use std::ffi::{CStr, c_int, c_void};

@@ -29,7 +29,7 @@ impl Sut {
     /// All actions that are switched on, in the order of the harness.
     fn actions<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PyList>> {
         let ids: Vec<ActionId> = {
-            let sut = slf.borrow();
+            let sut = Sut::look_at(slf)?;
             let all = (0..sut.catalog.len()).map(ActionId);
             all.filter(|action| sut.is_on(*action)).collect()
         };
@@ -113,7 +113,7 @@ impl Sut {
         let mut random = stream(slf.py(), rgen)?;
         let mut left = Vec::new();
         for (probability, text) in probs {
-            let templates = slf.borrow().templates_of(&text)?;
+            let templates = Sut::look_at(slf)?.templates_of(&text)?;
             left.push((probability, templates));
         }
         while !left.is_empty() {
@@ -138,11 +138,11 @@ impl Sut {
     /// Switches off all actions whose name begins with something that a regular expression matches.
     fn disable(slf: &Bound<'_, Sut>, regex: &Bound<'_, PyAny>) -> PyResult<()> {
         let pattern = slf.py().import("re")?.call_method1("compile", (regex,))?;
-        let count = slf.borrow().catalog.templates().len();
-        let mut on = slf.borrow().templates_on();
+        let count = Sut::look_at(slf)?.catalog.templates().len();
+        let mut on = Sut::look_at(slf)?.templates_on();
         for template in (0..count).map(TemplateId) {
             let first = {
-                let sut = slf.borrow();
+                let sut = Sut::look_at(slf)?;
                 (sut.catalog.count(template) > 0).then(|| sut.catalog.first(template))
             };
             let Some(first) = first else { continue };
@@ -158,7 +158,7 @@ impl Sut {
                 on.remove(template);
             }
         }
-        slf.borrow_mut().chosen = Some(on);
+        Sut::take_hold(slf)?.chosen = Some(on);
         Ok(())
     }
 
@@ -221,7 +221,7 @@ impl Sut {
                 },
             };
             if action.is_none() {
-                let test = slf.borrow().test(slf.py())?.into_any();
+                let test = Sut::look_at(slf)?.test(slf.py())?.into_any();
                 return Ok((test, PyString::new(slf.py(), "DEADLOCK").into_any()));
             }
             let passed = Sut::take(slf, &action)? && (!check_prop || Sut::check(slf)?);
@@ -234,7 +234,7 @@ impl Sut {
                 break;
             }
         }
-        let test = slf.borrow().test(slf.py())?.into_any();
+        let test = Sut::look_at(slf)?.test(slf.py())?.into_any();
         Ok((test, PyBool::new(slf.py(), ok).to_owned().into_any()))
     }
 }
@@ -264,13 +264,13 @@ impl Sut {
 
     pub(super) fn enabled_ids(slf: &Bound<'_, Sut>) -> PyResult<Vec<ActionId>> {
         let mut ids = Sut::with(slf, |system| system.enabled())?;
-        let sut = slf.borrow();
+        let sut = Sut::look_at(slf)?;
         ids.retain(|action| sut.is_on(*action));
         Ok(ids)
     }
 
     pub(super) fn pick(slf: &Bound<'_, Sut>, random: &mut Random) -> PyResult<Option<ActionId>> {
-        let mut sut = slf.try_borrow_mut()?;
+        let mut sut = Sut::take_hold(slf)?;
         let Sut { system, chosen, .. } = &mut *sut;
         Ok(system.with(slf.py(), |system| match chosen {
             Some(chosen) => system.pick_among(chosen, random),

@@ -57,7 +57,7 @@ impl Sut {
             }
             let mut passed = Sut::take(slf, &step)?;
             if !passed && !catch_uncaught {
-                return Err(slf.borrow().error(slf.py()));
+                return Err(Sut::look_at(slf)?.error(slf.py()));
             }
             passed = passed && (!check_prop || Sut::check(slf)?);
             if return_cov {
@@ -98,7 +98,7 @@ impl Sut {
             }
             let mut passed = Sut::take(slf, step)?;
             if !passed && !catch_uncaught {
-                return Err(slf.borrow().error(slf.py()));
+                return Err(Sut::look_at(slf)?.error(slf.py()));
             }
             passed = passed && (!check_prop || Sut::check(slf)?);
             if !passed && stop_fail {
@@ -139,17 +139,6 @@ impl Sut {
     /// Whether a test fails, properties included; with a failure, whether it fails like that.
     #[pyo3(signature = (test, verbose = false, failure = None))]
     fn fails_check(
-        slf: &Bound<'_, Sut>,
-        test: &Bound<'_, PyAny>,
-        verbose: bool,
-        failure: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<bool> {
-        Sut::fails_like(slf, test, true, verbose, failure)
-    }
-
-    /// Whether a test fails in any way, properties included; with a failure, whether it fails like that.
-    #[pyo3(signature = (test, verbose = false, failure = None))]
-    fn fails_any(
         slf: &Bound<'_, Sut>,
         test: &Bound<'_, PyAny>,
         verbose: bool,
@@ -317,7 +306,7 @@ impl Sut {
         statements: &Bound<'py, PyAny>,
         branches: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        if !slf.borrow().measures() {
+        if !Sut::look_at(slf)?.measures() {
             return Err(PyTypeError::new_err(
                 "coverage is not measured; load the harness with `coverage=True`",
             ));
@@ -377,7 +366,7 @@ impl Sut {
             delay: 0.0,
         };
         let passed = Sut::run_with(slf, test, manner, |slf| {
-            if verbose && let Some(last) = slf.borrow().test(slf.py())?.iter().last() {
+            if verbose && let Some(last) = Sut::look_at(slf)?.test(slf.py())?.iter().last() {
                 slf.py()
                     .import("builtins")?
                     .call_method1("print", (last.str()?,))?;

@@ -63,7 +63,7 @@ impl Sut {
     fn action_class(slf: &Bound<'_, Sut>, action: &Bound<'_, PyAny>) -> PyResult<String> {
         match Action::step_for(action, slf)? {
             Step::Act(action) => {
-                let sut = slf.borrow();
+                let sut = Sut::look_at(slf)?;
                 let class = sut.classes.of_action(&sut.catalog, action);
                 Ok(sut.classes.text(class).to_owned())
             }
@@ -120,7 +120,7 @@ impl Sut {
         columns: usize,
     ) -> PyResult<()> {
         let print = slf.py().import("builtins")?.getattr("print")?;
-        for line in Sut::pretty_lines(slf, test, columns)? {
+        for line in Sut::pretty_lines(test, columns)? {
             print.call1((line,))?;
         }
         Ok(())
@@ -137,7 +137,7 @@ impl Sut {
         let kept = Sut::core_test(slf, t2)?.steps;
         let print = slf.py().import("builtins")?.getattr("print")?;
         let steps = Sut::core_test(slf, t1)?.steps;
-        for (line, step) in Sut::pretty_lines(slf, t1, columns)?.iter().zip(steps) {
+        for (line, step) in Sut::pretty_lines(t1, columns)?.iter().zip(steps) {
             if !kept.contains(&step) {
                 print.call1((line,))?;
             }
@@ -248,9 +248,9 @@ impl Sut {
 
     /// The state as it is now, to go back to with [`backtrack`].
     fn state(slf: &Bound<'_, Sut>) -> PyResult<State> {
-        let test = slf.borrow().test(slf.py())?;
+        let test = Sut::look_at(slf)?.test(slf.py())?;
         let core = Sut::core_test(slf, test.as_any())?;
-        let replays = slf.borrow().replays;
+        let replays = Sut::look_at(slf)?.replays;
         let copy = Sut::with(slf, |system| match replays {
             true => None,
             false => system.snapshot().ok(),
@@ -291,7 +291,7 @@ impl Sut {
         })?;
         let test = Sut::python_test(slf, &state.test)?;
         if restored.map_err(|error| trouble(&error))? {
-            let mut sut = slf.borrow_mut();
+            let mut sut = Sut::take_hold(slf)?;
             sut.test = Some(test.unbind());
             sut.failure = None;
             return Ok(());
@@ -384,7 +384,7 @@ impl Sut {
     /// The action with a name, or the action itself.
     fn named_action(slf: &Bound<'_, Sut>, action: &Bound<'_, PyAny>) -> PyResult<Option<ActionId>> {
         let step = match action.extract::<String>() {
-            Ok(name) => slf.borrow().playable_step(&name)?,
+            Ok(name) => Sut::look_at(slf)?.playable_step(&name)?,
             Err(_) => Action::step_for(action, slf)?,
         };
         Ok(match step {
@@ -394,11 +394,7 @@ impl Sut {
     }
 
     /// The lines of a test, with the number of the step at the right.
-    fn pretty_lines(
-        slf: &Bound<'_, Sut>,
-        test: &Bound<'_, PyAny>,
-        columns: usize,
-    ) -> PyResult<Vec<String>> {
+    fn pretty_lines(test: &Bound<'_, PyAny>, columns: usize) -> PyResult<Vec<String>> {
         let mut lines = Vec::new();
         for (number, action) in test.try_iter()?.enumerate() {
             let action = action?.cast_into::<Action>()?;
@@ -412,7 +408,6 @@ impl Sut {
             }
             lines.push(line);
         }
-        let _only_for_its_lifetime = slf;
         Ok(lines)
     }
 }

@@ -127,7 +127,7 @@ impl Sut {
         slf: &Bound<'py, Sut>,
         ask: impl FnOnce(&Collector<'py>, &Measurement) -> R,
     ) -> PyResult<R> {
-        let mut sut = slf.try_borrow_mut()?;
+        let mut sut = Sut::take_hold(slf)?;
         let Sut {
             system,
             measurement,

@@ -19,7 +19,7 @@ impl Sut {
     fn save_test(slf: &Bound<'_, Sut>, test: &Bound<'_, PyAny>, filename: PathBuf) -> PyResult<()> {
         let test = Sut::core_test(slf, test)?;
         let text = {
-            let sut = slf.borrow();
+            let sut = Sut::look_at(slf)?;
             let harness = sut.path.file_name().unwrap_or_default().to_string_lossy();
             let notes = [(String::from("harness"), harness.into_owned())];
             saved::write(&sut.catalog, &test, &notes)
@@ -34,7 +34,7 @@ impl Sut {
         let text = std::fs::read_to_string(&filename).map_err(|error| {
             PyOSError::new_err(format!("cannot read `{}`: {error}", filename.display()))
         })?;
-        let read = saved::read(&slf.borrow().catalog, &text);
+        let read = saved::read(&Sut::look_at(slf)?.catalog, &text);
         let saved = read.map_err(|problems| {
             let first = problems.first();
             let words = first.map_or_else(String::new, |problem| {
@@ -68,7 +68,7 @@ impl Sut {
 
     /// The step for a line of a saved test; a `KeyError` if the harness does not know it.
     fn playable<'py>(slf: &Bound<'py, Sut>, text: &str) -> PyResult<Bound<'py, Action>> {
-        let step = slf.borrow().playable_step(text)?;
+        let step = Sut::look_at(slf)?.playable_step(text)?;
         let note = text
             .split_once(";;;")
             .map(|(_, note)| note.trim().to_owned());
@@ -86,7 +86,7 @@ impl Sut {
     fn replayable<'py>(slf: &Bound<'py, Sut>, text: &str) -> PyResult<Bound<'py, PyList>> {
         let lines = text.split(SEPARATOR).filter(|line| !line.is_empty());
         let steps: Vec<Step> = lines
-            .map(|line| slf.borrow().playable_step(line))
+            .map(|line| Sut::look_at(slf)?.playable_step(line))
             .collect::<PyResult<_>>()?;
         Sut::python_test(slf, &testwright_core::Test::of_steps(steps))
     }

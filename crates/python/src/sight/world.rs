@@ -12,6 +12,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyModule, PyString};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::names::{
+    ALL_SEEING, ALL_SEEING_ATTRIBUTES, ASKED_BY_BUILTINS, NAME_TAKING, NAME_TAKING_ATTRIBUTES,
+    OF_TYPES,
+};
 use super::{Kind, Pointer, STATELESS, Types, Unknown, View, is_stateless, version};
 
 /// Everything that the code of properties can reach, as it was.
@@ -67,89 +71,6 @@ enum Waiting {
     Module(Pointer),
     Class(Pointer),
 }
-
-/// Functions with a view of everything, or that depend on more than their arguments.
-const ALL_SEEING: [&str; 9] = [
-    "__import__",
-    "breakpoint",
-    "compile",
-    "eval",
-    "exec",
-    "globals",
-    "input",
-    "locals",
-    "open",
-];
-
-/// Those that get at attributes by names that no code mentions.
-const NAME_TAKING: [&str; 6] = ["getattr", "hasattr", "vars", "dir", "setattr", "delattr"];
-
-/// Attributes that code written in C may ask for without any code of the system mentioning them.
-const ASKED_BY_BUILTINS: [&str; 24] = [
-    "append",
-    "as_integer_ratio",
-    "clear",
-    "conjugate",
-    "copy",
-    "count",
-    "denominator",
-    "extend",
-    "flush",
-    "get",
-    "imag",
-    "index",
-    "insert",
-    "is_integer",
-    "items",
-    "keys",
-    "numerator",
-    "pop",
-    "real",
-    "register",
-    "sort",
-    "update",
-    "values",
-    "write",
-];
-
-/// Attributes that lead further than to attributes.
-const ALL_SEEING_ATTRIBUTES: [&str; 14] = [
-    "__annotate__",
-    "__annotations__",
-    "__builtins__",
-    "__globals__",
-    "__orig_bases__",
-    "__parameters__",
-    "__self__",
-    "__subclasses__",
-    "__type_params__",
-    "f_back",
-    "f_globals",
-    "gi_frame",
-    "tb_frame",
-    "__weakref__",
-];
-
-/// Attributes that get at others by names that no code mentions.
-const NAME_TAKING_ATTRIBUTES: [&str; 7] = [
-    "__dict__",
-    "__getattribute__",
-    "attrgetter",
-    "format_map",
-    "getattr_static",
-    "methodcaller",
-    "vformat",
-];
-
-/// What classes hold for readers of types. Code that mentions it is not followed any further.
-const OF_TYPES: [&str; 6] = [
-    "__annotate_func__",
-    "__annotations__",
-    "__annotations_cache__",
-    "__orig_bases__",
-    "__parameters__",
-    "__type_params__",
-];
 
 impl World {
     pub(crate) fn new(support: &Bound<'_, PyModule>) -> PyResult<World> {
