@@ -217,7 +217,10 @@ fn story() -> Result<String, Box<dyn std::error::Error>> {
     Ok(out)
 }
 
-#[expect(clippy::print_stdout, reason = "this is a program, not a part of the library")]
+#[expect(
+    clippy::print_stdout,
+    reason = "this is a program, not a part of the library"
+)]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     print!("{}", story()?);
     Ok(())

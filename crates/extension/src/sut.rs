@@ -415,7 +415,10 @@ fn load<'py>(
 
 /// An error of ours as an exception.
 pub(crate) fn trouble(error: &Error) -> PyErr {
-    PyRuntimeError::new_err(error.to_string())
+    PyRuntimeError::new_err(match &error.help {
+        Some(help) => format!("{error} ({help})"),
+        None => error.to_string(),
+    })
 }
 
 fn one_of<T: Copy>(name: &str, word: &str, choices: &[(&str, T)]) -> PyResult<T> {
