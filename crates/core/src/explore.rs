@@ -116,8 +116,8 @@ pub struct Plan {
     pub most_tests: usize,
     /// How many states to remember.
     pub most_states: Option<usize>,
-    /// How much memory to take for remembering states, and those that wait. Copies are not counted, for nobody but the
-    /// system knows how large they are.
+    /// How much memory to take for remembering states, those that wait, and what the watcher [keeps of
+    /// them](ExploreWatcher::bytes). Copies are not counted, for nobody but the system knows how large they are.
     pub most_bytes: Option<usize>,
     /// What to do when there are no more states or bytes left.
     pub when_full: WhenFull,
@@ -229,6 +229,11 @@ pub trait ExploreWatcher<S: ?Sized> {
     /// Told when all actions of a state were taken, and how many there were. Not told of states at the depth limit,
     /// unless no action was enabled.
     fn finished(&mut self, _state: StateId, _actions: usize) {}
+
+    /// The memory that the watcher takes because of what it was told: it counts towards [`Plan::most_bytes`].
+    fn bytes(&self) -> usize {
+        0
+    }
 }
 
 impl<S: ?Sized> ExploreWatcher<S> for () {}

@@ -40,7 +40,8 @@ pub struct Exploration {
     pub forgot: bool,
     /// How the exploration got back to states, and why in this way.
     pub going_back: Choice,
-    /// The memory that remembering the states took, and the ways to them, but not the copies of states.
+    /// The memory that remembering the states took, the ways to them and what the watcher kept, but not the copies of
+    /// states.
     pub bytes: usize,
     pub(super) paths: Paths,
 }

@@ -387,7 +387,7 @@ impl<S: System + ?Sized, K> Search<'_, '_, '_, S, K> {
 
     fn bytes(&self) -> usize {
         let visited = self.visited.as_ref();
-        self.walker.links.bytes() + visited.map_or(0, Visited::bytes)
+        self.walker.links.bytes() + visited.map_or(0, Visited::bytes) + self.watcher.bytes()
     }
 
     /// Visits a state that is new, or that was reached on a shorter way.

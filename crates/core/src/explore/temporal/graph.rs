@@ -33,6 +33,13 @@ impl Graph {
         self.letters.len()
     }
 
+    /// What it takes in memory, empty places included.
+    pub(super) fn bytes(&self) -> usize {
+        self.letters.capacity() * size_of::<Letter>()
+            + self.ranges.capacity() * size_of::<(usize, usize)>()
+            + (self.edges.capacity() + self.stays.capacity()) * size_of::<Edge>()
+    }
+
     pub(super) fn add_state(&mut self, letter: Letter) {
         self.letters.push(letter);
         self.ranges.push((0, 0));

@@ -324,6 +324,11 @@ impl<S: System + ?Sized> ExploreWatcher<S> for Builder<'_, S> {
             self.found = product.has_run();
         }
     }
+
+    fn bytes(&self) -> usize {
+        // The search for a run marks each state once for each node of the automaton.
+        self.graph.bytes() + self.graph.len() * self.automaton.nodes.len()
+    }
 }
 
 #[cfg(test)]
@@ -436,6 +441,15 @@ mod tests {
             judgement.answer,
             Answer::NothingFound(Reach::Partial { .. })
         ));
+        // The states' edges count too where memory is limited.
+        let plan = Plan {
+            most_bytes: Some(20_000),
+            ..Plan::default()
+        };
+        let judgement = explorer.judge(&formula, &plan, &mut none).unwrap();
+        let alone = explorer.explore(&plan, &mut ()).unwrap();
+        assert!(judgement.exploration.states * 2 < alone.states);
+        assert!(judgement.exploration.bytes < 40_000);
         // A prefix that cannot be mended is found in a tree of tests, too.
         let plan = Plan::small_scope(3);
         let judgement = explorer.judge(&formula, &plan, &mut none).unwrap();
