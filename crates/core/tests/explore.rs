@@ -1,7 +1,10 @@
 //! What holds for every exploration of every system, tried on random ones.
 
+mod machine;
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use machine::{Machine, machine_of};
 use proptest::prelude::*;
 use testwright_core::explore::{
     Exploration, ExploreWatcher, Explorer, Failures, GoingBack, Order, Plan, Progress, Reach,
@@ -10,10 +13,7 @@ use testwright_core::explore::{
 use testwright_core::laws::{check_fingerprint_laws, check_snapshot_laws};
 use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::toys::{self, Counters};
-use testwright_core::{
-    ActionId, Catalog, Error, Failure, FailureKind, Fingerprint, Likeness, Outcome, Snapshot,
-    System, Test,
-};
+use testwright_core::{Likeness, Test};
 
 const ORDERS: [Order; 4] = [
     Order::BreadthFirst,
@@ -22,75 +22,17 @@ const ORDERS: [Order; 4] = [
     Order::BestFirst,
 ];
 
-/// A random graph. Some states are wrong, some are goals, some are dead ends.
-#[derive(Clone, Debug)]
-struct Machine {
-    actions: Catalog,
-    next: Vec<Vec<Option<usize>>>,
-    wrong: Vec<bool>,
-    state: usize,
-}
-
-const ACTIONS: usize = 3;
-
-fn any_machine(states: usize) -> impl Strategy<Value = Machine> {
-    let next = prop_oneof![1 => Just(None), 2 => (0..states).prop_map(Some)];
-    let table = prop::collection::vec(prop::collection::vec(next, ACTIONS), states);
-    let wrong = prop::collection::vec(prop::bool::weighted(0.1), states);
-    (table, wrong).prop_map(|(next, wrong)| Machine {
-        actions: toys::catalog(&[], &["go(<[0..2]>)"]),
-        next,
-        wrong,
-        state: 0,
+/// A random graph. Some states are wrong, each in its own way, some are goals, some are dead ends.
+fn any_graph(states: usize) -> impl Strategy<Value = Machine> {
+    let actions = toys::catalog(&[], &["go(<[0..2]>)"]);
+    let wrong = prop::bool::weighted(0.1).prop_map(|wrong| wrong.then_some(0));
+    machine_of(actions, states, 2, wrong).prop_map(|mut machine| {
+        for (way, wrong) in (0..).zip(&mut machine.wrong) {
+            *wrong = wrong.map(|_| way);
+        }
+        machine
     })
 }
-
-impl System for Machine {
-    fn actions(&self) -> &Catalog {
-        &self.actions
-    }
-    fn reset(&mut self) -> Result<(), Error> {
-        self.state = 0;
-        Ok(())
-    }
-    fn is_enabled(&mut self, action: ActionId) -> bool {
-        self.next[self.state][action.0 as usize].is_some()
-    }
-    fn step(&mut self, action: ActionId) -> Outcome {
-        self.state =
-            self.next[self.state][action.0 as usize].expect("only enabled actions are taken");
-        Outcome::Passed
-    }
-    fn check(&mut self) -> Outcome {
-        if !self.wrong[self.state] {
-            return Outcome::Passed;
-        }
-        Outcome::Failed(Box::new(Failure {
-            kind: FailureKind::Property,
-            message: format!("state {} is wrong", self.state),
-            signature: format!("wrong {}", self.state),
-            details: String::new(),
-        }))
-    }
-}
-
-impl Snapshot for Machine {
-    type State = usize;
-    fn snapshot(&mut self) -> Result<usize, Error> {
-        Ok(self.state)
-    }
-    fn restore(&mut self, state: &usize) -> Result<(), Error> {
-        self.state = *state;
-        Ok(())
-    }
-}
-
-impl Fingerprint for Machine {
-    fn fingerprint(&mut self, _likeness: Likeness) -> Result<u128, Error> {
-        Ok(self.state as u128)
-    }
-}
-
 impl Machine {
     /// Without any of our code: each state that can be reached in this many steps, and in how many at least.
     fn reachable(&self, limit: usize) -> BTreeMap<usize, usize> {
@@ -99,7 +41,7 @@ impl Machine {
         while let Some(state) = queue.pop_front() {
             let depth = depths[&state];
             for next in self.next[state].iter().flatten() {
-                if depth < limit && !self.wrong[*next] && !depths.contains_key(next) {
+                if depth < limit && self.wrong[*next].is_none() && !depths.contains_key(next) {
                     depths.insert(*next, depth + 1);
                     queue.push_back(*next);
                 }
@@ -113,7 +55,7 @@ impl Machine {
         if limit == 0 {
             return 0;
         }
-        let tests = |next: &usize| match self.wrong[*next] {
+        let tests = |next: &usize| match self.wrong[*next].is_some() {
             true => 1,
             false => 1 + self.tests(*next, limit - 1),
         };
@@ -199,14 +141,14 @@ fn any_plan() -> impl Strategy<Value = Plan> {
 
 proptest! {
     #[test]
-    fn machines_keep_the_laws(mut machine in any_machine(8), seed in 0u64..100) {
+    fn machines_keep_the_laws(mut machine in any_graph(8), seed in 0u64..100) {
         prop_assert_eq!(check_fingerprint_laws(&mut machine, seed, 60), Ok(()));
         prop_assert_eq!(check_snapshot_laws(&mut machine, seed, 60), Ok(()));
     }
 
     /// All orders, all ways of going back and all limits agree with a search that has none of them.
     #[test]
-    fn explorers_reach_what_can_be_reached(mut machine in any_machine(9), plan in any_plan()) {
+    fn explorers_reach_what_can_be_reached(mut machine in any_graph(9), plan in any_plan()) {
         let limit = plan.depth.unwrap_or(usize::MAX);
         let reachable = machine.reachable(limit);
         let mut notes = Notes::default();
@@ -255,7 +197,7 @@ proptest! {
     }
 
     #[test]
-    fn first_goals_and_failures_are_shortest(mut machine in any_machine(9), deepen in any::<bool>()) {
+    fn first_goals_and_failures_are_shortest(mut machine in any_graph(9), deepen in any::<bool>()) {
         let order = if deepen { Order::IterativeDeepening } else { Order::BreadthFirst };
         let plan = Plan { order, failures: Failures::Distinct, ..Plan::default() };
         let all = explore(&mut machine, &plan, &mut Notes::default());
@@ -272,7 +214,7 @@ proptest! {
     }
 
     #[test]
-    fn small_scopes_are_counted(mut machine in any_machine(6), length in 0usize..6, order in 0usize..4) {
+    fn small_scopes_are_counted(mut machine in any_graph(6), length in 0usize..6, order in 0usize..4) {
         let plan = Plan {
             order: ORDERS[order],
             failures: Failures::All,
@@ -288,7 +230,7 @@ proptest! {
     /// Memory and budget end an exploration early, and what it then says to have covered it has.
     #[test]
     fn nobody_claims_more_than_was_seen(
-        mut machine in any_machine(9),
+        mut machine in any_graph(9),
         plan in any_plan(),
         most_states in prop::option::of(1usize..9),
         forget in any::<bool>(),

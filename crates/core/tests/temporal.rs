@@ -1,76 +1,22 @@
 //! Temporal properties of random machines, against the definition.
 
+mod machine;
+
+use machine::{Machine, machine_of};
 use proptest::prelude::*;
 use testwright_core::explore::temporal::{
     Answer, Atom, Counterexample, Ending, Formula, holds_on, parse,
 };
 use testwright_core::explore::{Explorer, Plan};
 use testwright_core::toys;
-use testwright_core::{
-    ActionId, Catalog, Error, Fingerprint, Likeness, Outcome, Snapshot, Step, System, Test,
-};
+use testwright_core::{Likeness, Step, Test};
 
 // ---------------------------------------------------------------------------------------------- random machines
 
 /// A random graph whose states have two labels, `p` and `q`. Some states are dead ends.
-#[derive(Clone, Debug)]
-struct Machine {
-    actions: Catalog,
-    next: Vec<[Option<usize>; 2]>,
-    labels: Vec<[bool; 2]>,
-    state: usize,
-}
-
 fn any_machine() -> impl Strategy<Value = Machine> {
-    (1usize..4).prop_flat_map(|states| {
-        let next = prop_oneof![1 => Just(None), 3 => (0..states).prop_map(Some)];
-        let table = prop::collection::vec([next.clone(), next], states);
-        let labels = prop::collection::vec(any::<[bool; 2]>(), states);
-        (table, labels).prop_map(|(next, labels)| Machine {
-            actions: toys::catalog(&[], &["go(<[0..1]>)"]),
-            next,
-            labels,
-            state: 0,
-        })
-    })
-}
-
-impl System for Machine {
-    fn actions(&self) -> &Catalog {
-        &self.actions
-    }
-    fn reset(&mut self) -> Result<(), Error> {
-        self.state = 0;
-        Ok(())
-    }
-    fn is_enabled(&mut self, action: ActionId) -> bool {
-        self.next[self.state][action.0 as usize].is_some()
-    }
-    fn step(&mut self, action: ActionId) -> Outcome {
-        self.state =
-            self.next[self.state][action.0 as usize].expect("only enabled actions are taken");
-        Outcome::Passed
-    }
-    fn check(&mut self) -> Outcome {
-        Outcome::Passed
-    }
-}
-
-impl Snapshot for Machine {
-    type State = usize;
-    fn snapshot(&mut self) -> Result<usize, Error> {
-        Ok(self.state)
-    }
-    fn restore(&mut self, state: &usize) -> Result<(), Error> {
-        self.state = *state;
-        Ok(())
-    }
-}
-
-impl Fingerprint for Machine {
-    fn fingerprint(&mut self, _likeness: Likeness) -> Result<u128, Error> {
-        Ok(self.state as u128)
-    }
+    let actions = toys::catalog(&[], &["go(<[0..1]>)"]);
+    (1usize..4).prop_flat_map(move |states| machine_of(actions.clone(), states, 3, Just(None)))
 }
 
 /// A moment of a run: the state, and the action that led there.

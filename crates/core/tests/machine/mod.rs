@@ -8,33 +8,47 @@ use proptest::prelude::*;
 use testwright_core::generate::{Found, Search, SearchWatcher, regenerate, search};
 use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::{
-    ActionId, Catalog, Error, Failure, FailureKind, Outcome, System, Test, toys,
+    ActionId, Catalog, Error, Failure, FailureKind, Fingerprint, Likeness, Outcome, Snapshot,
+    System, Test, toys,
 };
 
 /// A random automaton that does not care what its actions mean. Some states fail, in one way or another.
 #[derive(Clone, Debug)]
 pub(crate) struct Machine {
-    actions: Catalog,
+    pub(crate) actions: Catalog,
     /// By state and action: the next state, or that the action is not enabled.
-    next: Vec<Vec<Option<usize>>>,
+    pub(crate) next: Vec<Vec<Option<usize>>>,
     /// By state: what is wrong with it.
-    wrong: Vec<Option<u8>>,
-    state: usize,
+    pub(crate) wrong: Vec<Option<u8>>,
+    /// By state: what is true in it.
+    pub(crate) labels: Vec<[bool; 2]>,
+    pub(crate) state: usize,
 }
 
-const STATES: usize = 7;
-const LINES: [&str; 3] = ["<x> := <[0..1]>", "f(<x>)", "g(<x>, <y>)"];
-
+/// A machine with pools.
 pub(crate) fn any_machine() -> impl Strategy<Value = Machine> {
-    let actions = toys::catalog(&[("x", 3), ("y", 2)], &LINES);
-    let count = actions.len() as usize;
-    let next = prop_oneof![1 => Just(None), 3 => (0..STATES).prop_map(Some)];
-    let table = prop::collection::vec(prop::collection::vec(next, count), STATES);
+    let lines = ["<x> := <[0..1]>", "f(<x>)", "g(<x>, <y>)"];
+    let actions = toys::catalog(&[("x", 3), ("y", 2)], &lines);
     let wrong = prop_oneof![3 => Just(None), 1 => (0u8..2).prop_map(Some)];
-    (table, prop::collection::vec(wrong, STATES)).prop_map(move |(next, wrong)| Machine {
+    machine_of(actions, 7, 3, wrong)
+}
+
+/// A machine with so many states. For one action that is not enabled so many are.
+pub(crate) fn machine_of(
+    actions: Catalog,
+    states: usize,
+    enabled: u32,
+    wrong: impl Strategy<Value = Option<u8>>,
+) -> impl Strategy<Value = Machine> {
+    let next = prop_oneof![1 => Just(None), enabled => (0..states).prop_map(Some)];
+    let table = prop::collection::vec(prop::collection::vec(next, actions.len() as usize), states);
+    let wrong = prop::collection::vec(wrong, states);
+    let labels = prop::collection::vec(any::<[bool; 2]>(), states);
+    (table, wrong, labels).prop_map(move |(next, wrong, labels)| Machine {
         actions: actions.clone(),
         next,
         wrong,
+        labels,
         state: 0,
     })
 }
@@ -69,6 +83,25 @@ impl System for Machine {
                 details: String::new(),
             })),
         }
+    }
+}
+
+impl Snapshot for Machine {
+    type State = usize;
+
+    fn snapshot(&mut self) -> Result<usize, Error> {
+        Ok(self.state)
+    }
+
+    fn restore(&mut self, state: &usize) -> Result<(), Error> {
+        self.state = *state;
+        Ok(())
+    }
+}
+
+impl Fingerprint for Machine {
+    fn fingerprint(&mut self, _likeness: Likeness) -> Result<u128, Error> {
+        Ok(self.state as u128)
     }
 }
 
