@@ -5,7 +5,7 @@ PYTHON ?= python3
 
 MATURIN := maturin>=1.16,<2
 RUFF := ruff==0.17.4
-TEST_TOOLS := 'pytest>=7.4' 'sortedcontainers>=2.4' 'coverage>=7.4'
+TEST_TOOLS := 'pytest>=7.4' 'pytest-xdist>=3.5' 'sortedcontainers>=2.4' 'coverage>=7.4'
 
 BIN := .venv/bin
 CHOICE := target/python-choice

@@ -82,6 +82,15 @@ def test_results_for_build_servers(project):
     assert "1 failed" in project("-x", "checks/stack.tstl", status=1)
 
 
+def test_work_is_shared_by_several_processes(project):
+    project.write("checks/saved/good.test", PASSING)
+    for number in range(4):
+        project.write(f"checks/more{number}.tstl", "pool: <x> 2\n<x> := <[1..3]>\n")
+    out = project("-n", "2", "-v", status=1)
+    assert "1 failed, 6 passed" in out and "stack0.top()" in out
+    assert "[gw0]" in out and "[gw1]" in out
+
+
 def test_a_harness_with_errors_fails_in_its_own_words(project):
     project.write("checks/bad.tstl", "pool: <x> 2\n<y> := 3\n")
     out = project("checks/bad.tstl", status=1)
