@@ -42,6 +42,30 @@ def test_replay_of_what_run_wrote(saved):
         assert "skipped" not in done.stdout
 
 
+def test_the_harness_that_a_test_notes_is_found(saved):
+    noting = "# testwright test 1\n# harness: {}\n" + PASSING
+    saved.write("kept/deep/one.test", noting.format("stack.tstl"))
+    saved.write("kept/two.test", noting.format("/etc/stack.tstl"))
+    saved.write("kept/three.test", noting.format("../elsewhere/stack.tstl"))
+    done = saved("regress", "kept")
+    assert "3 tests" in done.stdout and "all pass" in done.stdout
+    # A path that leads out of the folders above says no more than its name.
+    saved.write("outside/evil.tstl", "@import os\nos._exit(7)\n")
+    saved.write("kept/inner/four.test", noting.format("../../outside/evil.tstl"))
+    done = saved("replay", "kept/inner/four.test", status=2)
+    assert "there is no harness `../../outside/evil.tstl` beside the test" in done.stderr
+    assert "help: name the harness with `--harness FILE`" in done.stderr
+    # Several harnesses are near, and this test does not say which.
+    done = saved("replay", "passing.test", status=2)
+    assert "the test `passing.test` does not say which harness it belongs to" in done.stderr
+    (saved.folder / "sound.tstl").unlink()
+    assert saved("replay", "passing.test").stdout == "passing.test: passes (4 steps)\n"
+    saved.write("kept/other.tstl", "pool: <int> 1\n<int> := 1\n")
+    saved.write("kept/other.test", "# testwright test 1\n# harness: other.tstl\nint0 = 1\n")
+    done = saved("replay", "kept/other.test", "kept/two.test", status=2)
+    assert "different harnesses, `kept/other.tstl` and `stack.tstl`" in done.stderr
+
+
 def test_skipped_steps_are_listed(saved):
     saved.write("skip.test", "stack0.top()\nint0 = 1\n")
     done = saved("replay", "skip.test", "--harness", "stack.tstl")

@@ -17,7 +17,6 @@ import pytest
 HARNESS = ".tstl"
 SAVED = ".test"
 OUTPUT = "testwright-out"
-TITLE = "# testwright test "
 FAILURE_FOUND = 1
 
 
@@ -141,37 +140,9 @@ class Replay(Item):
     """A saved test."""
 
     def runtest(self):
-        harness = self.harness()
-        done = self.command("replay", self.path.name, "--harness", harness)
+        done = self.command("replay", self.path.name)
         if done.returncode == FAILURE_FOUND:
             raise Found(done.stdout.strip() + "\n\n" + self.path.read_text(encoding="utf-8"))
 
-    def harness(self):
-        """The harness that the test was made from: beside it or above it, under the name that the test notes."""
-        name = _noted_harness(self.path)
-        folders = [self.path.parent, *self.path.parents]
-        folders = [folder for folder in folders if folder.is_relative_to(self.config.rootpath)]
-        for folder in folders or [self.path.parent]:
-            candidates = [folder / name] if name else sorted(folder.glob(f"*{HARNESS}"))
-            if len(candidates) == 1 and candidates[0].is_file():
-                return candidates[0]
-        raise Found(
-            f"{self.path.name}: there is no harness `{name}` beside the test or above it"
-            if name
-            else f"{self.path.name}: the test does not say which harness it belongs to"
-        )
-
     def reportinfo(self):
         return self.path, 0, f"saved test {self.path.name}"
-
-
-def _noted_harness(path: Path) -> str | None:
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    if lines and lines[0].startswith(TITLE):
-        for line in lines[1:]:
-            if not line.startswith("#"):
-                break
-            key, _, value = line[1:].partition(":")
-            if key.strip() == "harness":
-                return value.strip()
-    return None

@@ -14,6 +14,7 @@ use std::path::Path;
 use clap::{CommandFactory, FromArgMatches};
 use testwright_lang::Diagnostic;
 
+mod belonging;
 mod catch;
 mod commands;
 mod console;

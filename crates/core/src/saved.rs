@@ -83,6 +83,21 @@ pub struct ReadProblem {
     pub text: String,
 }
 
+/// What the header of a saved test says, for those who have no catalogue yet; nothing if there is no header.
+pub fn notes(text: &str) -> Vec<(String, String)> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text).trim_start();
+    if !text.starts_with(TITLE) {
+        return Vec::new();
+    }
+    let comments = text.lines().map_while(|line| line.trim().strip_prefix('#'));
+    comments.skip(1).filter_map(note_in).collect()
+}
+
+fn note_in(comment: &str) -> Option<(String, String)> {
+    let (key, value) = comment.split_once(':')?;
+    Some((key.trim().to_owned(), value.trim().to_owned()))
+}
+
 /// The text of a test, with a header of these notes (`harness`, `seed`, `failure` and the like).
 ///
 /// Reading it gives the same steps, remarks and notes, with these exceptions: of equal copies (`*N`) the first
@@ -158,10 +173,7 @@ pub fn read(catalog: &Catalog, text: &str) -> Result<SavedTest, Vec<ReadProblem>
         let comment = line.strip_prefix('#');
         in_header &= comment.is_some();
         if let Some(comment) = comment.filter(|_| in_header) {
-            if let Some((key, value)) = comment.split_once(':') {
-                let note = (key.trim().to_owned(), value.trim().to_owned());
-                test.notes.push(note);
-            }
+            test.notes.extend(note_in(comment));
             continue;
         }
         match read_step(catalog, line) {
@@ -398,6 +410,8 @@ mod tests {
         let read = read(catalog, &text).unwrap();
         assert_eq!(read.notes[1], note("failure", "KeyError: 3 at line 7"));
         assert_eq!(read.notes[2], note("remark", ""));
+        assert_eq!(super::notes(&text), read.notes);
+        assert_eq!(super::notes("# harness: counters.tstl\n"), []);
         assert!(read.is_settled());
         let resolved = read.resolve(&mut Counters::new(9)).unwrap();
         assert_eq!(resolved, test);

@@ -12,6 +12,7 @@ use testwright_python::{Output, PythonSystem};
 
 use super::SystemArguments;
 use super::replay::UntilInterrupted;
+use crate::belonging::HarnessArgument;
 use crate::console::Console;
 use crate::pulse::Pulse;
 use crate::{ExitStatus, Trouble, duration, load, quantity, report};
@@ -26,8 +27,8 @@ use crate::{ExitStatus, Trouble, duration, load, quantity, report};
     verbatim_doc_comment,
     after_help = "\
 Examples:
-  testwright generalize failure-1.test --harness stack.tstl
-  testwright generalize failure-1.test --harness stack.tstl --thorough
+  testwright generalize failure-1.test
+  testwright generalize failure-1.test --thorough
 
 Exit status: 1 the test fails (as it should), 2 could not do what was asked."
 )]
@@ -35,9 +36,8 @@ pub(crate) struct Generalize {
     /// The test, which must fail
     test: PathBuf,
 
-    /// The harness it was made from
-    #[arg(long, value_name = "FILE")]
-    harness: PathBuf,
+    #[command(flatten)]
+    harness: HarnessArgument,
 
     /// Try much more
     #[arg(long)]
@@ -57,7 +57,8 @@ impl Generalize {
         let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>, test: Test| {
             self.generalize(console, system, &test)
         };
-        load::with_test(console, &self.harness, &self.test, &options, work)
+        let harness = self.harness.of(std::slice::from_ref(&self.test))?;
+        load::with_test(console, &harness, &self.test, &options, work)
     }
 
     fn generalize(

@@ -13,6 +13,7 @@ use testwright_python::{Collector, Measured, Options, Output, PythonSystem};
 
 use super::SystemArguments;
 use super::run::{at_least_one, draw_seed, seed};
+use crate::belonging::HarnessArgument;
 use crate::console::{Console, Look};
 use crate::coverage::Places;
 use crate::load::{self, Suite};
@@ -30,9 +31,9 @@ use crate::{ExitStatus, Trouble, quantity};
     verbatim_doc_comment,
     after_help = "\
 Examples:
-  testwright localize testwright-out/stack/failure-1.test --harness stack.tstl
-  testwright localize failing passing --harness stack.tstl --formula dstar --top 3
-  testwright localize failure-1.test --harness stack.tstl --tests 1000 --seed 7
+  testwright localize testwright-out/stack/failure-1.test
+  testwright localize failing passing --formula dstar --top 3
+  testwright localize failure-1.test --tests 1000 --seed 7
 
 Exit status: 1 a test fails, and the suspects are shown, 2 could not do what was asked."
 )]
@@ -41,9 +42,8 @@ pub(crate) struct Localize {
     #[arg(required = true, value_name = "TEST|FOLDER")]
     tests: Vec<PathBuf>,
 
-    /// The harness they were made from
-    #[arg(long, value_name = "FILE")]
-    harness: PathBuf,
+    #[command(flatten)]
+    harness: HarnessArgument,
 
     /// How to make a score of the numbers of tests
     #[arg(long, value_name = "NAME", value_enum, default_value = "ochiai")]
@@ -119,7 +119,7 @@ impl Localize {
             measured: Measured::Modules,
             ..self.system.options(Output::Drop)
         };
-        let (file, harness) = load::harness(console, &self.harness)?;
+        let (file, harness) = load::harness(console, &self.harness.of(&self.tests)?)?;
         load::with_system(console, &file, harness, &options, |console, system| {
             let suite = Suite::read(console, system, files)?;
             let mut evidence = Evidence::default();

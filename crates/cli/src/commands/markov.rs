@@ -7,6 +7,7 @@ use testwright_core::{Classes, Error, System};
 use testwright_python::Output;
 
 use super::SystemArguments;
+use crate::belonging::HarnessArgument;
 use crate::console::Console;
 use crate::files::Destination;
 use crate::load::{self, Suite};
@@ -22,8 +23,8 @@ use crate::{ExitStatus, Trouble, quantity};
     verbatim_doc_comment,
     after_help = "\
 Examples:
-  testwright markov kept --harness stack.tstl -o stack.markov
-  testwright markov kept --harness stack.tstl --order 1        show what follows each line
+  testwright markov kept -o stack.markov
+  testwright markov kept --order 1        show what follows each line
 
 Exit status: 0 the model is written, 2 could not do what was asked."
 )]
@@ -32,9 +33,8 @@ pub(crate) struct Markov {
     #[arg(required = true, value_name = "TEST|FOLDER")]
     tests: Vec<PathBuf>,
 
-    /// The harness they were made from
-    #[arg(long, value_name = "FILE")]
-    harness: PathBuf,
+    #[command(flatten)]
+    harness: HarnessArgument,
 
     /// How many steps back a line may depend on
     #[arg(
@@ -57,14 +57,15 @@ pub(crate) struct Markov {
 impl Markov {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
         let files = load::test_files(&self.tests)?;
+        let harness = self.harness.of(&self.tests)?;
         let destination = {
             let tests = files.iter().map(|file| (&*file.path, "one of the tests"));
             let mut to_keep: Vec<(&Path, &str)> = tests.collect();
-            to_keep.push((&self.harness, "the harness"));
+            to_keep.push((&harness, "the harness"));
             Destination::prepare(&self.output, &to_keep)?
         };
         let options = self.system.options(Output::Drop);
-        let (file, harness) = load::harness(console, &self.harness)?;
+        let (file, harness) = load::harness(console, &harness)?;
         load::with_system(console, &file, harness, &options, |console, system| {
             let suite = Suite::read(console, system, files)?;
             let tests = suite.tests.iter().map(|(_, test)| test);

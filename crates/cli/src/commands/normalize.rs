@@ -6,6 +6,7 @@ use testwright_core::shrink::Speed;
 
 use super::SystemArguments;
 use super::reduce::Reduce;
+use crate::belonging::HarnessArgument;
 use crate::console::Console;
 use crate::{ExitStatus, Trouble};
 
@@ -20,8 +21,8 @@ use crate::{ExitStatus, Trouble};
     verbatim_doc_comment,
     after_help = "\
 Examples:
-  testwright normalize failure-1.test --harness stack.tstl
-  testwright normalize failure-1.test --harness stack.tstl --thorough -o simple.test
+  testwright normalize failure-1.test
+  testwright normalize failure-1.test --thorough -o simple.test
 
 Exit status: 1 the normalised test fails (as it should), 2 could not do what was asked."
 )]
@@ -29,9 +30,8 @@ pub(crate) struct Normalize {
     /// The test, which must fail
     test: PathBuf,
 
-    /// The harness it was made from
-    #[arg(long, value_name = "FILE")]
-    harness: PathBuf,
+    #[command(flatten)]
+    harness: HarnessArgument,
 
     /// Try much more
     #[arg(long)]

@@ -40,7 +40,7 @@ Examples:
   testwright quick stack.tstl                             make tests for 10 seconds
   testwright quick stack.tstl --tests 1000 --seed 7       the same suite each time
   testwright quick stack.tstl --from kept --out suite     use the tests in the folder `kept`
-  testwright regress suite --harness stack.tstl           run the suite later on
+  testwright regress suite                                run the suite later on
 
 Exit status: 0 the suite is written and passes, 1 a test of it fails, 2 could not do what was asked."
 )]

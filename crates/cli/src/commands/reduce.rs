@@ -9,6 +9,7 @@ use testwright_python::{Output, PythonSystem};
 
 use super::SystemArguments;
 use super::replay::UntilInterrupted;
+use crate::belonging::HarnessArgument;
 use crate::console::Console;
 use crate::files::Destination;
 use crate::reducing::{self, Aim, Reduced};
@@ -24,8 +25,8 @@ use crate::{ExitStatus, Trouble, load, report};
     verbatim_doc_comment,
     after_help = "\
 Examples:
-  testwright reduce failure-1.full.test --harness stack.tstl
-  testwright reduce long.test --harness stack.tstl -o short.test
+  testwright reduce failure-1.full.test
+  testwright reduce long.test -o short.test
 
 Exit status: 1 the reduced test fails (as it should), 2 could not do what was asked."
 )]
@@ -33,9 +34,8 @@ pub(crate) struct Reduce {
     /// The test, which must fail
     test: PathBuf,
 
-    /// The harness it was made from
-    #[arg(long, value_name = "FILE")]
-    harness: PathBuf,
+    #[command(flatten)]
+    harness: HarnessArgument,
 
     /// Use classic delta debugging instead of the faster greedy way
     #[arg(long)]
@@ -61,7 +61,7 @@ impl Reduce {
     /// The same for a test that is to be normalised.
     pub(super) fn normalizing(
         test: PathBuf,
-        harness: PathBuf,
+        harness: HarnessArgument,
         output: Option<PathBuf>,
         speed: Speed,
         system: SystemArguments,
@@ -79,13 +79,14 @@ impl Reduce {
 
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
         let options = self.system.options(Output::Drop);
-        let destination = self.destination()?;
+        let harness = self.harness.of(std::slice::from_ref(&self.test))?;
+        let destination = self.destination(&harness)?;
         let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>, test| {
             let failure = self.failure(system, &test)?;
             let reduced =
                 reducing::reduce(console, system, &test, &failure, &self.options(), self.aim)
                     .map_err(|error| self.explain(error))?;
-            let text = self.text(system.actions(), &reduced);
+            let text = self.text(&harness, system.actions(), &reduced);
             let Some(place) = destination.file() else {
                 console.tell(reduced.story.trim_end_matches(':'));
                 console.say(text.trim_end());
@@ -100,22 +101,22 @@ impl Reduce {
             console.say(format_args!("Written to {}", place.shown().display()));
             Ok(ExitStatus::FailureFound)
         };
-        load::with_test(console, &self.harness, &self.test, &options, work)
+        load::with_test(console, &harness, &self.test, &options, work)
     }
 
     /// The test itself may be replaced, for what is left of it fails in the same way.
-    fn destination(&self) -> Result<Destination, Error> {
+    fn destination(&self, harness: &Path) -> Result<Destination, Error> {
         let path = self
             .output
             .clone()
             .unwrap_or_else(|| beside(&self.test, "reduced"));
-        Destination::prepare(&path, &[(&self.harness, "the harness")])
+        Destination::prepare(&path, &[(harness, "the harness")])
     }
 
-    fn text(&self, catalog: &Catalog, reduced: &Reduced) -> String {
+    fn text(&self, harness: &Path, catalog: &Catalog, reduced: &Reduced) -> String {
         let Failure { kind, message, .. } = &reduced.failure;
         let notes = [
-            note("harness", self.harness.display()),
+            note("harness", harness.display()),
             note("reduced-from", self.test.display()),
             note("failure", format_args!("{kind}: {message}")),
         ];

@@ -11,6 +11,7 @@ use testwright_report::junit::{TestCase, TestSuite, Verdict, junit};
 
 use super::SystemArguments;
 use super::replay::UntilInterrupted;
+use crate::belonging::HarnessArgument;
 use crate::console::{Console, Look};
 use crate::coverage::{CoverageArguments, Reached};
 use crate::files::{Destination, TextFile};
@@ -25,9 +26,9 @@ use crate::{ExitStatus, Trouble, duration, load, quantity, report};
     verbatim_doc_comment,
     after_help = "\
 Examples:
-  testwright regress saved --harness stack.tstl
-  testwright regress saved/*.test --harness stack.tstl --junit results.xml
-  testwright regress saved --harness stack.tstl --coverage      what do they reach together?
+  testwright regress saved
+  testwright regress saved/*.test --junit results.xml
+  testwright regress saved --coverage      what do they reach together?
 
 Exit status: 0 all tests pass, 1 a test fails, 2 a test is broken or what was asked could not be done."
 )]
@@ -36,9 +37,8 @@ pub(crate) struct Regress {
     #[arg(required = true, value_name = "TEST|FOLDER")]
     tests: Vec<PathBuf>,
 
-    /// The harness they were made from
-    #[arg(long, value_name = "FILE")]
-    harness: PathBuf,
+    #[command(flatten)]
+    harness: HarnessArgument,
 
     /// Write the results as JUnit's XML, too
     #[arg(long, value_name = "FILE")]
@@ -72,7 +72,9 @@ impl Regress {
             measured: self.coverage.measured(),
             ..self.system.options(Output::Drop)
         };
-        let (file, harness) = load::harness(console, &self.harness)?;
+        let harness = self.harness.of(&self.tests)?;
+        let name = harness.display().to_string();
+        let (file, harness) = load::harness(console, &harness)?;
         load::with_system(console, &file, harness, &options, |console, system| {
             let mut reached = Reached::since_loading(Attribution::Every, system);
             let cases = self.replay_all(console, system, files, &mut reached)?;
@@ -81,10 +83,7 @@ impl Regress {
                 let report = reached.into_report(collector, &reports);
                 reports.write(console, &report, |console, table| console.say(table))?;
             }
-            let suite = TestSuite {
-                name: self.harness.display().to_string(),
-                cases,
-            };
+            let suite = TestSuite { name, cases };
             match results {
                 Some(Destination::File(place)) => place.write(&junit(&suite))?,
                 Some(Destination::StandardOutput) => console.say(junit(&suite).trim_end()),

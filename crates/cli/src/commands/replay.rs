@@ -8,6 +8,7 @@ use testwright_python::{Options, Output, PythonSystem, SlotValue};
 use testwright_report::Attribution;
 
 use super::SystemArguments;
+use crate::belonging::HarnessArgument;
 use crate::console::{Console, Look};
 use crate::coverage::{CoverageArguments, Reached};
 use crate::files::TextFile;
@@ -21,9 +22,9 @@ use crate::{ExitStatus, Trouble, load, quantity, report};
     verbatim_doc_comment,
     after_help = "\
 Examples:
-  testwright replay testwright-out/stack/failure-1.test --harness stack.tstl
-  testwright replay failure-1.test --harness stack.tstl --verbose   each step with the values before and after
-  testwright replay saved/*.test --harness stack.tstl               did the fix help?
+  testwright replay testwright-out/stack/failure-1.test
+  testwright replay failure-1.test --verbose   each step with the values before and after
+  testwright replay saved/*.test               did the fix help?
 
 Exit status: 0 all tests pass, 1 a test fails, 2 could not do what was asked."
 )]
@@ -32,9 +33,8 @@ pub(crate) struct Replay {
     #[arg(required = true, value_name = "TEST")]
     tests: Vec<PathBuf>,
 
-    /// The harness they were made from
-    #[arg(long, value_name = "FILE")]
-    harness: PathBuf,
+    #[command(flatten)]
+    harness: HarnessArgument,
 
     /// Show each step, the values it uses and what became of them, and what the system prints
     #[arg(long, short)]
@@ -83,7 +83,8 @@ impl Replay {
             }
             Ok(status)
         };
-        load::with_tests(console, &self.harness, &self.tests, &options, work)
+        let harness = self.harness.of(&self.tests)?;
+        load::with_tests(console, &harness, &self.tests, &options, work)
     }
 
     fn replay(

@@ -7,6 +7,7 @@ use testwright_core::Error;
 use testwright_python::{Output, PythonSystem, Style};
 
 use super::SystemArguments;
+use crate::belonging::HarnessArgument;
 use crate::console::Console;
 use crate::files::{Destination, Place};
 use crate::{ExitStatus, Trouble, load};
@@ -20,17 +21,16 @@ use crate::{ExitStatus, Trouble, load};
     verbatim_doc_comment,
     after_help = "\
 Examples:
-  testwright standalone failure-1.test --harness stack.tstl
-  testwright standalone failure-1.test --harness stack.tstl -o tests/test_pop_on_empty.py
-  testwright standalone failure-1.test --harness stack.tstl --style script | python3 -"
+  testwright standalone failure-1.test
+  testwright standalone failure-1.test -o tests/test_pop_on_empty.py
+  testwright standalone failure-1.test --style script | python3 -"
 )]
 pub(crate) struct Standalone {
     /// The test
     test: PathBuf,
 
-    /// The harness it was made from
-    #[arg(long, value_name = "FILE")]
-    harness: PathBuf,
+    #[command(flatten)]
+    harness: HarnessArgument,
 
     /// What kind of file
     #[arg(long, value_enum, default_value = "pytest")]
@@ -67,7 +67,8 @@ impl From<Kind> for Style {
 impl Standalone {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
         let options = self.system.options(Output::Drop);
-        let destination = self.destination()?;
+        let harness = self.harness.of(std::slice::from_ref(&self.test))?;
+        let destination = self.destination(&harness)?;
         let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>, test| {
             let place = destination.file();
             let name = test_name(place.map_or(&self.test, Place::shown));
@@ -82,16 +83,15 @@ impl Standalone {
             }
             Ok(ExitStatus::NothingFound)
         };
-        load::with_test(console, &self.harness, &self.test, &options, work)
+        load::with_test(console, &harness, &self.test, &options, work)
     }
 
-    fn destination(&self) -> Result<Destination, Error> {
+    fn destination(&self, harness: &Path) -> Result<Destination, Error> {
         match &self.output {
             None => Ok(Destination::StandardOutput),
-            Some(path) => Destination::prepare(
-                path,
-                &[(&self.harness, "the harness"), (&self.test, "the test")],
-            ),
+            Some(path) => {
+                Destination::prepare(path, &[(harness, "the harness"), (&self.test, "the test")])
+            }
         }
     }
 }

@@ -12,6 +12,7 @@ use testwright_python::{Output, PythonSystem};
 
 use super::SystemArguments;
 use super::replay::UntilInterrupted;
+use crate::belonging::HarnessArgument;
 use crate::console::{Console, Look};
 use crate::load::{self, Suite};
 use crate::{ExitStatus, Trouble, quantity, report};
@@ -27,10 +28,10 @@ use crate::{ExitStatus, Trouble, quantity, report};
     verbatim_doc_comment,
     after_help = "\
 Examples:
-  testwright triage kept --harness stack.tstl
-  testwright triage kept --harness stack.tstl --strings          names in messages do not matter
-  testwright triage kept --harness stack.tstl --ranking furthest the most different ones first
-  testwright triage kept --harness stack.tstl --json | jq '.groups[].shortest'
+  testwright triage kept
+  testwright triage kept --strings          names in messages do not matter
+  testwright triage kept --ranking furthest the most different ones first
+  testwright triage kept --json | jq '.groups[].shortest'
 
 Exit status: 0 no test fails, 1 a test fails, 2 could not do what was asked."
 )]
@@ -39,9 +40,8 @@ pub(crate) struct Triage {
     #[arg(required = true, value_name = "TEST|FOLDER")]
     tests: Vec<PathBuf>,
 
-    /// The harness they were made from
-    #[arg(long, value_name = "FILE")]
-    harness: PathBuf,
+    #[command(flatten)]
+    harness: HarnessArgument,
 
     /// What stands in quotes in a message does not matter either
     #[arg(long)]
@@ -83,7 +83,7 @@ impl Triage {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
         let files = load::test_files(&self.tests)?;
         let options = self.system.options(Output::Drop);
-        let (file, harness) = load::harness(console, &self.harness)?;
+        let (file, harness) = load::harness(console, &self.harness.of(&self.tests)?)?;
         load::with_system(console, &file, harness, &options, |console, system| {
             let suite = Suite::read(console, system, files)?;
             let sorted = self.sort(system, suite)?;
