@@ -99,6 +99,8 @@ pub(crate) fn in_words(kind: FailureKind) -> &'static str {
         FailureKind::PostCondition => "post-condition violated",
         FailureKind::ReferenceMismatch => "differs from the reference",
         FailureKind::ExceptionMismatch => "raises unlike the reference",
+        FailureKind::Crash => "crash",
+        FailureKind::Hang => "hang",
     }
 }
 

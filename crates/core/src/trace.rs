@@ -32,9 +32,25 @@ pub enum FailureKind {
     ReferenceMismatch,
     /// One of system and reference raised, the other did not (or, in the strict modes, something else).
     ExceptionMismatch,
+    /// The process that the system lives in came to an end.
+    Crash,
+    /// A step did not come to an end.
+    Hang,
 }
 
 impl FailureKind {
+    /// All of them.
+    pub const ALL: [FailureKind; 8] = [
+        FailureKind::UncaughtException,
+        FailureKind::Property,
+        FailureKind::PoolType,
+        FailureKind::PostCondition,
+        FailureKind::ReferenceMismatch,
+        FailureKind::ExceptionMismatch,
+        FailureKind::Crash,
+        FailureKind::Hang,
+    ];
+
     /// The name used in reports and files.
     pub fn name(self) -> &'static str {
         match self {
@@ -44,7 +60,14 @@ impl FailureKind {
             FailureKind::PostCondition => "post-condition",
             FailureKind::ReferenceMismatch => "reference-mismatch",
             FailureKind::ExceptionMismatch => "exception-mismatch",
+            FailureKind::Crash => "crash",
+            FailureKind::Hang => "hang",
         }
+    }
+
+    /// The kind of that name.
+    pub fn of_name(name: &str) -> Option<FailureKind> {
+        FailureKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 

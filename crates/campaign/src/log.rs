@@ -1,0 +1,279 @@
+//! What a worker does, written down before it does it, where it outlives the worker.
+//!
+//! A log is a file that worker and supervisor have both mapped into their memory. Writing to it is writing to memory:
+//! there is no call of the system that the code under test could disturb or that would take time. When the worker is
+//! gone, by whatever signal, the supervisor reads which test it was at, and how far.
+//!
+//! The log is a ring. It holds the steps of the current test and, as far as there is room, of all tests before it since
+//! the worker was started: where a reset does not undo everything, a test may fail only because of those.
+
+use std::fs::File;
+use std::io;
+use std::sync::atomic::Ordering;
+
+use testwright_core::{ActionId, Step, Test};
+
+mod shared;
+
+use shared::Words;
+
+/// The first word of every log: a name and a version, so that another file is not taken for one.
+const MAGIC: u64 = u64::from_le_bytes(*b"twlog\0\0\x01");
+const STEPS: usize = 1;
+const TEST_BEGAN: usize = 2;
+const TESTS: usize = 3;
+const DOING: usize = 4;
+const BEATS: usize = 5;
+const HEADER: usize = 8;
+
+/// A restart among the steps. No action has this number.
+const RESTART: u64 = u64::MAX;
+
+/// What a worker is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Doing {
+    /// Its own work, which runs no code under test.
+    OwnWork,
+    /// Resetting the system.
+    Resetting,
+    /// Asking what is enabled, which calls guards.
+    Choosing,
+    /// The last step that is written down.
+    Stepping,
+    /// Checking invariants after that step.
+    Checking,
+}
+
+/// What a log has of a test.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recorded {
+    /// Which test of the worker it is, counted from 0.
+    pub number: u64,
+    /// Its steps, with the one that the worker was at.
+    pub test: Test,
+    /// The test was longer than the log, so its beginning is missing.
+    pub is_cut: bool,
+}
+
+/// A log, as the worker writes and the supervisor reads it.
+#[derive(Debug)]
+pub struct Log {
+    words: Words,
+    capacity: usize,
+}
+
+impl Log {
+    /// An empty log in a file, which must be open for reading and writing. It holds this many steps.
+    pub fn create(file: &File, capacity: usize) -> io::Result<Log> {
+        let capacity = capacity.max(1);
+        file.set_len(0)?;
+        file.set_len(((HEADER + capacity) * size_of::<u64>()) as u64)?;
+        let log = Log {
+            words: Words::of(file)?,
+            capacity,
+        };
+        log.words.at(0).store(MAGIC, Ordering::Release);
+        Ok(log)
+    }
+
+    /// The log in a file that somebody else has created.
+    pub fn open(file: &File) -> io::Result<Log> {
+        let words = Words::of(file)?;
+        if words.len() <= HEADER || words.at(0).load(Ordering::Acquire) != MAGIC {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "the file is not a log of a worker",
+            ));
+        }
+        let capacity = words.len() - HEADER;
+        Ok(Log { words, capacity })
+    }
+
+    /// A step is about to be taken.
+    #[inline]
+    pub fn step(&self, action: ActionId) {
+        self.push(action.0);
+        self.does(Doing::Stepping);
+    }
+
+    /// The system is about to be reset.
+    pub fn reset(&self) {
+        self.push(RESTART);
+        self.does(Doing::Resetting);
+    }
+
+    /// The worker turns to something else.
+    #[inline]
+    pub fn does(&self, doing: Doing) {
+        self.words.at(DOING).store(doing as u64, Ordering::Release);
+        let beats = self.words.at(BEATS).load(Ordering::Relaxed);
+        self.words
+            .at(BEATS)
+            .store(beats.wrapping_add(1), Ordering::Release);
+    }
+
+    /// The current test has come to its end, and whatever follows belongs to the next.
+    pub fn finish_test(&self) {
+        let steps = self.words.at(STEPS).load(Ordering::Relaxed);
+        let tests = self.words.at(TESTS).load(Ordering::Relaxed);
+        self.words.at(TEST_BEGAN).store(steps, Ordering::Release);
+        self.words.at(TESTS).store(tests + 1, Ordering::Release);
+        self.does(Doing::OwnWork);
+    }
+
+    /// Changes whenever the worker turns to something else. One that stays the same for long hangs.
+    pub fn beats(&self) -> u64 {
+        self.words.at(BEATS).load(Ordering::Acquire)
+    }
+
+    /// What the worker is at.
+    pub fn doing(&self) -> Doing {
+        match self.words.at(DOING).load(Ordering::Acquire) {
+            1 => Doing::Resetting,
+            2 => Doing::Choosing,
+            3 => Doing::Stepping,
+            4 => Doing::Checking,
+            _ => Doing::OwnWork,
+        }
+    }
+
+    /// The test that the worker is at.
+    pub fn current(&self) -> Recorded {
+        let began = self.words.at(TEST_BEGAN).load(Ordering::Acquire);
+        let (steps, is_cut) = self.since(began);
+        Recorded {
+            number: self.words.at(TESTS).load(Ordering::Acquire),
+            test: Test::of_steps(steps),
+            is_cut,
+        }
+    }
+
+    /// All that the worker has done since it was started, as one test with restarts.
+    pub fn history(&self) -> Recorded {
+        let (steps, is_cut) = self.since(0);
+        Recorded {
+            number: 0,
+            test: Test::of_steps(steps),
+            is_cut,
+        }
+    }
+
+    #[inline]
+    fn push(&self, word: u64) {
+        let steps = self.words.at(STEPS).load(Ordering::Relaxed);
+        self.place(steps).store(word, Ordering::Relaxed);
+        // Nobody sees the number without the step.
+        self.words.at(STEPS).store(steps + 1, Ordering::Release);
+    }
+
+    #[inline]
+    fn place(&self, step: u64) -> &std::sync::atomic::AtomicU64 {
+        self.words
+            .at(HEADER + (step % self.capacity as u64) as usize)
+    }
+
+    /// The steps from one on, without the reset that every test begins with; and whether some are gone.
+    fn since(&self, began: u64) -> (Vec<Step>, bool) {
+        let end = self.words.at(STEPS).load(Ordering::Acquire);
+        let oldest = end.saturating_sub(self.capacity as u64);
+        // Code under test can write anywhere, here too.
+        let began = began.min(end);
+        let words = (began.max(oldest)..end).map(|step| self.place(step).load(Ordering::Relaxed));
+        let steps = words.map(|word| match word {
+            RESTART => Step::Restart,
+            action => Step::Act(ActionId(action)),
+        });
+        let is_cut = began < oldest;
+        let mut steps: Vec<Step> = steps.collect();
+        if !is_cut && steps.first() == Some(&Step::Restart) {
+            steps.remove(0);
+        }
+        (steps, is_cut)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn act(action: u64) -> Step {
+        Step::Act(ActionId(action))
+    }
+
+    /// The same log, as two processes would see it.
+    fn pair(capacity: usize) -> (Log, Log) {
+        let file = tempfile::tempfile().unwrap();
+        let writer = Log::create(&file, capacity).unwrap();
+        (writer, Log::open(&file).unwrap())
+    }
+
+    #[test]
+    fn the_reader_sees_what_the_worker_is_at() {
+        let (worker, supervisor) = pair(100);
+        assert_eq!(supervisor.current(), Recorded::default());
+        worker.reset();
+        assert_eq!(supervisor.doing(), Doing::Resetting);
+        worker.does(Doing::Choosing);
+        let beats = supervisor.beats();
+        worker.step(ActionId(7));
+        assert_ne!(supervisor.beats(), beats);
+        assert_eq!(supervisor.doing(), Doing::Stepping);
+        worker.step(ActionId(1 << 47));
+        assert_eq!(
+            supervisor.current().test.steps,
+            [act(7), act(1 << 47)],
+            "the step is there before it is taken"
+        );
+        worker.finish_test();
+        assert_eq!(supervisor.doing(), Doing::OwnWork);
+        worker.reset();
+        worker.step(ActionId(3));
+        worker.reset();
+        worker.step(ActionId(4));
+        let current = supervisor.current();
+        assert_eq!(current.test.steps, [act(3), Step::Restart, act(4)]);
+        assert_eq!((current.number, current.is_cut), (1, false));
+        let before = [act(7), act(1 << 47), Step::Restart];
+        assert_eq!(supervisor.history().test.steps[..3], before);
+    }
+
+    #[test]
+    fn a_ring_keeps_the_latest() {
+        let (worker, supervisor) = pair(4);
+        worker.reset();
+        for step in 0..3 {
+            worker.step(ActionId(step));
+        }
+        assert_eq!(supervisor.current().test.steps, [act(0), act(1), act(2)]);
+        worker.finish_test();
+        worker.reset();
+        worker.step(ActionId(9));
+        assert!(!supervisor.current().is_cut);
+        let history = supervisor.history();
+        assert_eq!(history.test.steps, [act(1), act(2), Step::Restart, act(9)]);
+        assert!(history.is_cut);
+        for step in 0..9 {
+            worker.step(ActionId(step));
+        }
+        let current = supervisor.current();
+        assert_eq!(current.test.steps, [act(5), act(6), act(7), act(8)]);
+        assert!(current.is_cut);
+    }
+
+    #[test]
+    fn what_is_no_log_is_refused_and_what_was_overwritten_is_survived() {
+        use std::io::Write;
+        let mut file = tempfile::tempfile().unwrap();
+        assert!(Log::open(&file).is_err(), "empty");
+        file.write_all(&[b'x'; 1000]).unwrap();
+        assert!(Log::open(&file).is_err());
+        let log = Log::create(&file, 10).unwrap();
+        for word in 1..HEADER + 10 {
+            log.words.at(word).store(u64::MAX, Ordering::Relaxed);
+        }
+        let supervisor = Log::open(&file).unwrap();
+        assert_eq!(supervisor.doing(), Doing::OwnWork);
+        assert!(supervisor.current().test.len() <= 10);
+        assert!(supervisor.history().test.len() <= 10);
+    }
+}

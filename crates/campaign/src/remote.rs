@@ -1,0 +1,399 @@
+//! A system that lives in another process, and may die there.
+//!
+//! Whatever kills the process is a [`Failure`] of the step that did, and the next reset starts another process. So all
+//! that can be done with a system, reduction above all, can be done with one that crashes the interpreter.
+
+use std::io;
+use std::time::Duration;
+
+use testwright_core::{ActionId, Catalog, Error, Failure, FailureKind, Outcome, System};
+
+use crate::wire::{Answer, Request, receive, send};
+
+/// Starts processes.
+pub trait Launcher {
+    /// What a process looks like from here.
+    type Worker: Worker;
+
+    /// A process in which the system is loaded, and which [serves](crate::serve) it.
+    fn launch(&mut self) -> Result<Self::Worker, Error>;
+}
+
+/// A process in which a system lives. It does not outlive this.
+pub trait Worker {
+    /// The way to talk to it.
+    fn connection(&mut self) -> &mut dyn Connection;
+
+    /// Ends the process, and tells how it ended. One that does not hang is about to end by itself; one that does is
+    /// asked for its stack first.
+    fn end(&mut self, hangs: bool) -> Ending;
+}
+
+/// A way to talk to a worker that does not wait for ever.
+pub trait Connection: io::Read + io::Write {
+    /// From now on a read that takes longer fails with [`io::ErrorKind::TimedOut`] or [`io::ErrorKind::WouldBlock`].
+    fn set_patience(&mut self, patience: Duration) -> io::Result<()>;
+}
+
+/// How a process came to its end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ending {
+    /// For a person: `the process was killed by SIGSEGV`, `the process exited with status 3`.
+    pub how: String,
+    /// Where it was then, innermost call first, as far as it could tell; may be empty.
+    pub stack: String,
+}
+
+/// How long to wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// For a step, a check, or an answer about what is enabled.
+    pub step: Duration,
+    /// For a reset, which may execute modules again.
+    pub reset: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Patience {
+        Patience {
+            step: Duration::from_secs(5),
+            reset: Duration::from_secs(60),
+        }
+    }
+}
+
+/// A system that lives in another process.
+#[derive(Debug)]
+pub struct Remote<L: Launcher> {
+    catalog: Catalog,
+    launcher: L,
+    patience: Patience,
+    worker: Option<L::Worker>,
+    /// Why there is no worker, if it was lost where nobody could be told.
+    lost: Option<Failure>,
+    /// The action that was asked about or taken last.
+    action: Option<ActionId>,
+}
+
+/// Why there is no answer.
+enum Silence {
+    /// The process has ended.
+    Ended,
+    /// It takes too long.
+    Hangs(Duration),
+    /// It says what is no answer.
+    Babbles,
+}
+
+impl<L: Launcher> Remote<L> {
+    /// A system with these actions. No process is started before the first reset.
+    pub fn new(catalog: Catalog, launcher: L, patience: Patience) -> Remote<L> {
+        Remote {
+            catalog,
+            launcher,
+            patience,
+            worker: None,
+            lost: None,
+            action: None,
+        }
+    }
+
+    /// Asks, and makes a failure of it if there is no answer.
+    fn ask(&mut self, request: &Request) -> Result<Answer, Failure> {
+        if let Some(failure) = &self.lost {
+            return Err(failure.clone());
+        }
+        let patience = match request {
+            Request::Reset => self.patience.reset,
+            _ => self.patience.step,
+        };
+        let Some(worker) = &mut self.worker else {
+            return Err(self.failure(&Silence::Ended, &Ending::default()));
+        };
+        let silence = match talk(worker.connection(), request, patience) {
+            Ok(answer) => return Ok(answer),
+            Err(silence) => silence,
+        };
+        let ending = worker.end(matches!(silence, Silence::Hangs(_)));
+        self.worker = None;
+        let failure = self.failure(&silence, &ending);
+        self.lost = Some(failure.clone());
+        Err(failure)
+    }
+
+    fn failure(&self, silence: &Silence, ending: &Ending) -> Failure {
+        let place = match self.action {
+            Some(action) => format!("template {}", self.catalog.template_of(action).0),
+            None => "reset".to_owned(),
+        };
+        let (kind, message, signature) = match silence {
+            // Where the process is when patience ends is up to chance, so its stack does not count.
+            Silence::Hangs(patience) => {
+                let message = format!("no end after {:?}", patience);
+                (FailureKind::Hang, message, place)
+            }
+            Silence::Ended => {
+                let innermost = ending.stack.lines().find_map(function);
+                let place = innermost.map_or(place, str::to_owned);
+                let signature = format!("{}: {place}", ending.how);
+                (FailureKind::Crash, ending.how.clone(), signature)
+            }
+            Silence::Babbles => {
+                let message = "the process wrote into the connection to the tool".to_owned();
+                (FailureKind::Crash, message, place)
+            }
+        };
+        Failure {
+            kind,
+            message,
+            signature,
+            details: ending.stack.clone(),
+        }
+    }
+
+    fn outcome(&mut self, request: &Request) -> Outcome {
+        match self.ask(request).map(Answer::outcome) {
+            Ok(Some(outcome)) => outcome,
+            Ok(None) => Outcome::Failed(Box::new(
+                self.failure(&Silence::Babbles, &Ending::default()),
+            )),
+            Err(failure) => Outcome::Failed(Box::new(failure)),
+        }
+    }
+}
+
+/// Sends a request and waits for the answer.
+fn talk(
+    connection: &mut dyn Connection,
+    request: &Request,
+    patience: Duration,
+) -> Result<Answer, Silence> {
+    let mut exchange = || {
+        connection.set_patience(patience)?;
+        send(&mut &mut *connection, request)?;
+        receive(&mut &mut *connection)
+    };
+    exchange().map_err(|error: io::Error| match error.kind() {
+        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Silence::Hangs(patience),
+        io::ErrorKind::InvalidData => Silence::Babbles,
+        _ => Silence::Ended,
+    })
+}
+
+/// The function that a line of a stack names, as Python's `faulthandler` writes it: `File "x.py", line 3 in f`.
+fn function(line: &str) -> Option<&str> {
+    line.trim_start()
+        .strip_prefix("File ")?
+        .rsplit(" in ")
+        .next()
+}
+
+impl<L: Launcher> System for Remote<L> {
+    fn actions(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    fn reset(&mut self) -> Result<(), Error> {
+        self.lost = None;
+        self.action = None;
+        if self.worker.is_none() {
+            self.worker = Some(self.launcher.launch()?);
+        }
+        match self.ask(&Request::Reset) {
+            Ok(Answer::Impossible { message, help }) => Err(Error { message, help }),
+            Ok(_) => Ok(()),
+            Err(failure) => {
+                let message = format!("the system cannot be reset: {}", failure.message);
+                Err(Error::new(message))
+            }
+        }
+    }
+
+    /// A guard that kills the process is a failure of its action, which therefore has to be taken to be enabled.
+    fn is_enabled(&mut self, action: ActionId) -> bool {
+        self.action = Some(action);
+        match self.ask(&Request::IsEnabled(action.0)) {
+            Ok(answer) => answer == Answer::Truth(true),
+            Err(_) => true,
+        }
+    }
+
+    fn step(&mut self, action: ActionId) -> Outcome {
+        self.action = Some(action);
+        self.outcome(&Request::Step(action.0))
+    }
+
+    fn expected(&mut self) -> String {
+        match self.ask(&Request::Expected) {
+            Ok(Answer::Text(text)) => text,
+            _ => String::new(),
+        }
+    }
+
+    fn check(&mut self) -> Outcome {
+        self.outcome(&Request::Check)
+    }
+
+    fn enabled(&mut self) -> Vec<ActionId> {
+        match self.ask(&Request::Enabled) {
+            Ok(answer) => answer.actions().unwrap_or_default(),
+            Err(_) => (0..self.catalog.len()).map(ActionId).collect(),
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::net::Shutdown;
+    use std::os::unix::net::UnixStream;
+    use std::thread::JoinHandle;
+
+    use testwright_core::laws::check_laws;
+    use testwright_core::shrink::{AnyFailure, ReduceOptions, Shrinker};
+    use testwright_core::{Test, toys};
+
+    use super::*;
+    use crate::serve;
+
+    const PUSH: ActionId = ActionId(0);
+    const POP: ActionId = ActionId(1);
+    const WAIT: ActionId = ActionId(2);
+
+    /// Kills its process when something is popped after three pushes, and hangs when it waits after two.
+    struct Fatal {
+        actions: Catalog,
+        pushes: usize,
+        process: UnixStream,
+    }
+
+    fn catalog() -> Catalog {
+        toys::catalog(&[], &["push()", "pop()", "wait()"])
+    }
+
+    impl System for Fatal {
+        fn actions(&self) -> &Catalog {
+            &self.actions
+        }
+        fn reset(&mut self) -> Result<(), Error> {
+            self.pushes = 0;
+            Ok(())
+        }
+        fn is_enabled(&mut self, action: ActionId) -> bool {
+            action != POP || self.pushes > 0
+        }
+        fn step(&mut self, action: ActionId) -> Outcome {
+            match action {
+                PUSH => self.pushes += 1,
+                POP if self.pushes >= 3 => drop(self.process.shutdown(Shutdown::Both)),
+                WAIT if self.pushes == 2 => {
+                    let mut until_the_end = Vec::new();
+                    drop(io::Read::read_to_end(
+                        &mut &self.process,
+                        &mut until_the_end,
+                    ));
+                }
+                _ => {}
+            }
+            Outcome::Passed
+        }
+        fn check(&mut self) -> Outcome {
+            Outcome::Passed
+        }
+    }
+
+    /// Workers that are threads: they hang up where a process would die.
+    #[derive(Default)]
+    struct Threads {
+        launched: u64,
+    }
+
+    struct Thread {
+        stream: UnixStream,
+        handle: Option<JoinHandle<()>>,
+    }
+
+    impl Launcher for Threads {
+        type Worker = Thread;
+
+        fn launch(&mut self) -> Result<Thread, Error> {
+            self.launched += 1;
+            let (stream, mut process) = UnixStream::pair().unwrap();
+            let handle = std::thread::spawn(move || {
+                let mut system = Fatal {
+                    actions: catalog(),
+                    pushes: 0,
+                    process: process.try_clone().unwrap(),
+                };
+                drop(serve(&mut system, &mut process));
+            });
+            let handle = Some(handle);
+            Ok(Thread { stream, handle })
+        }
+    }
+
+    impl Worker for Thread {
+        fn connection(&mut self) -> &mut dyn Connection {
+            &mut self.stream
+        }
+
+        fn end(&mut self, _hangs: bool) -> Ending {
+            drop(self.stream.shutdown(Shutdown::Both));
+            drop(self.handle.take().map(JoinHandle::join));
+            Ending {
+                how: "the process was killed by SIGTEST".to_owned(),
+                stack: "Thread 1:\n  File \"x.py\", line 3 in pop\n  File \"x.py\", line 9 in f\n"
+                    .to_owned(),
+            }
+        }
+    }
+
+    fn remote() -> Remote<Threads> {
+        let patience = Patience {
+            step: Duration::from_millis(100),
+            ..Patience::default()
+        };
+        Remote::new(catalog(), Threads::default(), patience)
+    }
+
+    fn reduced(test: &Test) -> (Test, Failure, u64) {
+        let mut remote = remote();
+        let (mut goal, mut proceed) = (AnyFailure, || true);
+        let options = ReduceOptions::default();
+        let mut shrinker = Shrinker::new(&mut remote, &mut goal, &options, &mut proceed);
+        let shrunk = shrinker.reduce(test).unwrap();
+        drop(shrinker);
+        (
+            shrunk.test,
+            shrunk.failure.unwrap(),
+            remote.launcher.launched,
+        )
+    }
+
+    #[test]
+    fn a_crash_is_a_failure_that_can_be_reduced() {
+        let test = Test::of([WAIT, PUSH, POP, PUSH, POP, POP, PUSH, POP, PUSH]);
+        let (test, failure, launched) = reduced(&test);
+        assert_eq!(test, Test::of([PUSH, PUSH, PUSH, POP]));
+        assert_eq!(failure.kind, FailureKind::Crash);
+        assert_eq!(failure.message, "the process was killed by SIGTEST");
+        assert_eq!(failure.signature, "the process was killed by SIGTEST: pop");
+        assert!(launched > 1, "each crash takes a process");
+    }
+
+    #[test]
+    fn a_hang_is_a_failure_that_can_be_reduced() {
+        let (test, failure, _) = reduced(&Test::of([PUSH, POP, WAIT, PUSH, POP, WAIT, PUSH]));
+        assert_eq!(test, Test::of([PUSH, PUSH, WAIT]));
+        assert_eq!(failure.kind, FailureKind::Hang);
+        assert_eq!(failure.message, "no end after 100ms");
+        assert_eq!(failure.signature, "template 2");
+    }
+
+    #[test]
+    fn as_long_as_it_lives_it_is_a_system_like_any_other() {
+        let mut remote = remote();
+        check_laws(&mut remote, 1, 60).unwrap();
+        remote.reset().unwrap();
+        assert_eq!(remote.enabled(), [PUSH, WAIT]);
+    }
+}
