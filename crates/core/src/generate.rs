@@ -87,7 +87,7 @@ pub use sequences::{SequenceOptions, Sequences};
 pub use strategy::{Start, Strategy};
 pub use swarm::{Swarm, SwarmOptions};
 pub use uniform::Uniform;
-use walk::{Walk, Walker};
+use walk::{Pace, Walk, Walker};
 
 /// What to search for failures with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,6 +159,11 @@ pub trait SearchWatcher<S: ?Sized> {
         true
     }
 
+    /// Asked before each step: whether the test is long enough as it is, and the next may begin.
+    fn is_enough(&mut self, _progress: &Progress) -> bool {
+        false
+    }
+
     /// Told of each test that came to its end, passing or not, before [`found`](SearchWatcher::found) is.
     fn made(&mut self, _system: &S, _made: Made<'_>) -> ControlFlow<()> {
         ControlFlow::Continue(())
@@ -205,7 +210,11 @@ pub fn search_with<S: System + ?Sized, T: Strategy<S> + ?Sized>(
             stopped = true;
             break;
         }
-        let walk = walker.walk(number, &mut |progress| watcher.proceed(progress))?;
+        let walk = walker.walk(number, &mut |progress| match watcher.proceed(progress) {
+            false => Pace::Stop,
+            true if watcher.is_enough(progress) => Pace::EndTest,
+            true => Pace::GoOn,
+        })?;
         if matches!(walk, Walk::Stopped) {
             stopped = true;
             break;
@@ -276,7 +285,7 @@ pub fn regenerate_with<S: System + ?Sized, T: Strategy<S> + ?Sized>(
         test: Test::default(),
         progress: Progress::default(),
     };
-    walker.walk(number, &mut |_| true)?;
+    walker.walk(number, &mut |_| Pace::GoOn)?;
     Ok(walker.test)
 }
 
@@ -415,6 +424,37 @@ mod tests {
             "a failure ends the search too, if the watcher is told so"
         );
         assert_eq!(all.0.len(), 2);
+    }
+
+    /// Has enough of a test after some steps.
+    struct Impatient(u64, Vec<usize>);
+
+    impl<S: System + ?Sized> SearchWatcher<S> for Impatient {
+        fn is_enough(&mut self, progress: &Progress) -> bool {
+            progress.steps > 0 && progress.steps.is_multiple_of(self.0)
+        }
+
+        fn made(&mut self, _system: &S, made: Made<'_>) -> ControlFlow<()> {
+            self.1.push(made.steps.len());
+            ControlFlow::Continue(())
+        }
+
+        fn found(&mut self, _system: &mut S, _found: Found) -> ControlFlow<()> {
+            ControlFlow::Continue(())
+        }
+    }
+
+    #[test]
+    fn a_test_ends_where_the_watcher_has_enough_of_it() {
+        let search_for = Search {
+            tests: Some(3),
+            length: 10,
+            ..SEARCH
+        };
+        let mut impatient = Impatient(14, Vec::new());
+        let summary = search(&mut Safe::new(9, &[]), &search_for, &mut impatient).unwrap();
+        assert_eq!(impatient.1, [10, 4, 0]);
+        assert!(!summary.stopped);
     }
 
     #[test]

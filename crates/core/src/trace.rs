@@ -67,7 +67,9 @@ impl FailureKind {
 
     /// The kind of that name.
     pub fn of_name(name: &str) -> Option<FailureKind> {
-        FailureKind::ALL.into_iter().find(|kind| kind.name() == name)
+        FailureKind::ALL
+            .into_iter()
+            .find(|kind| kind.name() == name)
     }
 }
 

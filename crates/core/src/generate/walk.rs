@@ -20,6 +20,27 @@ pub(super) enum Walk {
     Stopped,
 }
 
+/// How a walk goes on.
+pub(super) enum Pace {
+    GoOn,
+    /// The test is long enough.
+    EndTest,
+    /// Somebody wants the search to end.
+    Stop,
+}
+
+impl Pace {
+    /// How the walk ends here, if it does.
+    #[inline]
+    fn end(self) -> Option<Walk> {
+        match self {
+            Pace::GoOn => None,
+            Pace::EndTest => Some(Walk::Finished),
+            Pace::Stop => Some(Walk::Stopped),
+        }
+    }
+}
+
 /// What one test is made with, and what the next one uses again.
 pub(super) struct Walker<'a, S: ?Sized, T: ?Sized> {
     pub(super) system: &'a mut S,
@@ -35,7 +56,7 @@ impl<S: System + ?Sized, T: Strategy<S> + ?Sized> Walker<'_, S, T> {
     pub(super) fn walk(
         &mut self,
         number: u64,
-        proceed: &mut dyn FnMut(&Progress) -> bool,
+        pace: &mut dyn FnMut(&Progress) -> Pace,
     ) -> Result<Walk, Error> {
         let mut random = Random::for_part(self.search.seed, number);
         self.test.steps.clear();
@@ -45,12 +66,12 @@ impl<S: System + ?Sized, T: Strategy<S> + ?Sized> Walker<'_, S, T> {
         self.strategy
             .begin(self.system, &mut self.start, &mut random)?;
         if !self.start.is_empty()
-            && let Some(end) = self.walk_again(&mut random, proceed)?
+            && let Some(end) = self.walk_again(&mut random, pace)?
         {
             return Ok(end);
         }
         for _ in 0..self.start.length {
-            if let Some(end) = self.choose(&mut random, proceed)? {
+            if let Some(end) = self.choose(&mut random, pace)? {
                 return Ok(end);
             }
         }
@@ -61,7 +82,7 @@ impl<S: System + ?Sized, T: Strategy<S> + ?Sized> Walker<'_, S, T> {
     fn walk_again(
         &mut self,
         random: &mut Random,
-        proceed: &mut dyn FnMut(&Progress) -> bool,
+        pace: &mut dyn FnMut(&Progress) -> Pace,
     ) -> Result<Option<Walk>, Error> {
         let start = std::mem::take(&mut self.start);
         let mut remarks = start.prefix.remarks.iter().peekable();
@@ -69,13 +90,13 @@ impl<S: System + ?Sized, T: Strategy<S> + ?Sized> Walker<'_, S, T> {
         let mut end = None;
         for index in 0..=start.prefix.steps.len() {
             while end.is_none() && insertions.next_if(|place| **place <= index).is_some() {
-                end = self.choose(random, proceed)?;
+                end = self.choose(random, pace)?;
             }
             let (None, Some(step)) = (&end, start.prefix.steps.get(index)) else {
                 break;
             };
-            if !proceed(&self.progress) {
-                end = Some(Walk::Stopped);
+            end = pace(&self.progress).end();
+            if end.is_some() {
                 break;
             }
             let place = self.test.steps.len();
@@ -102,10 +123,10 @@ impl<S: System + ?Sized, T: Strategy<S> + ?Sized> Walker<'_, S, T> {
     fn choose(
         &mut self,
         random: &mut Random,
-        proceed: &mut dyn FnMut(&Progress) -> bool,
+        pace: &mut dyn FnMut(&Progress) -> Pace,
     ) -> Result<Option<Walk>, Error> {
-        if !proceed(&self.progress) {
-            return Ok(Some(Walk::Stopped));
+        if let Some(end) = pace(&self.progress).end() {
+            return Ok(Some(end));
         }
         let Some(action) = self.strategy.next(self.system, random) else {
             return Ok(Some(Walk::Deadlocked));
