@@ -4,12 +4,22 @@
 //! predicate replays tests on the same object, a generator asks it what is new.
 
 mod choosing;
+mod code_length;
+mod covering;
+mod determinism;
+mod exploring;
 mod judging;
 mod looking;
 mod measuring;
+mod parts;
+mod reducing;
+mod rewriting;
 mod saving;
+mod settings;
+mod swarming;
 mod transforming;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -21,6 +31,7 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyType};
+use testwright_core::generate::swarm::Configuration;
 use testwright_core::{
     ActionId, Catalog, Classes, Error, Failure, Outcome, Step, System, TemplateSet, Test, saved,
 };
@@ -32,6 +43,7 @@ use testwright_python::{
 use crate::HarnessError;
 use crate::action::Action;
 use measuring::Measurement;
+use settings::Talk;
 
 /// A living harness.
 #[pyclass(name = "Sut", module = "testwright", subclass, weakref)]
@@ -47,6 +59,15 @@ pub(crate) struct Sut {
     measurement: Option<Measurement>,
     /// The templates that are on, if some are off.
     chosen: Option<TemplateSet>,
+    /// Single actions of these that are off.
+    off: BTreeSet<ActionId>,
+    /// What the last swarm has left in.
+    swarm: Option<Configuration>,
+    talk: Talk,
+    /// Only enabled actions are taken.
+    asks_first: bool,
+    /// The word for when exceptions of system and reference agree.
+    reference_exceptions: String,
     /// Going back to a state means running the test that led there.
     replays: bool,
 }
@@ -102,6 +123,11 @@ impl Sut {
             warned: None,
             measurement,
             chosen: None,
+            off: BTreeSet::new(),
+            swarm: None,
+            talk: Talk::default(),
+            asks_first: false,
+            reference_exceptions: reference_exceptions.to_owned(),
             replays: replay,
         };
         sut.start_anew(python)?;
@@ -123,6 +149,12 @@ impl Sut {
 
     /// Takes an action, enabled or not; whether nothing unexpected was raised.
     fn safely(slf: &Bound<'_, Sut>, action: &Bound<'_, PyAny>) -> PyResult<bool> {
+        if Sut::look_at(slf)?.asks_first && !Sut::is_step_enabled(slf, action)? {
+            let text = Sut::own_action(slf, action)?.get().shown();
+            let words = format!("WARNING: `{text}` is not enabled and was not taken");
+            settings::print(slf.py(), &words)?;
+            return Ok(false);
+        }
         Sut::take(slf, action)
     }
 
@@ -251,17 +283,42 @@ impl Sut {
             Sut::restart(slf)?;
             return Ok(true);
         };
-        let mut sut = Sut::take_hold(slf)?;
-        if let Some(test) = &sut.test {
-            test.bind(slf.py()).append(action)?;
+        let action = Sut::own_action(slf, action)?;
+        let before = match Sut::look_at(slf)?.talk.on {
+            true => Some(Sut::announce(slf, id)?),
+            false => None,
+        };
+        let passed = {
+            let mut sut = Sut::take_hold(slf)?;
+            if let Some(test) = &sut.test {
+                test.bind(slf.py()).append(action)?;
+            }
+            let (outcome, warned) = sut.system.with(slf.py(), |system| {
+                let outcome = system.step(id);
+                (outcome, system.take_warned())
+            });
+            sut.warned = warned.map(Bound::unbind);
+            sut.note_coverage(slf.py(), false);
+            sut.judge(slf.py(), outcome)?
+        };
+        if let Some(before) = before {
+            Sut::tell(slf, id, &before, passed)?;
         }
-        let (outcome, warned) = sut.system.with(slf.py(), |system| {
-            let outcome = system.step(id);
-            (outcome, system.take_warned())
-        });
-        sut.warned = warned.map(Bound::unbind);
-        sut.note_coverage(slf.py(), false);
-        sut.judge(slf.py(), outcome)
+        Ok(passed)
+    }
+
+    /// A step as an action of this object: itself, or what it stands for.
+    pub(crate) fn own_action<'py>(
+        slf: &Bound<'py, Sut>,
+        step: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, Action>> {
+        if let Ok(action) = step.cast::<Action>()
+            && action.get().sut.as_ptr() == slf.as_ptr()
+        {
+            return Ok(action.clone());
+        }
+        let note = Action::note_of(step)?;
+        Sut::action(slf, Action::step_for(step, slf)?, note)
     }
 
     /// Whether an outcome is good; if it is not, it is kept as the failure.
@@ -319,10 +376,8 @@ impl Sut {
         let mut remarks = Vec::new();
         for action in test.try_iter()? {
             let action = action?;
-            if let Ok(known) = action.cast::<Action>()
-                && let Some(note) = &known.get().note
-            {
-                remarks.push((steps.len(), note.clone()));
+            if let Some(note) = Action::note_of(&action)? {
+                remarks.push((steps.len(), note));
             }
             steps.push(Action::step_for(&action, slf)?);
         }

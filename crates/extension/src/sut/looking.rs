@@ -120,7 +120,7 @@ impl Sut {
         columns: usize,
     ) -> PyResult<()> {
         let print = slf.py().import("builtins")?.getattr("print")?;
-        for line in Sut::pretty_lines(test, columns)? {
+        for line in Sut::pretty_lines(slf, test, columns)? {
             print.call1((line,))?;
         }
         Ok(())
@@ -137,7 +137,7 @@ impl Sut {
         let kept = Sut::core_test(slf, t2)?.steps;
         let print = slf.py().import("builtins")?.getattr("print")?;
         let steps = Sut::core_test(slf, t1)?.steps;
-        for (line, step) in Sut::pretty_lines(t1, columns)?.iter().zip(steps) {
+        for (line, step) in Sut::pretty_lines(slf, t1, columns)?.iter().zip(steps) {
             if !kept.contains(&step) {
                 print.call1((line,))?;
             }
@@ -336,11 +336,13 @@ impl Sut {
         self.replays = replay;
     }
 
-    /// Sets the level up to which `log:` lines speak: a number, `"All"`, or `None`.
-    fn set_log(slf: &Bound<'_, Sut>, level: &Bound<'_, PyAny>) -> PyResult<()> {
-        let all = level.extract::<String>().is_ok().then_some(i64::MAX);
-        let level = level.extract().ok().or(all);
-        Sut::with(slf, |system| system.set_log(level))
+    /// The expressions whose values before an action its post-condition asks for, a line each, or `None`.
+    fn get_pre_code(slf: &Bound<'_, Sut>, action: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+        let Some(action) = Sut::named_action(slf, action)? else {
+            return Ok(None);
+        };
+        let texts = Sut::with(slf, |system| system.pre_texts(action))?;
+        Ok(Some(texts.join("\n")).filter(|text| !text.is_empty()))
     }
 
     /// The statement of the reference for an action, or `None`.
@@ -382,7 +384,10 @@ impl Sut {
 
 impl Sut {
     /// The action with a name, or the action itself.
-    fn named_action(slf: &Bound<'_, Sut>, action: &Bound<'_, PyAny>) -> PyResult<Option<ActionId>> {
+    pub(super) fn named_action(
+        slf: &Bound<'_, Sut>,
+        action: &Bound<'_, PyAny>,
+    ) -> PyResult<Option<ActionId>> {
         let step = match action.extract::<String>() {
             Ok(name) => Sut::look_at(slf)?.playable_step(&name)?,
             Err(_) => Action::step_for(action, slf)?,
@@ -394,10 +399,14 @@ impl Sut {
     }
 
     /// The lines of a test, with the number of the step at the right.
-    fn pretty_lines(test: &Bound<'_, PyAny>, columns: usize) -> PyResult<Vec<String>> {
+    fn pretty_lines(
+        slf: &Bound<'_, Sut>,
+        test: &Bound<'_, PyAny>,
+        columns: usize,
+    ) -> PyResult<Vec<String>> {
         let mut lines = Vec::new();
         for (number, action) in test.try_iter()?.enumerate() {
-            let action = action?.cast_into::<Action>()?;
+            let action = Sut::own_action(slf, &action?)?;
             let action = action.get();
             let mut line = format!("{:<columns$}# STEP {number}", action.shown());
             if action.shown().chars().count() >= columns {
