@@ -284,7 +284,8 @@ impl Sut {
             return Ok(true);
         };
         let action = Sut::own_action(slf, action)?;
-        let before = match Sut::look_at(slf)?.talk.on {
+        let talks = Sut::look_at(slf)?.talk.on;
+        let before = match talks {
             true => Some(Sut::announce(slf, id)?),
             false => None,
         };

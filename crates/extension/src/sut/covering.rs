@@ -219,7 +219,8 @@ type Touched<'py> = (Bound<'py, PySet>, Bound<'py, PySet>);
 
 impl Sut {
     fn must_measure(slf: &Bound<'_, Sut>) -> PyResult<()> {
-        match Sut::look_at(slf)?.measures() {
+        let measures = Sut::look_at(slf)?.measures();
+        match measures {
             true => Ok(()),
             false => Err(PyTypeError::new_err(
                 "coverage is not measured; load the harness with `coverage=True`",

@@ -91,8 +91,8 @@ impl Sut {
     }
 
     /// What a class needs: of each list, at least one class.
-    fn dependencies(&self, class: &str) -> Vec<Vec<String>> {
-        let Some(class) = self.classes.find(class) else {
+    fn dependencies(&self, class_: &str) -> Vec<Vec<String>> {
+        let Some(class) = self.classes.find(class_) else {
             return Vec::new();
         };
         let texts = |list: &Vec<_>| {

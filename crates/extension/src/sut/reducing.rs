@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyRuntimeWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use testwright_core::Test;
@@ -14,6 +14,8 @@ use testwright_core::shrink::{
 use super::Sut;
 use super::settings::{print, truth};
 use crate::lent::{Lent, Raised};
+
+const NOT_GOOD: &std::ffi::CStr = c"the test does not satisfy the predicate, so it stays as it is (for a property that is false, the predicate is `fails_check`)";
 
 /// How a predicate is asked, and what happens then.
 #[derive(Default)]
@@ -89,7 +91,10 @@ impl Sut {
             first: RefCell::default(),
             save_as: save_intermediate,
         };
-        let mut shrunk = Sut::shrink(slf, pred, &asking, |shrinker| shrinker.reduce(&test))?;
+        let shrunk = Sut::shrink_if_good(slf, pred, &asking, |shrinker| shrinker.reduce(&test))?;
+        let Some(mut shrunk) = shrunk else {
+            return Sut::python_test(slf, &test);
+        };
         if let Some(first) = asking.first.take() {
             return Sut::python_test(slf, &first);
         }
@@ -218,6 +223,31 @@ impl Sut {
 type Dispensable<'py> = (Bound<'py, PyList>, Bound<'py, PyList>);
 
 impl Sut {
+    /// Lets a shrinker work with a predicate as its goal. A test that does not satisfy it gets a warning and no more:
+    /// a search that found a hundred failures should not end with the one that cannot be repeated.
+    pub(super) fn shrink_if_good<'py, R>(
+        slf: &Bound<'py, Sut>,
+        pred: &Bound<'py, PyAny>,
+        asking: &Asking<'py>,
+        work: impl FnOnce(&mut Shrinker<'_, Lent<'_, 'py>>) -> Result<R, ReduceError>,
+    ) -> PyResult<Option<R>> {
+        let mut not_good = false;
+        let work = |shrinker: &mut Shrinker<'_, Lent<'_, 'py>>| match work(shrinker) {
+            Err(ReduceError::NotReproduced(_)) => {
+                not_good = true;
+                Ok(None)
+            }
+            result => result.map(Some),
+        };
+        let result = Sut::shrink(slf, pred, asking, work)?;
+        if not_good {
+            let python = slf.py();
+            let kind = python.get_type::<PyRuntimeWarning>();
+            PyErr::warn(python, &kind, NOT_GOOD, 1)?;
+        }
+        Ok(result)
+    }
+
     /// Lets a shrinker work with a predicate as its goal.
     pub(super) fn shrink<'py, R>(
         slf: &Bound<'py, Sut>,
@@ -266,7 +296,7 @@ impl Sut {
             _ if raised.0.is_some() => Err(raised.or(&"interrupted")),
             Ok(result) => Ok(result),
             Err(ReduceError::NotReproduced(_)) => Err(PyValueError::new_err(
-                "the test does not satisfy the predicate, so there is nothing to keep",
+                NOT_GOOD.to_string_lossy().into_owned(),
             )),
             Err(error) => Err(raised.or(&error)),
         }

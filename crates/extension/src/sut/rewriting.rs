@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use testwright_core::shrink::{GeneralizeOptions, NormalizeOptions, Rule, Speed};
+use testwright_core::shrink::{Generalization, GeneralizeOptions, NormalizeOptions, Rule, Speed};
 use testwright_core::{Step, Test};
 
 use super::reducing::Asking;
@@ -54,10 +54,10 @@ impl Sut {
             verbose,
             ..Asking::default()
         };
-        let shrunk = Sut::shrink(slf, pred, &asking, |shrinker| {
+        let shrunk = Sut::shrink_if_good(slf, pred, &asking, |shrinker| {
             shrinker.normalize(&test, &options)
         })?;
-        Sut::python_test(slf, &shrunk.test)
+        Sut::python_test(slf, &shrunk.map_or(test, |shrunk| shrunk.test))
     }
 
     /// Prints a test with comments that say what else could stand there, and returns that text.
@@ -97,7 +97,7 @@ impl Sut {
             keep_last,
             ..Asking::default()
         };
-        let (first, cloud) = Sut::shrink(slf, pred, &asking, |shrinker| {
+        let found = Sut::shrink_if_good(slf, pred, &asking, |shrinker| {
             let first = shrinker.generalize(&test, &options)?;
             let mut cloud: Vec<Test> = Vec::new();
             let mut known = HashSet::new();
@@ -117,6 +117,7 @@ impl Sut {
             }
             Ok((first, cloud))
         })?;
+        let (first, cloud) = found.unwrap_or_else(|| (Generalization::of(&test), Vec::new()));
         let catalog = Arc::clone(&Sut::look_at(slf)?.catalog);
         let text = first.show(&|step| match step {
             Step::Act(action) => catalog.text(action),

@@ -6,8 +6,9 @@ use pyo3::exceptions::{PyFileNotFoundError, PyKeyError, PyOSError, PyValueError}
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use testwright_core::generate::SwarmOptions;
-use testwright_core::{ActionId, Random, Step, bytes, saved};
+use testwright_core::{ActionId, Step, bytes, saved};
 
+use super::choosing::stream;
 use super::{Sut, trouble};
 use crate::action::Action;
 
@@ -112,14 +113,14 @@ impl Sut {
         Ok(PyBytes::new(slf.py(), &Sut::bytes_of(slf, test)?))
     }
 
-    /// The test that bytes stand for. With `swarm`, the first four are the seed of a `standard_swarm`.
+    /// The test that bytes stand for. With `swarm`, the first four are the seed of a `standard_swarm`, which is made
+    /// before the places are looked up.
     #[pyo3(signature = (data, swarm = false))]
     fn bytes_to_test<'py>(
         slf: &Bound<'py, Sut>,
         data: &[u8],
         swarm: bool,
     ) -> PyResult<Bound<'py, PyList>> {
-        let width = bytes::width(Sut::look_at(slf)?.actions_on().count() as u64);
         let mut data = data;
         if swarm {
             let Some((seed, rest)) = data.split_first_chunk::<4>() else {
@@ -127,11 +128,15 @@ impl Sut {
                     "with a swarm, the first four bytes are its seed, but there are fewer",
                 ));
             };
-            let mut random = Random::new(u64::from(u32::from_le_bytes(*seed)));
+            // As a script would make the same swarm.
+            let module = slf.py().import("random")?;
+            let rgen = module.call_method1("Random", (u32::from_le_bytes(*seed),))?;
+            let mut random = stream(slf.py(), Some(&rgen))?;
             Sut::swarm(slf, &SwarmOptions::default(), &mut random)?;
             data = rest;
         }
         let on: Vec<ActionId> = Sut::look_at(slf)?.actions_on().collect();
+        let width = bytes::width(on.len() as u64);
         let places = bytes::read(data, width, on.len() as u64);
         let steps = places.filter_map(|place| on.get(place as usize));
         let steps = steps.copied().map(Step::Act).collect();
