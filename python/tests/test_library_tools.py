@@ -292,7 +292,9 @@ def test_how_often_a_predicate_holds(sound):
 
 
 def test_single_rules(buggy):
-    test = buggy.replayable("int1 = 4#!#!stack1 = stack.Stack()#!#!stack1.push(int1)#!#!stack1.pop()")
+    test = buggy.replayable(
+        "int1 = 4#!#!stack1 = stack.Stack()#!#!stack1.push(int1)#!#!stack1.pop()"
+    )
     pushes = lambda test: any("push" in step.text for step in test)  # noqa: E731
     assert buggy.replacePoolStep(test, pushes, True, False) == (
         True,
@@ -318,7 +320,9 @@ def test_single_rules(buggy):
 
 
 def test_small_tools(buggy):
-    test = buggy.replayable("int0 = 1#!#!stack0 = stack.Stack()#!#!stack0.push(int0)#!#!stack0.pop()")
+    test = buggy.replayable(
+        "int0 = 1#!#!stack0 = stack.Stack()#!#!stack0.push(int0)#!#!stack0.pop()"
+    )
     halves = buggy.testCandidates(test, 2)
     assert halves == [test[2:], test[:2]]
     assert [len(rest) for rest in buggy.testCandidates(test, 4)] == [3] * 4
@@ -560,7 +564,9 @@ def test_settings_that_make_no_difference_are_taken(sound):
 
 
 def test_an_assumption_is_forgiven(folder):
-    (folder / "assuming.tstl").write_text("pool: <x> 1\nassume: <x> != 2\n<x> := <[1..3]>\nrepr(<x>)\n")
+    (folder / "assuming.tstl").write_text(
+        "pool: <x> 1\nassume: <x> != 2\n<x> := <[1..3]>\nrepr(<x>)\n"
+    )
     sut = testwright.load("assuming.tstl")
     sut.safely(sut.playable("x0 = 2"))
     assert sut.enabled() == []
@@ -605,7 +611,9 @@ def test_making_tests_stops_when_it_should(sound):
 
 def test_nondeterminism_within_a_process(folder):
     (folder / "clock.py").write_text("import itertools\nnow = itertools.count().__next__\n")
-    (folder / "clock.tstl").write_text("@import clock\npool: <x> 1\n<x> := clock.now()\nrepr(<x>)\n")
+    (folder / "clock.tstl").write_text(
+        "@import clock\npool: <x> 1\n<x> := clock.now()\nrepr(<x>)\n"
+    )
     sut = testwright.load("clock.tstl", reset_modules=False)
     test = sut.replayable("x0 = clock.now()#!#!repr(x0)")
     assert sut.nondeterministic(test, delay=0.0, tries=2, reportEqualFail=False)

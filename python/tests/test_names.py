@@ -154,7 +154,8 @@ def test_every_method_has_words_about_it():
         assert inspect.getdoc(getattr(testwright.Sut, name)), name
 
 
-@pytest.mark.parametrize("line", ARGUMENTS.strip().splitlines(), ids=lambda line: line.split("(")[0].strip()
+@pytest.mark.parametrize(
+    "line", ARGUMENTS.strip().splitlines(), ids=lambda line: line.split("(")[0].strip()
 )
 def test_arguments_are_those_that_users_write(line):
     name, arguments = re.fullmatch(r"\s*(\w+)\((.*)\)", line).groups()

@@ -53,9 +53,7 @@ def _rule(name, rule):
         return self.apply_rule(rule, test, pred, keep_last, dist_limit)
 
     step.__name__ = name
-    step.__doc__ = (
-        f"Lets the rule {rule} of normalization rewrite a test: whether it could, and the test then."
-    )
+    step.__doc__ = f"Lets the rule {rule} of normalization rewrite a test: whether it could, and the test then."
     return step
 
 

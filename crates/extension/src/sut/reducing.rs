@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use pyo3::exceptions::{PyRuntimeWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use testwright_core::Test;
 use testwright_core::shrink::{
     AnyFailure, Goal, Holds, Method, ReduceError, ReduceOptions, SeveralOptions, Shrinker,
 };
+use testwright_core::{Step, Test};
 
 use super::Sut;
 use super::settings::{print, truth};
@@ -21,6 +21,8 @@ const NOT_GOOD: &std::ffi::CStr = c"the test does not satisfy the predicate, so 
 #[derive(Default)]
 pub(super) struct Asking<'py> {
     pub(super) keep_last: bool,
+    /// The last step, if it is to stay as it is: with the slots that it names.
+    pub(super) last: Option<Step>,
     /// Classic delta debugging.
     pub(super) classic: bool,
     pub(super) verbose: bool,
@@ -39,7 +41,7 @@ impl Asking<'_> {
     /// Whether a predicate of ours can be asked without a detour through Python.
     fn is_plain(&self) -> bool {
         let quiet = self.handler.is_none() && self.save_as.is_none() && !self.verbose;
-        quiet && self.amplify.is_none() && !self.stop_found
+        quiet && self.amplify.is_none() && !self.stop_found && self.last.is_none()
     }
 }
 
@@ -83,6 +85,7 @@ impl Sut {
         }
         let asking = Asking {
             keep_last,
+            last: test.steps.last().copied().filter(|_| keep_last),
             classic: !try_fast,
             verbose,
             amplify: amplify.then_some(amplify_replications.max(1)),
@@ -133,6 +136,7 @@ impl Sut {
         };
         let asking = Asking {
             keep_last,
+            last: test.steps.last().copied().filter(|_| keep_last),
             classic: !try_fast,
             verbose,
             ..Asking::default()
@@ -328,6 +332,9 @@ impl Questions<'_, '_> {
     }
 
     fn is_good(&self, test: &Test) -> PyResult<bool> {
+        if self.asking.last.is_some() && test.steps.last() != self.asking.last.as_ref() {
+            return Ok(false);
+        }
         let test = Sut::python_test(self.slf, test)?;
         let evaluate = || {
             let answer = self.pred.call1((&test,))?;
