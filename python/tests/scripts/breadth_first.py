@@ -18,7 +18,7 @@ for depth in range(1, 4):
             if not ok:
                 failures += 1
                 print("FAILURE:", sut.failure()[1])
-                sut.saveTest(sut.test(), "bfs.%d.test" % failures)
+                sut.saveTest(sut.test(), f"bfs.{failures}.test")
             s_next = sut.state()
             if s_next not in visited:
                 visited.append(s_next)

@@ -17,9 +17,9 @@ for i in range(6):
     r = t if ok else t[:-1]
     corpus.append((r, struct.pack("<L", seed) + sut.testToBytes(r)))
     sut.enableAll()
-    sut.saveTest(r, "plain.%d.afl" % i, afl=True)
+    sut.saveTest(r, f"plain.{i}.afl", afl=True)
 for i, (r, data) in enumerate(corpus):
-    assert sut.loadTest("plain.%d.afl" % i, afl=True) == r
+    assert sut.loadTest(f"plain.{i}.afl", afl=True) == r
     assert sut.bytesToTest(data, swarm=True) == r
     sut.enableAll()
 noise = bytes(R.randrange(256) for _ in range(400))

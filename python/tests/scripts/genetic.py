@@ -22,7 +22,7 @@ for _ in range(8):
     assert ok in (True, False, "DEADLOCK")
     population.append((fitness(t), t))
 best = max(score for score, _ in population)
-for generation in range(15):
+for _ in range(15):
     population.sort(key=lambda each: each[0], reverse=True)
     population = population[:6]
     (_, mother), (_, father) = R.sample(population, 2)

@@ -1,5 +1,6 @@
 """Random testing: new coverage is told of and kept as quick tests, the first failure is made short and explained."""
 
+import functools
 import random
 import sys
 
@@ -27,7 +28,7 @@ for number in range(30):
             print(
                 "FOUND A FAILURE IN TEST", number, "AFTER", len(test), "STEPS:", failure[0].__name__
             )
-            same = lambda t: pred(t, failure=failure)  # noqa: E731
+            same = functools.partial(pred, failure=failure)
             R = sut.reduce(test, same, True, False, verbose=False)
             R = sut.alphaConvert(R)
             N = sut.normalize(
@@ -42,9 +43,9 @@ for number in range(30):
     if new_branches or new_statements:
         pred = sut.coversAll(new_statements, new_branches, checkProp=True)
         Q = sut.reduce(sut.test(), pred, verbose=False)
-        sut.saveTest(Q, "quick.%d.test" % quick)
+        sut.saveTest(Q, f"quick.{quick}.test")
         quick += 1
 print("QUICK TESTS:", quick)
 for number in range(quick):
-    sut.replay(sut.loadTest("quick.%d.test" % number), checkProp=True)
+    sut.replay(sut.loadTest(f"quick.{number}.test"), checkProp=True)
     assert sut.currBranches()

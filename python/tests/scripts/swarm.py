@@ -33,7 +33,9 @@ sut.writeProbFile("probs.txt", {name: p for p, name in probs})
 assert sorted(sut.readProbFile("probs.txt", returnList=True)) == sorted(probs)
 for table in (probs, sut.codeLOCProbs(baseline=0.4), sut.highLowClassProbs(rgen)):
     counts = defaultdict(int)
-    (t, ok) = sut.makeTest(60, generator=lambda i: sut.randomEnabledClassProbs(rgen, table))
+    (t, ok) = sut.makeTest(
+        60, generator=lambda i, table=table: sut.randomEnabledClassProbs(rgen, table)
+    )
     for step in t:
         counts[sut.actionClass(step)] += 1
     print(sorted(counts.values(), reverse=True))
