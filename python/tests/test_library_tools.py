@@ -1,5 +1,6 @@
 """What a harness as an object can do beyond the basics: swarms, exploration, rules, bytes, settings, determinism."""
 
+import copy
 import json
 import random
 import struct
@@ -598,6 +599,14 @@ def test_steps_may_be_tuples_of_their_parts(sound, folder):
         sound.replay([("int0 = 1",)])
     with pytest.raises(KeyError):
         sound.replay([("int9 = 1", None, None)])
+
+
+def test_a_test_that_was_made_does_not_grow(sound):
+    test, _ = sound.makeTest(3, random.Random(1))
+    sound.safely(sound.playable("int1 = 2"))
+    assert len(test) == 3 and len(sound.test()) == 4
+    assert copy.deepcopy(test) == test == copy.copy(test)
+    assert sound.bytesToTest(bytearray(sound.testToBytes(test))) == test
 
 
 def test_making_tests_stops_when_it_should(sound):

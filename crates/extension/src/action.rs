@@ -147,6 +147,16 @@ impl Action {
         })
     }
 
+    /// Nothing about it can change, so it is its own copy.
+    fn __copy__(slf: Py<Action>) -> Py<Action> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Action>, memo: &Bound<'_, PyAny>) -> Py<Action> {
+        let _of_no_use = memo;
+        slf
+    }
+
     fn __hash__(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.step.hash(&mut hasher);

@@ -8,7 +8,9 @@ mod code_length;
 mod covering;
 mod determinism;
 mod exploring;
+mod going_back;
 mod judging;
+mod loading;
 mod looking;
 mod measuring;
 mod parts;
@@ -23,10 +25,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pyo3::exceptions::{
-    PyAssertionError, PyFileNotFoundError, PyKeyError, PyKeyboardInterrupt, PyOSError,
-    PyRuntimeError,
-};
+use pyo3::exceptions::{PyAssertionError, PyKeyError, PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -36,12 +35,11 @@ use testwright_core::{
     ActionId, Catalog, Classes, Error, Failure, Outcome, Step, System, TemplateSet, Test, saved,
 };
 use testwright_python::{
-    ChecksWhen, KeptSystem, LoadError, Measured, Options, Output, Process, PythonSystem,
-    ReferenceExceptions,
+    ChecksWhen, KeptSystem, Measured, Options, Output, Process, PythonSystem, ReferenceExceptions,
 };
 
-use crate::HarnessError;
 use crate::action::Action;
+use loading::{load, one_of};
 use measuring::Measurement;
 use settings::Talk;
 
@@ -440,53 +438,10 @@ fn new_test(python: Python<'_>, actions: Vec<Bound<'_, PyAny>>) -> PyResult<Py<P
     Ok(list.cast_into::<PyList>()?.unbind())
 }
 
-fn load<'py>(
-    python: Python<'py>,
-    path: &PathBuf,
-    options: &Options,
-) -> PyResult<PythonSystem<'py>> {
-    let bytes = std::fs::read(path).map_err(|error| {
-        let message = format!("cannot read the harness `{}`: {error}", path.display());
-        match error.kind() {
-            std::io::ErrorKind::NotFound => PyFileNotFoundError::new_err(message),
-            _ => PyOSError::new_err(message),
-        }
-    })?;
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    let wrong =
-        |problems: &[_]| HarnessError::new_err(testwright_cli::rendered(path, &text, problems));
-    let (harness, problems) = testwright_lang::parse(&text);
-    let errors: Vec<_> = problems
-        .into_iter()
-        .filter(|problem| problem.severity == testwright_lang::Severity::Error)
-        .collect();
-    if !errors.is_empty() {
-        return Err(wrong(&errors));
-    }
-    PythonSystem::load(python.into(), path, &text, harness, options).map_err(|error| match error {
-        LoadError::Diagnostics(problems) => wrong(&problems),
-        LoadError::Failed(error) => trouble(&error),
-    })
-}
-
 /// An error of ours as an exception.
 pub(crate) fn trouble(error: &Error) -> PyErr {
     PyRuntimeError::new_err(match &error.help {
         Some(help) => format!("{error} ({help})"),
         None => error.to_string(),
-    })
-}
-
-fn one_of<T: Copy>(name: &str, word: &str, choices: &[(&str, T)]) -> PyResult<T> {
-    let found = choices.iter().find(|(choice, _)| *choice == word);
-    found.map(|(_, value)| *value).ok_or_else(|| {
-        let words: Vec<String> = choices
-            .iter()
-            .map(|(word, _)| format!("{word:?}"))
-            .collect();
-        pyo3::exceptions::PyValueError::new_err(format!(
-            "{name} must be one of {}, not {word:?}",
-            words.join(", ")
-        ))
     })
 }

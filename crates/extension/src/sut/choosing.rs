@@ -234,7 +234,7 @@ impl Sut {
                 },
             };
             if action.is_none() {
-                let test = Sut::look_at(slf)?.test(slf.py())?.into_any();
+                let test = Sut::test_so_far(slf)?;
                 return Ok((test, PyString::new(slf.py(), "DEADLOCK").into_any()));
             }
             let passed = Sut::take(slf, &action)? && (!check_prop || Sut::check(slf)?);
@@ -243,12 +243,18 @@ impl Sut {
                 break;
             }
         }
-        let test = Sut::look_at(slf)?.test(slf.py())?.into_any();
+        let test = Sut::test_so_far(slf)?;
         Ok((test, PyBool::new(slf.py(), ok).to_owned().into_any()))
     }
 }
 
 impl Sut {
+    /// The steps since the last restart, as a list that does not grow with the next one.
+    pub(super) fn test_so_far<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PyAny>> {
+        let test = Sut::look_at(slf)?.test(slf.py())?;
+        test.as_any().call_method0("copy")
+    }
+
     pub(super) fn is_on(&self, action: ActionId) -> bool {
         let chosen = self.chosen.as_ref();
         chosen.is_none_or(|chosen| chosen.contains(self.catalog.template_of(action)))

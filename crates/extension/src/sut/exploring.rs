@@ -235,7 +235,6 @@ struct Gathering<'py> {
 
 impl<'py> Gathering<'py> {
     fn look(&self, sut: &Bound<'py, Sut>, failed: bool) -> PyResult<()> {
-        let test = || Sut::look_at(sut)?.test(sut.py())?.call_method0("copy");
         if self.verbose {
             let test = Sut::look_at(sut)?.test(sut.py())?;
             let last = test.len().checked_sub(1).map(|last| test.get_item(last));
@@ -244,13 +243,13 @@ impl<'py> Gathering<'py> {
             }
         }
         if let Some(failing) = self.failing.as_ref().filter(|_| failed) {
-            failing.append(test()?)?;
+            failing.append(Sut::test_so_far(sut)?)?;
         }
         if let Some(covering) = &self.covering
             && self.measures
             && Sut::touched_anything_new(sut)?
         {
-            covering.append(test()?)?;
+            covering.append(Sut::test_so_far(sut)?)?;
         }
         sut.py().check_signals()
     }

@@ -8,9 +8,10 @@ use pyo3::types::{PyDict, PyList};
 use testwright_core::shrink::{Generalization, GeneralizeOptions, NormalizeOptions, Rule, Speed};
 use testwright_core::{Step, Test};
 
+use super::Sut;
+use super::loading::one_of;
 use super::reducing::Asking;
 use super::settings::{print, truth};
-use super::{Sut, one_of};
 
 /// How many tests are collected that are as good as one.
 const MOST_COLLECTED: usize = 100_000;

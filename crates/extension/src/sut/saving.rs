@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use pyo3::exceptions::{PyFileNotFoundError, PyKeyError, PyOSError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyList};
 use testwright_core::generate::SwarmOptions;
 use testwright_core::{ActionId, Step, bytes, saved};
@@ -44,7 +45,7 @@ impl Sut {
         if afl {
             let data =
                 std::fs::read(&filename).map_err(|error| cannot("read", &filename, &error))?;
-            return Sut::bytes_to_test(slf, &data, swarm);
+            return Sut::test_of(slf, &data, swarm);
         }
         let text = std::fs::read_to_string(&filename)
             .map_err(|error| cannot("read", &filename, &error))?;
@@ -118,10 +119,19 @@ impl Sut {
     #[pyo3(signature = (data, swarm = false))]
     fn bytes_to_test<'py>(
         slf: &Bound<'py, Sut>,
-        data: &[u8],
+        data: PyBackedBytes,
         swarm: bool,
     ) -> PyResult<Bound<'py, PyList>> {
-        let mut data = data;
+        Sut::test_of(slf, &data, swarm)
+    }
+}
+
+impl Sut {
+    fn test_of<'py>(
+        slf: &Bound<'py, Sut>,
+        mut data: &[u8],
+        swarm: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
         if swarm {
             let Some((seed, rest)) = data.split_first_chunk::<4>() else {
                 return Err(PyValueError::new_err(
@@ -142,9 +152,7 @@ impl Sut {
         let steps = steps.copied().map(Step::Act).collect();
         Sut::python_test(slf, &testwright_core::Test::of_steps(steps))
     }
-}
 
-impl Sut {
     pub(super) fn write_test(
         slf: &Bound<'_, Sut>,
         test: &testwright_core::Test,

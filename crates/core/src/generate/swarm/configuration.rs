@@ -195,6 +195,20 @@ mod tests {
         Classes::new(&catalog(&[("int", 2), ("list", 2), ("set", 1)], &lines))
     }
 
+    #[test]
+    fn those_that_are_in_share_the_high_probability() {
+        let classes = classes();
+        let weights = |included: &[usize]| {
+            let included = included.iter().copied().map(ClassId);
+            Configuration::of(&classes, included).weights(&classes, 0.9)
+        };
+        let some = weights(&[0, 2]);
+        assert!((some[0] - 0.45).abs() < 1e-9 && (some[1] - 0.1 / 6.0).abs() < 1e-9);
+        for all_alike in [weights(&[]), weights(&[0, 1, 2, 3, 4, 5, 6, 7])] {
+            assert!(all_alike.iter().all(|weight| (weight - 0.125).abs() < 1e-9));
+        }
+    }
+
     proptest! {
         #[test]
         fn what_is_in_is_of_use(seed in 0u64..10_000, chance in 0.0f64..1.0) {
