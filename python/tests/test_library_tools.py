@@ -104,6 +104,8 @@ def test_a_swarm_by_probabilities_of_a_table_or_a_file(sound, folder):
         sound.standardSwarm(random.Random(1), file="missing.txt")
     with pytest.raises(ValueError, match=r"no line `x\(\)` .*action_classes"):
         sound.standardSwarm(random.Random(1), classProb={"x()": 0.5})
+    with pytest.raises(TypeError, match=r"random\.Random or None, not int"):
+        sound.standardSwarm(1)
     with pytest.raises(ValueError, match="from 0 to 1, not 3"):
         sound.standardSwarm(random.Random(1), P=3)
 
@@ -348,22 +350,19 @@ def test_small_tools(buggy):
 
 
 def test_tests_as_good_as_one_are_collected(buggy):
-    test = buggy.replayable("stack0 = stack.Stack()#!#!stack0.top()")
-    found, which, cloud = buggy.generalize(
-        test, buggy.fails, returnCollect=True, targets=[], silent=True, depth=0
-    )
-    assert (found, which) == (False, None)
+    test = buggy.replayable("int0 = 1#!#!stack0 = stack.Stack()#!#!stack0.top()")
+
+    def collect(**options):
+        return buggy.generalize(test, buggy.fails, returnCollect=True, silent=True, **options)
+
+    found, which, cloud = collect(targets=[], depth=0)
+    assert (found, which) == (False, None) and len(cloud) > 4
     for text in cloud:
-        assert buggy.fails(buggy.replayable(text))
-    target = next(iter(cloud), None)
-    if target:
-        assert buggy.generalize(
-            test, buggy.fails, returnCollect=True, targets={target}, silent=True
-        )[:2] == (True, target)
-    larger = buggy.generalize(
-        test, buggy.fails, returnCollect=True, silent=True, depth=1, collected={"one": True}
-    )[2]
-    assert set(cloud) | {"one"} <= set(larger)
+        assert buggy.fails(buggy.replayable(text)) and buggy.replayable(text) != test
+    target = list(cloud)[3]
+    assert collect(targets={target})[:2] == (True, target)
+    larger = collect(depth=1, collected={"one": True})[2]
+    assert set(cloud) | {"one"} < set(larger)
 
 
 def test_a_property_reduced_by_the_wrong_predicate_is_warned_about(buggy):

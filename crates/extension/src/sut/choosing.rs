@@ -21,6 +21,12 @@ pub(super) fn stream(python: Python<'_>, rgen: Option<&Bound<'_, PyAny>>) -> PyR
             &module
         }
     };
+    if !source.hasattr("getrandbits")? {
+        let kind = source.get_type().name()?;
+        return Err(PyTypeError::new_err(format!(
+            "random numbers come from a random.Random or None, not {kind}"
+        )));
+    }
     let seed: u64 = source.call_method1("getrandbits", (64,))?.extract()?;
     Ok(Random::new(seed))
 }

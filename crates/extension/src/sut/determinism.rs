@@ -8,7 +8,7 @@ use pyo3::types::PyList;
 
 use super::Sut;
 use super::judging::Manner;
-use super::settings::print;
+use super::settings::{print, truth};
 
 /// What a new process does: it runs a test and tells of each step.
 const RUN_AGAIN: &str = "\
@@ -90,7 +90,7 @@ impl Sut {
         slf: &Bound<'_, Sut>,
         test: &Bound<'_, PyAny>,
         ignore_exceptions: bool,
-        verbose: bool,
+        #[pyo3(from_py_with = truth)] verbose: bool,
         delay: Option<f64>,
         tries: u32,
     ) -> PyResult<i64> {
@@ -127,7 +127,7 @@ impl Sut {
         slf: &Bound<'_, Sut>,
         test: &Bound<'_, PyAny>,
         ignore_exceptions: bool,
-        verbose: bool,
+        #[pyo3(from_py_with = truth)] verbose: bool,
         double: bool,
         delay: Option<f64>,
         tries: u32,
@@ -162,7 +162,7 @@ impl Sut {
         slf: &Bound<'_, Sut>,
         test: &Bound<'_, PyAny>,
         ignore_exceptions: bool,
-        verbose: bool,
+        #[pyo3(from_py_with = truth)] verbose: bool,
         iterate: bool,
         double: bool,
         delay: Option<f64>,
