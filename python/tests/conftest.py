@@ -80,6 +80,18 @@ class Command:
         assert "internal error" not in done.stderr, done.stderr
         return done
 
+    def python(self, *arguments):
+        """Runs a Python program in the folder."""
+        done = subprocess.run(
+            [sys.executable, *map(str, arguments)],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+        return done
+
     def start(self, *arguments, **options):
         return subprocess.Popen(
             self.line(*arguments),

@@ -1,6 +1,7 @@
 """The package itself: its module, its command, its stub."""
 
 import ast
+import inspect
 import subprocess
 import sys
 from pathlib import Path
@@ -50,3 +51,29 @@ def test_files_beside_the_user_do_not_shadow_the_package(testwright):
         [command, "check", "stack.tstl"], cwd=testwright.folder, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_the_stub_has_the_arguments_that_the_methods_have():
+    from testwright import _native
+
+    stub = ast.parse(Path(testwright.__file__).with_name("_native.pyi").read_text())
+    (sut,) = (node for node in stub.body if getattr(node, "name", None) == "Sut")
+    for method in sut.body:
+        if not isinstance(method, ast.FunctionDef) or method.name.startswith("_"):
+            continue
+        found = getattr(_native.Sut, method.name)
+        if not callable(found):
+            continue  # a property
+        words = method.args.args
+        defaults = [None] * (len(words) - len(method.args.defaults)) + method.args.defaults
+        written = {
+            word.arg: ast.literal_eval(default) if default else inspect.Parameter.empty
+            for word, default in zip(words, defaults)
+            if word.arg != "self"
+        }
+        real = {
+            name: each.default
+            for name, each in inspect.signature(found).parameters.items()
+            if name != "self"
+        }
+        assert written == real, method.name

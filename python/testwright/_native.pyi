@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from random import Random
 from types import TracebackType
@@ -115,7 +115,9 @@ class Sut:
     def disable(self, regex: str) -> None:
         """Switches off all actions whose name begins with something that a regular expression matches."""
     def enable_all(self) -> None:
-        """Switches all actions on again."""
+        """Switches all actions on again; there is no swarm any more."""
+    def enable_all_assume(self) -> None:
+        """Lets actions happen again after an assumption was violated."""
     def relax(self) -> None:
         """Lets slots be filled again although their values were not used."""
     def stop_relax(self) -> None:
@@ -133,6 +135,65 @@ class Sut:
         stop_when: Callable[[], bool] | None = None,
     ) -> tuple[Test, bool | Literal["DEADLOCK"]]:
         """Restarts and takes up to `size` steps, random ones unless a generator says otherwise."""
+
+    def explore_from_here(
+        self,
+        depth: int,
+        check_prop: bool = True,
+        stop_fail: bool = True,
+        stop_cover: bool = False,
+        gather_fail: list[Test] | None = None,
+        gather_cover: list[Test] | None = None,
+        verbose: object = False,
+        reverse: bool = False,
+        visited: dict[str, bool] | set[str] | list[Any] | None = None,
+    ) -> bool:
+        """Tries everything that can be done from the current state, up to `depth` steps; false if it was stopped."""
+
+    # Swarms and probabilities.
+    def standard_swarm(
+        self,
+        rgen: Random | None = None,
+        p: float = 0.5,
+        file: _Path | None = None,
+        class_prob: Mapping[str, float] | None = None,
+        no_dependencies: bool = False,
+        force_parent: bool = True,
+    ) -> None:
+        """Leaves some lines of the harness out, at random: each is in with probability `p`, and so is what it needs."""
+    def swarm_config(self) -> list[str] | None:
+        """The classes that the last swarm has left in, or `None` if all are."""
+    def high_low_swarm(
+        self,
+        rgen: Random | None = None,
+        p: float = 0.5,
+        file: _Path | None = None,
+        high_prob: float = 0.9,
+        no_dependencies: bool = False,
+        force_parent: bool = True,
+    ) -> list[tuple[float, str]]:
+        """Probabilities in which those that a swarm would have let in share `high_prob`, the others the rest."""
+    def high_low_class_probs(
+        self,
+        rgen: Random | None = None,
+        p: float = 0.5,
+        file: _Path | None = None,
+        high_prob: float = 0.9,
+    ) -> list[tuple[float, str]]:
+        """The same, where it makes no difference which lines need each other."""
+    def read_prob_file(self, file: _Path, return_list: bool = False) -> Any:
+        """Reads a file with a number for each class: a dictionary, or a list of pairs of number and class."""
+    def write_prob_file(self, file: _Path, probs: Mapping[str, float]) -> None:
+        """Writes a dictionary from class to number to a file."""
+    def code_locs(self) -> list[tuple[str, int, list[str]]]:
+        """The lengths of all functions in the modules that the harness imports."""
+    @staticmethod
+    def obj_code_locs(obj: Any, context: list[str]) -> list[tuple[str, int, list[str]]]:
+        """The lengths of all functions in a module or class."""
+    def code_loc_probs(
+        self, baseline: float = 0.2, code_locs: list[tuple[Any, ...]] | None = None
+    ) -> list[tuple[float, str]]:
+        """Probabilities by the length of the code that each line calls."""
 
     # Looking.
     def sut_name(self) -> str:
@@ -181,8 +242,8 @@ class Sut:
         """A state in which each value is what its pool's `ABSTRACT` function makes of it."""
     def set_replay_backtrack(self, replay: bool) -> None:
         """Whether going back to a state means running the test that led there."""
-    def set_log(self, level: int | str | None) -> None:
-        """Sets the level up to which `log:` lines speak: a number, `"All"`, or `None`."""
+    def get_pre_code(self, action: Action | str) -> str | None:
+        """The expressions whose values before an action its post-condition asks for, a line each, or `None`."""
     def get_ref_code(self, action: Action | str) -> str | None:
         """The statement of the reference for an action, or `None`."""
     def get_ok_exceptions(self, action: Action | str) -> str | None:
@@ -191,6 +252,35 @@ class Sut:
         """The post-condition of an action, or `None`."""
     def __getattr__(self, name: str) -> Any:
         """`p_NAME`, `p_NAME_REF` and `p_NAME_used`: the slots of a pool, from index to value."""
+
+    # Settings.
+    def verbose(self, on: bool) -> None:
+        """Whether each step prints what it does, and the values before and after it of the slots that it names."""
+    def verbose_opaque(self, on: bool) -> None:
+        """Whether that goes for the values of `OPAQUE` pools, too; at first it does."""
+    def set_log(self, level: int | str | None) -> None:
+        """Sets the level up to which `log:` lines speak: a number, `"All"`, or `None`."""
+    def log_all(self) -> None:
+        """Lets all `log:` lines speak."""
+    def log_off(self) -> None:
+        """Silences all `log:` lines."""
+    def set_log_action(self, f: Callable[[str, str, Any, bool], object] | None) -> None:
+        """Has a function called instead of printing what a `log:` line says; `None` prints again."""
+    @staticmethod
+    def log_print(name: str, code: str, value: Any, after: bool) -> None:
+        """Prints what a `log:` line says."""
+    def set_reload(self, on: bool) -> None:
+        """Whether a restart runs the imported modules again."""
+    def set_debug_safely_mode(self, on: bool) -> None:
+        """Whether `safely` refuses actions that are not enabled, with a warning."""
+    def set_enumerate_enabled(self, b: bool) -> None:
+        """For scripts that set it; it makes no difference here."""
+    def set_use_dependencies(self, b: bool) -> None:
+        """For scripts that set it; it makes no difference here."""
+    def set_action_approximation(self, b: bool) -> None:
+        """For scripts that set it; it makes no difference here."""
+    def set_fast_pool_states(self, b: bool) -> None:
+        """For scripts that set it; it makes no difference here."""
 
     # Judging.
     def replay(
@@ -224,12 +314,21 @@ class Sut:
         self, test: Iterable[Action], verbose: bool = False, failure: _Failure | None = None
     ) -> bool:
         """Whether a test fails, properties included; with a failure, whether it fails like that."""
+    def fails_any(
+        self, test: Iterable[Action], verbose: bool = False, failure: _Failure | None = None
+    ) -> bool:
+        """The same as `fails_check`."""
     @staticmethod
     def eq_fail(f1: _Failure | None, f2: _Failure | None) -> bool:
         """Whether two failures are the same: exceptions of one type with the same text."""
     @staticmethod
     def probability(test: Test, pred: _Predicate, samples: int = 10) -> float:
         """How often, of some runs, a predicate holds for a test: from 0 to 1."""
+    @staticmethod
+    def force_p(
+        test: Test, pred: _Predicate, p: float = 0.5, samples: int = 10, replications: int = 1
+    ) -> bool:
+        """Whether a predicate holds for a test with at least some probability, each time that this is measured."""
     def trajectory_item(self, pools: list[str] | None = None) -> list[list[Any]]:
         """The values of all pools that are worth showing, copied; with names, of those pools only."""
     def nondeterministic(
@@ -238,6 +337,7 @@ class Sut:
         delay: float = 1.0,
         delay0: float | None = None,
         tries: int = 1,
+        report_equal_fail: bool = False,
         pools: list[str] | None = None,
     ) -> bool:
         """Whether the values at the end of a test differ between runs with and without a delay after each step."""
@@ -247,61 +347,119 @@ class Sut:
         delay: float = 1.0,
         delay0: float | None = None,
         tries: int = 1,
+        report_equal_fail: bool = False,
         pools: list[str] | None = None,
     ) -> bool:
         """Whether the values after any step differ between runs with and without a delay after each step."""
-    def covers_branches(self, branches: Iterable[_Branch]) -> _Predicate:
+    def find_process_nondeterminism(
+        self,
+        test: Iterable[Action],
+        ignore_exceptions: bool = True,
+        verbose: bool = False,
+        delay: float | None = None,
+        tries: int = 1,
+    ) -> int:
+        """Runs a test in two new processes and compares; the index of the first step that differs, or -1."""
+    def iterate_find_process_nondeterminism(
+        self,
+        test: Iterable[Action],
+        ignore_exceptions: bool = True,
+        verbose: bool = False,
+        double: bool = False,
+        delay: float | None = None,
+        tries: int = 1,
+    ) -> int:
+        """The same for the first step, then for more and more of the test."""
+    def process_nondeterministic(
+        self,
+        test: Iterable[Action],
+        ignore_exceptions: bool = True,
+        verbose: bool = False,
+        iterate: bool = False,
+        double: bool = True,
+        delay: float | None = None,
+        tries: int = 1,
+    ) -> bool:
+        """Whether a test does something else in another process."""
+    def covers_branches(
+        self, branches: Iterable[_Branch], catch_uncaught: bool = False, check_prop: bool = False
+    ) -> _Predicate:
         """A predicate: does a test still touch these branches?"""
-    def covers_statements(self, statements: Iterable[_Statement]) -> _Predicate:
+    def covers_statements(
+        self,
+        statements: Iterable[_Statement],
+        catch_uncaught: bool = False,
+        check_prop: bool = False,
+    ) -> _Predicate:
         """A predicate: does a test still touch these statements?"""
     def covers_all(
-        self, statements: Iterable[_Statement], branches: Iterable[_Branch]
+        self,
+        statements: Iterable[_Statement],
+        branches: Iterable[_Branch],
+        catch_uncaught: bool = False,
+        check_prop: bool = False,
     ) -> _Predicate:
         """A predicate: does a test still touch these statements and branches?"""
-    def covers_same(self, test: Iterable[Action]) -> _Predicate:
+    def covers_more(
+        self,
+        statements: Iterable[_Statement],
+        branches: Iterable[_Branch],
+        catch_uncaught: bool = False,
+        check_prop: bool = False,
+    ) -> _Predicate:
+        """A predicate: does a test touch these statements and branches, and at least one more?"""
+    def covers_same(
+        self, test: Iterable[Action], catch_uncaught: bool = False, check_prop: bool = False
+    ) -> _Predicate:
         """A predicate: does a test touch all that this test touches?"""
+    def covers_more_than(
+        self, test: Iterable[Action], catch_uncaught: bool = False, check_prop: bool = False
+    ) -> _Predicate:
+        """A predicate: does a test touch all that this test touches, and more?"""
+    def covers_unique(
+        self, val: tuple[str, str], catch_uncaught: bool = False, check_prop: bool = False
+    ) -> _Predicate:
+        """A predicate: is this one of the values, as `unique_vals` lists them, that a test ends with?"""
+    def cover_decompose(
+        self,
+        test: Iterable[Action],
+        verbose: object = False,
+        catch_uncaught: bool = False,
+        check_prop: bool = False,
+    ) -> list[Test]:
+        """Short tests that together touch what one test touches."""
 
-    # Transforming. Arguments that TSTL has and that make no difference here are accepted.
+    # Transforming. Some arguments are there for scripts written for TSTL and make no difference.
     def reduce(
         self,
         test: Iterable[Action],
-        pred: _Predicate,
+        pred: Callable[[Test], Any],
+        prune_guards: bool = True,
         keep_last: bool = False,
+        verbose: object = False,
+        rgen: Random | None = None,
+        amplify: bool = False,
+        amplify_replications: int = 1,
+        stop_found: bool = False,
         try_fast: bool = True,
-        **others: Any,
+        test_handler: Callable[[], object] | None = None,
+        find_locations: bool = False,
+        no_reset_split: bool = False,
+        safe_reduce: bool = False,
+        save_intermediate: _Path | None = None,
     ) -> Test:
         """The shortest test that still satisfies a predicate, in which no single step can be left out."""
-    def normalize(
-        self,
-        test: Iterable[Action],
-        pred: _Predicate,
-        keep_last: bool = False,
-        speed: str = "FAST",
-        no_reassigns: bool = False,
-        try_fast: bool = True,
-        **others: Any,
-    ) -> Test:
-        """Rewrites a test into a simple one that others would come to as well."""
-    def generalize(
-        self,
-        test: Iterable[Action],
-        pred: _Predicate,
-        keep_last: bool = False,
-        silent: bool = False,
-        fresh: bool = True,
-        speed: str = "FAST",
-        **others: Any,
-    ) -> str:
-        """Prints a test with comments that say what else could stand there, and returns that text."""
     def reductions(
         self,
         test: Iterable[Action],
         pred: _Predicate,
+        prune_guards: bool = True,
+        try_fast: bool = True,
         keep_last: bool = False,
+        verbose: object = False,
         recursive: int = 1,
         use_classes: bool = True,
         limit: int | None = None,
-        **others: Any,
     ) -> list[Test]:
         """Several different reductions of a test."""
     def reduce_essentials(
@@ -309,12 +467,60 @@ class Sut:
         test: Iterable[Action],
         original: Iterable[Action],
         pred: _Predicate,
+        prune_guards: bool = True,
         keep_last: bool = False,
+        try_fast: bool = True,
         limit: int = 500,
-        **others: Any,
     ) -> tuple[list[tuple[Test, Test]], list[Test]]:
         """Which steps of a reduced test the original one needs, and which can be made up for by others."""
-    def alpha_convert(self, test: Iterable[Action], **others: Any) -> Test:
+    def test_candidates(self, test: Iterable[Action], n: int) -> list[Test]:
+        """The tests that delta debugging tries next: a test without each of `n` parts in turn."""
+    def normalize(
+        self,
+        test: Iterable[Action],
+        pred: _Predicate,
+        prune_guards: bool = True,
+        keep_last: bool = False,
+        verbose: object = False,
+        speed: str = "FAST",
+        check_enabled: bool = False,
+        dist_limit: int | None = None,
+        reorder: bool = True,
+        no_reassigns: bool = False,
+        use_cache: bool = True,
+        try_fast: bool = True,
+    ) -> Test:
+        """Rewrites a test into a simple one that others would come to as well."""
+    def generalize(
+        self,
+        test: Iterable[Action],
+        pred: _Predicate,
+        prune_guards: bool = True,
+        keep_last: bool = False,
+        verbose: object = False,
+        check_enabled: bool = False,
+        dist_limit: int | None = None,
+        return_collect: bool = False,
+        collected: Iterable[str] | None = None,
+        depth: int = 0,
+        silent: bool = False,
+        targets: Container[str] | None = None,
+        fresh: bool = True,
+        speed: str = "FAST",
+    ) -> Any:
+        """Prints a test with comments that say what else could stand there, and returns that text."""
+    def apply_rule(
+        self,
+        rule: str,
+        test: Iterable[Action],
+        pred: _Predicate,
+        keep_last: bool = False,
+        dist_limit: int | None = None,
+    ) -> tuple[bool, Test]:
+        """Lets a single rule of normalization rewrite a test: whether it could, and the test then."""
+    def clear_normalization_cache(self) -> None:
+        """For scripts that call it; it makes no difference here."""
+    def alpha_convert(self, test: Iterable[Action], verbose: object = False) -> Test:
         """The same test with its slots numbered in order of their first use."""
     def swap_pools(self, test: Iterable[Action], one: str, other: str, after: int = 0) -> Test:
         """A test in which two slots have changed places from some step on."""
@@ -330,11 +536,39 @@ class Sut:
         two_point: bool = False,
     ) -> Test:
         """The beginning of one test and the end of another; with two points, then the end of the first."""
+    def get_enabled(self, test: Iterable[Action], check_enabled: bool) -> dict[int, list[str]]:
+        """For each step of a test, by index, the names of the actions that could stand there."""
+    def num_reassigns(self, test: Iterable[Action]) -> int:
+        """How many steps of a test fill a slot that was filled before."""
+    @staticmethod
+    def lev_dist(s1: str, s2: str) -> int:
+        """How many characters have to be inserted, deleted or replaced to make one text of another."""
+    def action_replace(self, action: Action, old: str, new: str) -> Action:
+        """The action named `new` if this one is named `old`, else itself."""
+    def action_modify(self, action: Action, old: str, new: str) -> Action:
+        """The action whose name is that of this one with `new` for `old`."""
+    @staticmethod
+    def powerset(xs: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
+        """All ways to take some of these, none and all included, small ones first."""
+    def fresh_simple_variants(
+        self, name: Action | str, previous: Iterable[Action], replacements: dict[int, list[str]]
+    ) -> list[list[Action]]:
+        """Ways to give a step a fresh value: pairs of an action that fills one of its slots, and the step."""
 
     # Measuring.
     @property
     def measures_coverage(self) -> bool:
         """Whether coverage is measured."""
+    def start_coverage(self) -> None:
+        """Measures again after `stop_coverage`."""
+    def stop_coverage(self) -> None:
+        """From now on, what is touched does not count."""
+    def clean_cov(self) -> None:
+        """Forgets what the current test and its last step have touched."""
+    def reset_cov(self) -> None:
+        """Forgets all that was ever touched."""
+    def silence_coverage(self) -> None:
+        """For scripts that silence warnings of coverage.py; here there are none."""
     def all_branches(self) -> set[_Branch]:
         """Every branch that was ever touched."""
     def all_statements(self) -> set[_Statement]:
@@ -361,10 +595,14 @@ class Sut:
         """The files whose coverage is measured."""
 
     # Saving.
-    def save_test(self, test: Iterable[Action], filename: _Path) -> None:
-        """Saves a test: text, an action a line."""
-    def load_test(self, filename: _Path) -> Test:
+    def save_test(self, test: Iterable[Action], filename: _Path, afl: bool = False) -> None:
+        """Saves a test: text, an action a line; or bytes."""
+    def load_test(self, filename: _Path, afl: bool = False, swarm: bool = False) -> Test:
         """Loads a test. A line that the harness does not know is a `KeyError`."""
+    def test_to_bytes(self, test: Iterable[Action]) -> bytes:
+        """A test as bytes for a fuzzer: for each step its place in `actions()`."""
+    def bytes_to_test(self, data: bytes, swarm: bool = False) -> Test:
+        """The test that bytes stand for. With `swarm`, the first four are the seed of a `standard_swarm`."""
     def serializable(self, step: Action) -> str:
         """The line of a saved test for a step."""
     def playable(self, text: str) -> Action:

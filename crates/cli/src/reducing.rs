@@ -125,7 +125,7 @@ fn shrink(
     if let (Some(speed), true) = (speed, shrunk.complete) {
         let options = NormalizeOptions {
             speed,
-            no_reassigns: false,
+            ..NormalizeOptions::default()
         };
         let simple = shrinker.normalize(&shrunk.test, &options)?;
         // Out of budget is not interrupted: what was reduced before is as short as can be.

@@ -15,6 +15,7 @@ mod template_set;
 
 pub use classes::{ClassId, Classes};
 pub(crate) use closest::Closest;
+pub use closest::text_distance;
 pub use template_set::TemplateSet;
 
 /// One concrete action: dense, stable for a given harness, ordered from simple to complex (file order).

@@ -64,6 +64,7 @@
 #![warn(missing_docs)]
 
 pub mod analyse;
+pub mod bytes;
 mod catalog;
 mod coverage;
 mod error;
@@ -81,7 +82,7 @@ mod trace;
 
 pub use catalog::{
     ActionId, Axis, Catalog, Choice, ClassId, Classes, Piece, Pool, PoolId, Role, Template,
-    TemplateId, TemplateSet, TooManyActions,
+    TemplateId, TemplateSet, TooManyActions, text_distance,
 };
 pub use coverage::{Coverage, TargetId};
 pub use error::Error;

@@ -71,9 +71,10 @@ mod shrinker;
 mod trials;
 
 pub use alpha::alpha_convert;
+pub use dataflow::reassigns;
 pub use generalize::{Alternatives, Block, Generalization, GeneralizeOptions, Variations};
 pub use goal::{AnyFailure, Basis, Goal, Holds, SameFailure, Touches, TouchesMore};
-pub use normalize::{NormalizeOptions, Speed};
+pub use normalize::{NormalizeOptions, Rule, Speed};
 pub use reduce::{Method, ReduceOptions, Reduction, reduce};
 pub use several::{Essentials, SeveralOptions};
 pub use shrinker::{Shrinker, Shrunk};

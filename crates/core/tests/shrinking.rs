@@ -21,6 +21,7 @@ fn any_normalize_options() -> impl Strategy<Value = NormalizeOptions> {
     (speed, any::<bool>()).prop_map(|(speed, no_reassigns)| NormalizeOptions {
         speed,
         no_reassigns,
+        ..NormalizeOptions::default()
     })
 }
 

@@ -38,9 +38,31 @@ impl Action {
         self.sut.as_ptr() == sut.as_ptr()
     }
 
+    /// The name in a tuple that a script has made of an action's parts.
+    fn name_in(action: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+        match action.cast::<PyTuple>() {
+            Ok(parts) if (3..=4).contains(&parts.len()) => Ok(parts.get_item(0)?.extract().ok()),
+            _ => Ok(None),
+        }
+    }
+
+    /// What somebody remarked about a step: an action, or a tuple of its parts.
+    pub(crate) fn note_of(action: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+        if let Ok(action) = action.cast::<Action>() {
+            return Ok(action.get().note.clone());
+        }
+        match action.cast::<PyTuple>() {
+            Ok(parts) if parts.len() == 4 => Ok(Some(parts.get_item(3)?.str()?.to_string())),
+            _ => Ok(None),
+        }
+    }
+
     /// The step of an action of this system.
     pub(crate) fn step_for(action: &Bound<'_, PyAny>, sut: &Bound<'_, Sut>) -> PyResult<Step> {
         let Ok(action) = action.cast::<Action>() else {
+            if let Some(name) = Action::name_in(action)? {
+                return Sut::look_at(sut)?.playable_step(&name);
+            }
             let kind = action.get_type().name()?;
             return Err(PyTypeError::new_err(format!(
                 "a step of a test is an action of the system, such as `sut.enabled()` lists them, not {kind}"
@@ -123,6 +145,16 @@ impl Action {
             let other = other.get();
             self.sut.as_ptr() == other.sut.as_ptr() && self.step == other.step
         })
+    }
+
+    /// Nothing about it can change, so it is its own copy.
+    fn __copy__(slf: Py<Action>) -> Py<Action> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Action>, memo: &Bound<'_, PyAny>) -> Py<Action> {
+        let _of_no_use = memo;
+        slf
     }
 
     fn __hash__(&self) -> u64 {

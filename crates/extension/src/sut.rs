@@ -4,34 +4,44 @@
 //! predicate replays tests on the same object, a generator asks it what is new.
 
 mod choosing;
+mod code_length;
+mod covering;
+mod determinism;
+mod exploring;
+mod going_back;
 mod judging;
+mod loading;
 mod looking;
 mod measuring;
+mod parts;
+mod reducing;
+mod rewriting;
 mod saving;
+mod settings;
+mod swarming;
 mod transforming;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pyo3::exceptions::{
-    PyAssertionError, PyFileNotFoundError, PyKeyError, PyKeyboardInterrupt, PyOSError,
-    PyRuntimeError,
-};
+use pyo3::exceptions::{PyAssertionError, PyKeyError, PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyType};
+use testwright_core::generate::swarm::Configuration;
 use testwright_core::{
     ActionId, Catalog, Classes, Error, Failure, Outcome, Step, System, TemplateSet, Test, saved,
 };
 use testwright_python::{
-    ChecksWhen, KeptSystem, LoadError, Measured, Options, Output, Process, PythonSystem,
-    ReferenceExceptions,
+    ChecksWhen, KeptSystem, Measured, Options, Output, Process, PythonSystem, ReferenceExceptions,
 };
 
-use crate::HarnessError;
 use crate::action::Action;
+use loading::{load, one_of};
 use measuring::Measurement;
+use settings::Talk;
 
 /// A living harness.
 #[pyclass(name = "Sut", module = "testwright", subclass, weakref)]
@@ -47,6 +57,15 @@ pub(crate) struct Sut {
     measurement: Option<Measurement>,
     /// The templates that are on, if some are off.
     chosen: Option<TemplateSet>,
+    /// Single actions of these that are off.
+    off: BTreeSet<ActionId>,
+    /// What the last swarm has left in.
+    swarm: Option<Configuration>,
+    talk: Talk,
+    /// Only enabled actions are taken.
+    asks_first: bool,
+    /// The word for when exceptions of system and reference agree.
+    reference_exceptions: String,
     /// Going back to a state means running the test that led there.
     replays: bool,
 }
@@ -102,6 +121,11 @@ impl Sut {
             warned: None,
             measurement,
             chosen: None,
+            off: BTreeSet::new(),
+            swarm: None,
+            talk: Talk::default(),
+            asks_first: false,
+            reference_exceptions: reference_exceptions.to_owned(),
             replays: replay,
         };
         sut.start_anew(python)?;
@@ -123,6 +147,12 @@ impl Sut {
 
     /// Takes an action, enabled or not; whether nothing unexpected was raised.
     fn safely(slf: &Bound<'_, Sut>, action: &Bound<'_, PyAny>) -> PyResult<bool> {
+        if Sut::look_at(slf)?.asks_first && !Sut::is_step_enabled(slf, action)? {
+            let text = Sut::own_action(slf, action)?.get().shown();
+            let words = format!("WARNING: `{text}` is not enabled and was not taken");
+            settings::print(slf.py(), &words)?;
+            return Ok(false);
+        }
         Sut::take(slf, action)
     }
 
@@ -251,17 +281,43 @@ impl Sut {
             Sut::restart(slf)?;
             return Ok(true);
         };
-        let mut sut = Sut::take_hold(slf)?;
-        if let Some(test) = &sut.test {
-            test.bind(slf.py()).append(action)?;
+        let action = Sut::own_action(slf, action)?;
+        let talks = Sut::look_at(slf)?.talk.on;
+        let before = match talks {
+            true => Some(Sut::announce(slf, id)?),
+            false => None,
+        };
+        let passed = {
+            let mut sut = Sut::take_hold(slf)?;
+            if let Some(test) = &sut.test {
+                test.bind(slf.py()).append(action)?;
+            }
+            let (outcome, warned) = sut.system.with(slf.py(), |system| {
+                let outcome = system.step(id);
+                (outcome, system.take_warned())
+            });
+            sut.warned = warned.map(Bound::unbind);
+            sut.note_coverage(slf.py(), false);
+            sut.judge(slf.py(), outcome)?
+        };
+        if let Some(before) = before {
+            Sut::tell(slf, id, &before, passed)?;
         }
-        let (outcome, warned) = sut.system.with(slf.py(), |system| {
-            let outcome = system.step(id);
-            (outcome, system.take_warned())
-        });
-        sut.warned = warned.map(Bound::unbind);
-        sut.note_coverage(slf.py(), false);
-        sut.judge(slf.py(), outcome)
+        Ok(passed)
+    }
+
+    /// A step as an action of this object: itself, or what it stands for.
+    pub(crate) fn own_action<'py>(
+        slf: &Bound<'py, Sut>,
+        step: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, Action>> {
+        if let Ok(action) = step.cast::<Action>()
+            && action.get().sut.as_ptr() == slf.as_ptr()
+        {
+            return Ok(action.clone());
+        }
+        let note = Action::note_of(step)?;
+        Sut::action(slf, Action::step_for(step, slf)?, note)
     }
 
     /// Whether an outcome is good; if it is not, it is kept as the failure.
@@ -319,10 +375,8 @@ impl Sut {
         let mut remarks = Vec::new();
         for action in test.try_iter()? {
             let action = action?;
-            if let Ok(known) = action.cast::<Action>()
-                && let Some(note) = &known.get().note
-            {
-                remarks.push((steps.len(), note.clone()));
+            if let Some(note) = Action::note_of(&action)? {
+                remarks.push((steps.len(), note));
             }
             steps.push(Action::step_for(&action, slf)?);
         }
@@ -384,53 +438,10 @@ fn new_test(python: Python<'_>, actions: Vec<Bound<'_, PyAny>>) -> PyResult<Py<P
     Ok(list.cast_into::<PyList>()?.unbind())
 }
 
-fn load<'py>(
-    python: Python<'py>,
-    path: &PathBuf,
-    options: &Options,
-) -> PyResult<PythonSystem<'py>> {
-    let bytes = std::fs::read(path).map_err(|error| {
-        let message = format!("cannot read the harness `{}`: {error}", path.display());
-        match error.kind() {
-            std::io::ErrorKind::NotFound => PyFileNotFoundError::new_err(message),
-            _ => PyOSError::new_err(message),
-        }
-    })?;
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    let wrong =
-        |problems: &[_]| HarnessError::new_err(testwright_cli::rendered(path, &text, problems));
-    let (harness, problems) = testwright_lang::parse(&text);
-    let errors: Vec<_> = problems
-        .into_iter()
-        .filter(|problem| problem.severity == testwright_lang::Severity::Error)
-        .collect();
-    if !errors.is_empty() {
-        return Err(wrong(&errors));
-    }
-    PythonSystem::load(python.into(), path, &text, harness, options).map_err(|error| match error {
-        LoadError::Diagnostics(problems) => wrong(&problems),
-        LoadError::Failed(error) => trouble(&error),
-    })
-}
-
 /// An error of ours as an exception.
 pub(crate) fn trouble(error: &Error) -> PyErr {
     PyRuntimeError::new_err(match &error.help {
         Some(help) => format!("{error} ({help})"),
         None => error.to_string(),
-    })
-}
-
-fn one_of<T: Copy>(name: &str, word: &str, choices: &[(&str, T)]) -> PyResult<T> {
-    let found = choices.iter().find(|(choice, _)| *choice == word);
-    found.map(|(_, value)| *value).ok_or_else(|| {
-        let words: Vec<String> = choices
-            .iter()
-            .map(|(word, _)| format!("{word:?}"))
-            .collect();
-        pyo3::exceptions::PyValueError::new_err(format!(
-            "{name} must be one of {}, not {word:?}",
-            words.join(", ")
-        ))
     })
 }

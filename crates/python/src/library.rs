@@ -3,10 +3,11 @@
 use pyo3::exceptions::PyAssertionError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use testwright_core::{Error, PoolId};
+use testwright_core::{ActionId, Error, PoolId};
 
 use crate::actions::complaint;
 use crate::checks::Violation;
+use crate::load;
 use crate::system::{LastFailure, PythonSystem};
 
 /// A pool, and the values of its slots.
@@ -117,6 +118,39 @@ impl<'py> PythonSystem<'py> {
     /// Sets the level up to which `log:` lines speak; `None` for silence.
     pub fn set_log(&mut self, level: Option<i64>) {
         self.logs.set_level(level);
+    }
+
+    /// Lets a function of action, code, value and whether it is after the step hear what `log:` lines say, or has it
+    /// printed again.
+    pub fn set_log_listener(&mut self, listener: Option<Bound<'py, PyAny>>) {
+        self.logs.set_listener(listener);
+    }
+
+    /// Whether a reset runs the modules again that the harness imports.
+    pub fn set_reset_modules(&mut self, wanted: bool) -> PyResult<()> {
+        self.modules = load::modules_to_reset(&self.context, wanted)?;
+        Ok(())
+    }
+
+    /// Lets actions happen again after an assumption was violated, before the next reset does so.
+    pub fn forgive_assumptions(&mut self) {
+        self.assumption_violated = false;
+    }
+
+    /// The expressions whose values before an action its post-condition asks for, as people read them.
+    pub fn pre_texts(&self, action: ActionId) -> Vec<String> {
+        let (template, values) = self.context.harness.catalog.values(action);
+        let line = &self.context.harness.actions[template.0];
+        let shown = |fragment| self.context.shown(fragment, &line.axes, &values);
+        line.pre_values.iter().map(shown).collect()
+    }
+
+    /// The modules of the system under test, as the harness imports them.
+    pub fn modules_under_test(&self) -> Vec<Bound<'py, PyAny>> {
+        let modules = self.context.harness.raw.reset_modules.iter();
+        modules
+            .filter_map(|module| self.evaluate(&module.text).ok())
+            .collect()
     }
 
     /// A value copied to its depth.

@@ -367,7 +367,10 @@ fn run_raw_code<'py>(
     })
 }
 
-fn modules_to_reset<'py>(context: &Context<'py>, wanted: bool) -> PyResult<Modules<'py>> {
+pub(crate) fn modules_to_reset<'py>(
+    context: &Context<'py>,
+    wanted: bool,
+) -> PyResult<Modules<'py>> {
     if !wanted {
         return Modules::new(context.python, Vec::new());
     }

@@ -15,6 +15,8 @@ pub(crate) struct Logs<'py> {
     /// Somebody will ask for what was said; otherwise it goes where the system prints.
     collects: bool,
     said: Vec<String>,
+    /// Whom to tell instead of printing: a function of action, code, value, and whether it is after the step.
+    listener: Option<Bound<'py, PyAny>>,
 }
 
 /// A `log:` line.
@@ -32,7 +34,13 @@ impl<'py> Logs<'py> {
             level,
             collects,
             said: Vec::new(),
+            listener: None,
         }
+    }
+
+    /// From now on a function hears what the lines have to say; without one it is printed.
+    pub(crate) fn set_listener(&mut self, listener: Option<Bound<'py, PyAny>>) {
+        self.listener = listener;
     }
 
     /// Lets lines up to a level speak, or none.
@@ -62,7 +70,19 @@ impl<'py> Logs<'py> {
             let name = name.get_or_insert_with(|| context.harness.catalog.text(action));
             let word = if after { "POST LOG" } else { "LOG" };
             line.code.for_each(context, None, |line, values, result| {
-                if let Ok(value) = result {
+                if let (Ok(value), Some(listener)) = (&result, &self.listener) {
+                    let code = context.shown(&line.code, &line.axes, values);
+                    let told = listener.call1((
+                        name.as_str(),
+                        context.with_display_names(&code),
+                        value,
+                        after,
+                    ));
+                    // A step is no place to stop at for a mistake in a log, but it must not go unnoticed.
+                    if let Err(error) = told {
+                        error.write_unraisable(context.python, Some(listener));
+                    }
+                } else if let Ok(value) = result {
                     let text = value
                         .str()
                         .map_or_else(|_| shown(&value), |text| text.to_string());

@@ -85,6 +85,16 @@ fn differing_part(one: &[char], other: &[char]) -> usize {
     one.len().max(other.len()) - begin - end
 }
 
+/// How many characters have to be inserted, deleted or replaced to make one text of another (Levenshtein's distance).
+///
+/// ```
+/// assert_eq!(testwright_core::text_distance("int0 = 1", "int1 = 10"), 2);
+/// ```
+pub fn text_distance(one: &str, other: &str) -> usize {
+    let characters = |text: &str| text.chars().collect::<Vec<char>>();
+    distance(&characters(one), &characters(other))
+}
+
 /// The number of insertions, deletions and replacements from one text to the other.
 fn distance(one: &[char], other: &[char]) -> usize {
     let mut row: Vec<usize> = (0..=other.len()).collect();

@@ -97,14 +97,7 @@ impl Swarm {
     fn switch(&mut self, random: &mut Random) {
         self.configuration = Configuration::draw(&self.classes, &self.options, random);
         if let Some(high) = self.options.high {
-            let count = self.configuration.classes().len() as f64;
-            let others = self.classes.len() as f64 - count;
-            let weight = |class| match self.configuration.contains(class) {
-                true => high / count,
-                false => (1.0 - high) / others,
-            };
-            self.weights.clear();
-            self.weights.extend(self.classes.iter().map(weight));
+            self.weights = self.configuration.weights(&self.classes, high);
         }
     }
 

@@ -49,7 +49,7 @@ pub(super) fn disabled(catalog: &Catalog, steps: &[Step]) -> usize {
 }
 
 /// How many steps fill a slot that was filled before.
-pub(super) fn reassigns(catalog: &Catalog, steps: &[Step]) -> usize {
+pub fn reassigns(catalog: &Catalog, steps: &[Step]) -> usize {
     let mut filled: Vec<Slot> = Vec::new();
     let mut count = 0;
     for slots in steps.iter().map(|step| definitions(catalog, *step)) {

@@ -88,6 +88,18 @@ pub struct Generalization {
     pub complete: bool,
 }
 
+impl Generalization {
+    /// A test of which nothing is known yet.
+    pub fn of(test: &Test) -> Generalization {
+        Generalization {
+            test: test.clone(),
+            steps: vec![Variations::default(); test.len()],
+            blocks: Vec::new(),
+            complete: true,
+        }
+    }
+}
+
 /// What one step of a test could be instead.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Variations {
@@ -160,12 +172,7 @@ impl<S: System + ?Sized> Shrinker<'_, S> {
             trials: &mut self.trials,
             options,
             steps: test.steps.clone(),
-            found: Generalization {
-                test: test.clone(),
-                steps: vec![Variations::default(); test.len()],
-                blocks: Vec::new(),
-                complete: true,
-            },
+            found: Generalization::of(test),
         };
         match generalizer.generalize() {
             Ok(()) => {}

@@ -98,6 +98,40 @@ pub struct NormalizeOptions {
     pub speed: Speed,
     /// Prefer tests that never fill a slot twice.
     pub no_reassigns: bool,
+    /// Put no action in the place of another whose text is further away than so many characters.
+    pub furthest: Option<usize>,
+}
+
+/// One of the [rules](self).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rule {
+    /// A slot of its own for a value that would overwrite another.
+    NoReassigns,
+    /// A lower action in place of all equal steps.
+    SimplifyAll,
+    /// A lower slot for a value, also after moving steps out of the way.
+    ReplacePool,
+    /// A lower action in place of one step.
+    SimplifySingle,
+    /// Two slots of a pool that trade places.
+    SwapPool,
+    /// Two steps that trade places.
+    SwapAction,
+    /// Some other action in place of a step, so that another step can go.
+    ReduceAction,
+}
+
+impl Rule {
+    /// In the order in which they are tried.
+    pub const ALL: [Rule; 7] = [
+        Rule::NoReassigns,
+        Rule::SimplifyAll,
+        Rule::ReplacePool,
+        Rule::SimplifySingle,
+        Rule::SwapPool,
+        Rule::SwapAction,
+        Rule::ReduceAction,
+    ];
 }
 
 impl<S: System + ?Sized> Shrinker<'_, S> {
@@ -112,6 +146,22 @@ impl<S: System + ?Sized> Shrinker<'_, S> {
             reducer.reproduce()?;
             Normalizer { reducer, options }.normalize(method)
         })
+    }
+
+    /// Lets a single rule rewrite a test as often as it can. Nothing if it cannot.
+    pub fn apply(
+        &mut self,
+        rule: Rule,
+        test: &Test,
+        options: &NormalizeOptions,
+    ) -> Result<Option<Shrunk>, ReduceError> {
+        let mut changed = false;
+        let shrunk = self.shrink(test, |reducer| {
+            reducer.reproduce()?;
+            changed = Normalizer { reducer, options }.apply(rule)?;
+            Ok(())
+        })?;
+        Ok(changed.then_some(shrunk))
     }
 }
 
@@ -136,16 +186,25 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
     /// Every rule once through the test. True if there was a success.
     fn rewrite(&mut self) -> Result<bool, Stop> {
         let mut changed = false;
-        if self.options.no_reassigns {
-            changed |= self.fill_no_slot_twice()?;
+        for rule in Rule::ALL {
+            if rule != Rule::NoReassigns || self.options.no_reassigns {
+                changed |= self.apply(rule)?;
+            }
         }
-        changed |= self.simplify_all()?;
-        changed |= self.replace_slots()?;
-        changed |= self.simplify_single()?;
-        changed |= self.swap_slots()?;
-        changed |= self.swap_steps()?;
-        changed |= self.replace_and_shorten()?;
         Ok(changed)
+    }
+
+    /// One rule through the test. True if there was a success.
+    fn apply(&mut self, rule: Rule) -> Result<bool, Stop> {
+        match rule {
+            Rule::NoReassigns => self.fill_no_slot_twice(),
+            Rule::SimplifyAll => self.simplify_all(),
+            Rule::ReplacePool => self.replace_slots(),
+            Rule::SimplifySingle => self.simplify_single(),
+            Rule::SwapPool => self.swap_slots(),
+            Rule::SwapAction => self.swap_steps(),
+            Rule::ReduceAction => self.replace_and_shorten(),
+        }
     }
 
     /// Leaves out what is not needed any more.

@@ -1,11 +1,12 @@
 //! What can be done now, and what to do next.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyList, PyString, PyTuple};
-use testwright_core::{ActionId, Random, Step, System, TemplateId, TemplateSet};
+use testwright_core::{ActionId, ClassId, Classes, Random, Step, System, TemplateId, TemplateSet};
 
 use super::Sut;
 use crate::action::Action;
@@ -20,6 +21,12 @@ pub(super) fn stream(python: Python<'_>, rgen: Option<&Bound<'_, PyAny>>) -> PyR
             &module
         }
     };
+    if !source.hasattr("getrandbits")? {
+        let kind = source.get_type().name()?;
+        return Err(PyTypeError::new_err(format!(
+            "random numbers come from a random.Random or None, not {kind}"
+        )));
+    }
     let seed: u64 = source.call_method1("getrandbits", (64,))?.extract()?;
     Ok(Random::new(seed))
 }
@@ -28,11 +35,7 @@ pub(super) fn stream(python: Python<'_>, rgen: Option<&Bound<'_, PyAny>>) -> PyR
 impl Sut {
     /// All actions that are switched on, in the order of the harness.
     fn actions<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PyList>> {
-        let ids: Vec<ActionId> = {
-            let sut = Sut::look_at(slf)?;
-            let all = (0..sut.catalog.len()).map(ActionId);
-            all.filter(|action| sut.is_on(*action)).collect()
-        };
+        let ids: Vec<ActionId> = Sut::look_at(slf)?.actions_on().collect();
         listed(slf, &ids)
     }
 
@@ -62,12 +65,15 @@ impl Sut {
             None => Sut::enabled(slf)?.iter().collect(),
         };
         for action in shuffled(candidates, &mut random) {
+            if enabled_acts.is_some() && !Sut::is_step_enabled(slf, &action)? {
+                continue;
+            }
             let wanted = match act_filter {
                 Some(filter) => filter.call1((&action,))?.is_truthy()?,
                 None => true,
             };
             if wanted {
-                return Ok(Some(action.cast_into::<Action>()?));
+                return Sut::own_action(slf, &action).map(Some);
             }
         }
         Ok(None)
@@ -118,14 +124,13 @@ impl Sut {
         }
         while !left.is_empty() {
             let total: f64 = left.iter().map(|(probability, _)| probability).sum();
-            let mut rest = fraction(&mut random) * total;
+            let mut rest = random.unit() * total;
             let drawn = left.iter().position(|(probability, _)| {
                 rest -= probability;
                 rest < 0.0
             });
             let (lost, templates) = left.swap_remove(drawn.unwrap_or(left.len() - 1));
-            let picked = Sut::with(slf, |system| system.pick_among(&templates, &mut random))?;
-            if let Some(action) = picked {
+            if let Some(action) = Sut::pick_of(slf, Some(&templates), &mut random)? {
                 return Sut::action(slf, Step::Act(action), None).map(Some);
             }
             let share = lost / left.len().max(1) as f64;
@@ -138,33 +143,43 @@ impl Sut {
     /// Switches off all actions whose name begins with something that a regular expression matches.
     fn disable(slf: &Bound<'_, Sut>, regex: &Bound<'_, PyAny>) -> PyResult<()> {
         let pattern = slf.py().import("re")?.call_method1("compile", (regex,))?;
-        let count = Sut::look_at(slf)?.catalog.templates().len();
-        let mut on = Sut::look_at(slf)?.templates_on();
-        for template in (0..count).map(TemplateId) {
-            let first = {
-                let sut = Sut::look_at(slf)?;
-                (sut.catalog.count(template) > 0).then(|| sut.catalog.first(template))
-            };
-            let Some(first) = first else { continue };
-            let action = Sut::action(slf, Step::Act(first), None)?;
-            let (name, text): (String, String) = (
-                action.getattr("name")?.extract()?,
-                action.getattr("text")?.extract()?,
-            );
-            let matches = |text: &str| -> PyResult<bool> {
-                Ok(!pattern.call_method1("match", (text,))?.is_none())
-            };
-            if matches(&name)? || matches(&text)? {
-                on.remove(template);
+        let matches = |text: &str| -> PyResult<bool> {
+            Ok(!pattern.call_method1("match", (text,))?.is_none())
+        };
+        let catalog = std::sync::Arc::clone(&Sut::look_at(slf)?.catalog);
+        let (mut on, mut off) = (Sut::look_at(slf)?.templates_on(), BTreeSet::new());
+        for template in on.clone().iter() {
+            let (first, count) = (catalog.first(template).0, catalog.count(template));
+            let mut matching = Vec::new();
+            for action in (first..first + count).map(ActionId) {
+                let name = Sut::action(slf, Step::Act(action), None)?
+                    .get()
+                    .name(slf.py())?;
+                if matches(&name)? || matches(&catalog.text(action))? {
+                    matching.push(action);
+                }
+            }
+            match matching.len() as u64 == count {
+                true => drop(on.remove(template)),
+                false => off.extend(matching),
             }
         }
-        Sut::take_hold(slf)?.chosen = Some(on);
+        let mut sut = Sut::take_hold(slf)?;
+        sut.chosen = Some(on);
+        sut.off.extend(off);
         Ok(())
     }
 
-    /// Switches all actions on again.
-    fn enable_all(&mut self) {
+    /// Switches all actions on again; there is no swarm any more.
+    pub(super) fn enable_all(&mut self) {
         self.chosen = None;
+        self.off.clear();
+        self.swarm = None;
+    }
+
+    /// Lets actions happen again after an assumption was violated. The next restart does so, too.
+    fn enable_all_assume(slf: &Bound<'_, Sut>) -> PyResult<()> {
+        Sut::with(slf, |system| system.forgive_assumptions())
     }
 
     /// Lets slots be filled again although their values were not used.
@@ -204,7 +219,11 @@ impl Sut {
         Sut::restart(slf)?;
         let mut ok = true;
         for number in 0..size {
-            if timeout.is_some_and(|timeout| started.elapsed().as_secs_f64() > timeout) {
+            let enough = match &stop_when {
+                Some(stop_when) => stop_when.call0()?.is_truthy()?,
+                None => false,
+            };
+            if enough || timeout.is_some_and(|timeout| started.elapsed().as_secs_f64() > timeout) {
                 break;
             }
             let action = match (&generator, &sgenerator) {
@@ -221,28 +240,37 @@ impl Sut {
                 },
             };
             if action.is_none() {
-                let test = Sut::look_at(slf)?.test(slf.py())?.into_any();
+                let test = Sut::test_so_far(slf)?;
                 return Ok((test, PyString::new(slf.py(), "DEADLOCK").into_any()));
             }
             let passed = Sut::take(slf, &action)? && (!check_prop || Sut::check(slf)?);
             ok &= passed;
-            let enough = match &stop_when {
-                Some(stop_when) => stop_when.call0()?.is_truthy()?,
-                None => false,
-            };
-            if (!passed && stop_fail) || enough {
+            if !passed && stop_fail {
                 break;
             }
         }
-        let test = Sut::look_at(slf)?.test(slf.py())?.into_any();
+        let test = Sut::test_so_far(slf)?;
         Ok((test, PyBool::new(slf.py(), ok).to_owned().into_any()))
     }
 }
 
 impl Sut {
+    /// The steps since the last restart, as a list that does not grow with the next one.
+    pub(super) fn test_so_far<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PyAny>> {
+        let test = Sut::look_at(slf)?.test(slf.py())?;
+        test.as_any().call_method0("copy")
+    }
+
     pub(super) fn is_on(&self, action: ActionId) -> bool {
         let chosen = self.chosen.as_ref();
         chosen.is_none_or(|chosen| chosen.contains(self.catalog.template_of(action)))
+            && !self.off.contains(&action)
+    }
+
+    /// All actions that are switched on, in order.
+    pub(super) fn actions_on(&self) -> impl Iterator<Item = ActionId> {
+        let all = (0..self.catalog.len()).map(ActionId);
+        all.filter(|action| self.is_on(*action))
     }
 
     pub(super) fn templates_on(&self) -> TemplateSet {
@@ -255,11 +283,8 @@ impl Sut {
 
     /// The templates of the class with this text.
     pub(super) fn templates_of(&self, class: &str) -> PyResult<TemplateSet> {
-        let Some(found) = self.classes.find(class) else {
-            let message = format!("the harness has no line `{}`", class.trim());
-            return Err(PyValueError::new_err(message));
-        };
-        Ok(self.classes.templates(found).iter().copied().collect())
+        let class = class_of(&self.classes, class)?;
+        Ok(self.classes.templates(class).iter().copied().collect())
     }
 
     pub(super) fn enabled_ids(slf: &Bound<'_, Sut>) -> PyResult<Vec<ActionId>> {
@@ -270,13 +295,59 @@ impl Sut {
     }
 
     pub(super) fn pick(slf: &Bound<'_, Sut>, random: &mut Random) -> PyResult<Option<ActionId>> {
-        let mut sut = Sut::take_hold(slf)?;
-        let Sut { system, chosen, .. } = &mut *sut;
-        Ok(system.with(slf.py(), |system| match chosen {
-            Some(chosen) => system.pick_among(chosen, random),
-            None => system.pick(random),
-        }))
+        Sut::pick_of(slf, None, random)
     }
+
+    /// A random enabled action that is switched on, of these templates if some are named.
+    pub(super) fn pick_of(
+        slf: &Bound<'_, Sut>,
+        among: Option<&TemplateSet>,
+        random: &mut Random,
+    ) -> PyResult<Option<ActionId>> {
+        let among = {
+            let sut = Sut::look_at(slf)?;
+            match (among, &sut.chosen) {
+                (Some(among), Some(chosen)) => {
+                    Some(among.iter().filter(|one| chosen.contains(*one)).collect())
+                }
+                (among, chosen) => among.or(chosen.as_ref()).cloned(),
+            }
+        };
+        // Single actions that are off are rare, so most draws are good. Each is uniform, and so is the first good one.
+        for _ in 0..DRAWS {
+            let picked = Sut::with(slf, |system| match &among {
+                Some(among) => system.pick_among(among, random),
+                None => system.pick(random),
+            })?;
+            match picked {
+                Some(picked) if Sut::look_at(slf)?.off.contains(&picked) => {}
+                picked => return Ok(picked),
+            }
+        }
+        let mut enabled = Sut::enabled_ids(slf)?;
+        let sut = Sut::look_at(slf)?;
+        let is_meant = |action: &ActionId| {
+            let template = sut.catalog.template_of(*action);
+            among
+                .as_ref()
+                .is_none_or(|among: &TemplateSet| among.contains(template))
+        };
+        enabled.retain(is_meant);
+        Ok(random.choose(&enabled).copied())
+    }
+}
+
+/// How often an action is drawn that is switched off before all enabled ones are listed.
+const DRAWS: usize = 32;
+
+/// The class with a text.
+pub(super) fn class_of(classes: &Classes, text: &str) -> PyResult<ClassId> {
+    classes.find(text).ok_or_else(|| {
+        PyValueError::new_err(format!(
+            "the harness has no line `{}` (`action_classes()` lists them)",
+            text.trim()
+        ))
+    })
 }
 
 /// What a generator with a state returned: the action and the state, in either order.
@@ -312,10 +383,4 @@ fn shuffled<T>(mut items: Vec<T>, random: &mut Random) -> Vec<T> {
         items.swap(place, random.below(place as u64 + 1) as usize);
     }
     items
-}
-
-/// A number from 0 up to but not including 1.
-fn fraction(random: &mut Random) -> f64 {
-    const STEPS: u64 = 1 << 53;
-    random.below(STEPS) as f64 / STEPS as f64
 }

@@ -2,21 +2,32 @@
 
 use std::time::Duration;
 
-use pyo3::exceptions::{PyAssertionError, PyTypeError};
+use pyo3::exceptions::PyAssertionError;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PySet, PyTuple};
+use pyo3::types::{PyList, PyTuple};
 use testwright_core::Step;
 
 use super::Sut;
+use super::settings::truth;
 use crate::action::Action;
 
 /// How a test is run again.
 #[derive(Clone, Copy, Default)]
-struct Manner {
-    check: bool,
-    stop_at_failure: bool,
+pub(super) struct Manner {
+    pub(super) check: bool,
+    pub(super) stop_at_failure: bool,
     /// Seconds to sleep after each step.
-    delay: f64,
+    pub(super) delay: f64,
+}
+
+impl Manner {
+    /// To its end, with or without the properties.
+    pub(super) fn checking(check: bool) -> Manner {
+        Manner {
+            check,
+            ..Manner::default()
+        }
+    }
 }
 
 #[pymethods]
@@ -36,7 +47,7 @@ impl Sut {
         catch_uncaught: bool,
         extend: bool,
         check_prop: bool,
-        verbose: bool,
+        #[pyo3(from_py_with = truth)] verbose: bool,
         stop_fail: bool,
         return_cov: bool,
         delay: Option<f64>,
@@ -130,7 +141,7 @@ impl Sut {
     fn fails(
         slf: &Bound<'_, Sut>,
         test: &Bound<'_, PyAny>,
-        verbose: bool,
+        #[pyo3(from_py_with = truth)] verbose: bool,
         failure: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bool> {
         Sut::fails_like(slf, test, false, verbose, failure)
@@ -141,7 +152,18 @@ impl Sut {
     fn fails_check(
         slf: &Bound<'_, Sut>,
         test: &Bound<'_, PyAny>,
-        verbose: bool,
+        #[pyo3(from_py_with = truth)] verbose: bool,
+        failure: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<bool> {
+        Sut::fails_like(slf, test, true, verbose, failure)
+    }
+
+    /// The same as `fails_check`: what a failure is does not depend on the line it is found in.
+    #[pyo3(signature = (test, verbose = false, failure = None))]
+    fn fails_any(
+        slf: &Bound<'_, Sut>,
+        test: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = truth)] verbose: bool,
         failure: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bool> {
         Sut::fails_like(slf, test, true, verbose, failure)
@@ -149,7 +171,7 @@ impl Sut {
 
     /// Whether two failures are the same: exceptions of one type with the same text.
     #[staticmethod]
-    fn eq_fail(f1: &Bound<'_, PyAny>, f2: &Bound<'_, PyAny>) -> PyResult<bool> {
+    pub(super) fn eq_fail(f1: &Bound<'_, PyAny>, f2: &Bound<'_, PyAny>) -> PyResult<bool> {
         if f1.is_none() || f2.is_none() {
             return Ok(f1.is_none() && f2.is_none());
         }
@@ -173,153 +195,28 @@ impl Sut {
         Ok(f64::from(times) / f64::from(samples.max(1)))
     }
 
-    /// The values of all pools that are worth showing, copied; with names, of those pools only.
-    #[pyo3(signature = (pools = None))]
-    fn trajectory_item<'py>(
-        slf: &Bound<'py, Sut>,
-        pools: Option<Vec<String>>,
-    ) -> PyResult<Bound<'py, PyList>> {
-        let values = Sut::with(slf, |system| {
-            let wanted = |pool: &testwright_python::PoolValues<'py>| match &pools {
-                Some(names) => names
-                    .iter()
-                    .any(|name| name.strip_prefix("self.p_").unwrap_or(name) == pool.name),
-                None => !pool.opaque,
-            };
-            let chosen = system.pools().into_iter().filter(wanted);
-            let values: Vec<Bound<'py, PyAny>> =
-                chosen.map(|pool| pool.values.into_any()).collect();
-            let list = PyList::new(slf.py(), values)?;
-            system
-                .copy(list.as_any())
-                .map_err(|error| super::trouble(&error))
-        })??;
-        Ok(values.cast_into::<PyList>()?)
-    }
-
-    /// Whether the values at the end of a test differ between runs with and without a delay after each step.
-    #[pyo3(signature = (test, delay = 1.0, delay0 = None, tries = 1, pools = None))]
-    fn nondeterministic(
-        slf: &Bound<'_, Sut>,
+    /// Whether a predicate holds for a test with at least some probability, each time that this is measured: a
+    /// predicate for reducing tests that do not always fail.
+    #[staticmethod]
+    #[pyo3(signature = (test, pred, p = 0.5, samples = 10, replications = 1))]
+    fn force_p(
         test: &Bound<'_, PyAny>,
-        delay: f64,
-        delay0: Option<f64>,
-        tries: u32,
-        pools: Option<Vec<String>>,
+        pred: &Bound<'_, PyAny>,
+        p: f64,
+        samples: u32,
+        replications: u32,
     ) -> PyResult<bool> {
-        let last = |values: Vec<Py<PyList>>| values.into_iter().next_back();
-        Sut::runs_differ(slf, test, (delay0, delay), tries, &pools, last)
-    }
-
-    /// Whether the values after any step of a test differ between runs with and without a delay after each step.
-    #[pyo3(signature = (test, delay = 1.0, delay0 = None, tries = 1, pools = None))]
-    fn step_nondeterministic(
-        slf: &Bound<'_, Sut>,
-        test: &Bound<'_, PyAny>,
-        delay: f64,
-        delay0: Option<f64>,
-        tries: u32,
-        pools: Option<Vec<String>>,
-    ) -> PyResult<bool> {
-        Sut::runs_differ(slf, test, (delay0, delay), tries, &pools, |values| values)
-    }
-
-    /// A predicate: does a test still touch these branches?
-    fn covers_branches<'py>(
-        slf: &Bound<'py, Sut>,
-        branches: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let none = PySet::empty(slf.py())?;
-        Sut::covers(slf, none.as_any(), branches)
-    }
-
-    /// A predicate: does a test still touch these statements?
-    fn covers_statements<'py>(
-        slf: &Bound<'py, Sut>,
-        statements: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let none = PySet::empty(slf.py())?;
-        Sut::covers(slf, statements, none.as_any())
-    }
-
-    /// A predicate: does a test still touch these statements and branches?
-    fn covers_all<'py>(
-        slf: &Bound<'py, Sut>,
-        statements: &Bound<'py, PyAny>,
-        branches: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        Sut::covers(slf, statements, branches)
-    }
-
-    /// A predicate: does a test touch all that this test touches?
-    fn covers_same<'py>(
-        slf: &Bound<'py, Sut>,
-        test: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        Sut::run(slf, test, Manner::default())?;
-        let (statements, branches) = (Sut::curr_statements(slf)?, Sut::curr_branches(slf)?);
-        Sut::covers(slf, statements.as_any(), branches.as_any())
-    }
-}
-
-/// Does a test still touch what it is to touch? Made by `covers_branches` and its like.
-#[pyclass(frozen, module = "testwright")]
-pub(crate) struct Covers {
-    sut: Py<Sut>,
-    statements: Py<PyAny>,
-    branches: Py<PyAny>,
-}
-
-#[pymethods]
-impl Covers {
-    #[pyo3(signature = (test, check_prop = false))]
-    fn __call__(
-        &self,
-        python: Python<'_>,
-        test: &Bound<'_, PyAny>,
-        check_prop: bool,
-    ) -> PyResult<bool> {
-        let sut = self.sut.bind(python);
-        let manner = Manner {
-            check: check_prop,
-            ..Manner::default()
-        };
-        Sut::run(sut, test, manner)?;
-        let within = |wanted: &Py<PyAny>, found: Bound<'_, PySet>| -> PyResult<bool> {
-            let wanted = PySet::new(
-                python,
-                wanted
-                    .bind(python)
-                    .try_iter()?
-                    .collect::<PyResult<Vec<_>>>()?,
-            )?;
-            wanted.call_method1("issubset", (found,))?.is_truthy()
-        };
-        Ok(within(&self.statements, Sut::curr_statements(sut)?)?
-            && within(&self.branches, Sut::curr_branches(sut)?)?)
+        for _ in 0..replications {
+            if Sut::probability(test, pred, samples)? < p {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }
 
 impl Sut {
-    fn covers<'py>(
-        slf: &Bound<'py, Sut>,
-        statements: &Bound<'py, PyAny>,
-        branches: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        if !Sut::look_at(slf)?.measures() {
-            return Err(PyTypeError::new_err(
-                "coverage is not measured; load the harness with `coverage=True`",
-            ));
-        }
-        let covers = Covers {
-            sut: slf.clone().unbind(),
-            statements: statements.clone().unbind(),
-            branches: branches.clone().unbind(),
-        };
-        Ok(Bound::new(slf.py(), covers)?.into_any())
-    }
-
-    fn is_step_enabled(slf: &Bound<'_, Sut>, step: &Bound<'_, PyAny>) -> PyResult<bool> {
+    pub(super) fn is_step_enabled(slf: &Bound<'_, Sut>, step: &Bound<'_, PyAny>) -> PyResult<bool> {
         match Action::step_for(step, slf)? {
             Step::Act(action) => Sut::is_enabled(slf, action),
             Step::Restart => Ok(true),
@@ -327,11 +224,15 @@ impl Sut {
     }
 
     /// Runs a test from a restart; whether it passes.
-    fn run(slf: &Bound<'_, Sut>, test: &Bound<'_, PyAny>, manner: Manner) -> PyResult<bool> {
+    pub(super) fn run(
+        slf: &Bound<'_, Sut>,
+        test: &Bound<'_, PyAny>,
+        manner: Manner,
+    ) -> PyResult<bool> {
         Sut::run_with(slf, test, manner, |_| Ok(()))
     }
 
-    fn run_with<'py>(
+    pub(super) fn run_with<'py>(
         slf: &Bound<'py, Sut>,
         test: &Bound<'py, PyAny>,
         manner: Manner,
@@ -381,44 +282,6 @@ impl Sut {
                 Sut::eq_fail(&found, wanted)
             }
         }
-    }
-
-    fn runs_differ<V>(
-        slf: &Bound<'_, Sut>,
-        test: &Bound<'_, PyAny>,
-        (first, others): (Option<f64>, f64),
-        tries: u32,
-        pools: &Option<Vec<String>>,
-        interesting: impl Fn(Vec<Py<PyList>>) -> V,
-    ) -> PyResult<bool>
-    where
-        V: IntoIterator<Item = Py<PyList>>,
-    {
-        let run = |delay: f64| -> PyResult<Vec<Py<PyList>>> {
-            let manner = Manner {
-                delay,
-                ..Manner::default()
-            };
-            let mut values = Vec::new();
-            Sut::run_with(slf, test, manner, |slf| {
-                values.push(Sut::trajectory_item(slf, pools.clone())?.unbind());
-                Ok(())
-            })?;
-            Ok(interesting(values).into_iter().collect())
-        };
-        let before = run(first.unwrap_or(0.0))?;
-        for _ in 0..tries.max(1) {
-            let after = run(others)?;
-            if before.len() != after.len() {
-                return Ok(true);
-            }
-            for (one, other) in before.iter().zip(&after) {
-                if !one.bind(slf.py()).eq(other.bind(slf.py()))? {
-                    return Ok(true);
-                }
-            }
-        }
-        Ok(false)
     }
 }
 

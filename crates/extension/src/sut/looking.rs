@@ -1,13 +1,13 @@
 //! What the system is like now, and what the harness says about it.
 
-use pyo3::exceptions::{PyAttributeError, PyTypeError};
+use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyList, PySet, PyTuple};
-use testwright_core::{ActionId, Snapshot, Step, System};
+use pyo3::types::{PyBool, PyDict, PyList, PySet};
+use testwright_core::{ActionId, Step, System};
 
 use super::{Sut, trouble};
 use crate::action::Action;
-use crate::state::{State, by_index};
+use crate::state::by_index;
 
 /// The attributes `p_NAME`, `p_NAME_REF` and `p_NAME_used`.
 pub(super) fn pool_attribute<'py>(
@@ -32,7 +32,7 @@ pub(super) fn pool_attribute<'py>(
     Ok(flags(slf.py(), &used)?.into_any())
 }
 
-fn flags<'py>(python: Python<'py>, used: &[bool]) -> PyResult<Bound<'py, PyDict>> {
+pub(super) fn flags<'py>(python: Python<'py>, used: &[bool]) -> PyResult<Bound<'py, PyDict>> {
     let values = used.iter();
     by_index(
         python,
@@ -91,8 +91,8 @@ impl Sut {
     }
 
     /// What a class needs: of each list, at least one class.
-    fn dependencies(&self, class: &str) -> Vec<Vec<String>> {
-        let Some(class) = self.classes.find(class) else {
+    fn dependencies(&self, class_: &str) -> Vec<Vec<String>> {
+        let Some(class) = self.classes.find(class_) else {
             return Vec::new();
         };
         let texts = |list: &Vec<_>| {
@@ -120,7 +120,7 @@ impl Sut {
         columns: usize,
     ) -> PyResult<()> {
         let print = slf.py().import("builtins")?.getattr("print")?;
-        for line in Sut::pretty_lines(test, columns)? {
+        for line in Sut::pretty_lines(slf, test, columns)? {
             print.call1((line,))?;
         }
         Ok(())
@@ -137,7 +137,7 @@ impl Sut {
         let kept = Sut::core_test(slf, t2)?.steps;
         let print = slf.py().import("builtins")?.getattr("print")?;
         let steps = Sut::core_test(slf, t1)?.steps;
-        for (line, step) in Sut::pretty_lines(t1, columns)?.iter().zip(steps) {
+        for (line, step) in Sut::pretty_lines(slf, t1, columns)?.iter().zip(steps) {
             if !kept.contains(&step) {
                 print.call1((line,))?;
             }
@@ -223,7 +223,10 @@ impl Sut {
     }
 
     /// The function that abstracts the values of a pool, or `None`.
-    fn abstraction<'py>(slf: &Bound<'py, Sut>, pool: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+    pub(super) fn abstraction<'py>(
+        slf: &Bound<'py, Sut>,
+        pool: &str,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let name = pool.strip_prefix("self.p_").unwrap_or(pool);
         let found = Sut::with(slf, |system| {
             let pools = system.pools();
@@ -236,111 +239,13 @@ impl Sut {
         found.transpose()
     }
 
-    /// The values of all slots as they are: pairs of a pool and a dictionary.
-    fn shallow_state<'py>(slf: &Bound<'py, Sut>) -> PyResult<Vec<(String, Bound<'py, PyDict>)>> {
-        let pools = Sut::with(slf, |system| system.pools())?;
-        let pair = |pool: testwright_python::PoolValues<'py>| {
-            let values = by_index(slf.py(), pool.values.iter())?;
-            Ok((format!("self.p_{}", pool.name), values))
+    /// The expressions whose values before an action its post-condition asks for, a line each, or `None`.
+    fn get_pre_code(slf: &Bound<'_, Sut>, action: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+        let Some(action) = Sut::named_action(slf, action)? else {
+            return Ok(None);
         };
-        pools.into_iter().map(pair).collect()
-    }
-
-    /// The state as it is now, to go back to with [`backtrack`].
-    fn state(slf: &Bound<'_, Sut>) -> PyResult<State> {
-        let test = Sut::look_at(slf)?.test(slf.py())?;
-        let core = Sut::core_test(slf, test.as_any())?;
-        let replays = Sut::look_at(slf)?.replays;
-        let copy = Sut::with(slf, |system| match replays {
-            true => None,
-            false => system.snapshot().ok(),
-        })?;
-        let pools = Sut::with(slf, |system| system.pools())?;
-        let listed = PyList::empty(slf.py());
-        let names: Vec<String> = pools.iter().map(|pool| pool.name.clone()).collect();
-        let values = match &copy {
-            Some(copy) => copy.pools(slf.py(), &pools),
-            None => pools.iter().map(|pool| pool.values.clone()).collect(),
-        };
-        for values in values {
-            listed.append(by_index(slf.py(), values.iter())?)?;
-        }
-        for pool in &pools {
-            listed.append(flags(slf.py(), &pool.used)?)?;
-        }
-        listed.append(test.as_any().call_method0("copy")?)?;
-        Ok(State {
-            copy,
-            test: core,
-            listed: listed.unbind(),
-            pools: names,
-        })
-    }
-
-    /// Goes back to a state: to a copy of its values, or by running its test where values cannot be copied.
-    fn backtrack(slf: &Bound<'_, Sut>, state: &Bound<'_, PyAny>) -> PyResult<()> {
-        let Ok(state) = state.cast::<State>() else {
-            return Err(PyTypeError::new_err(
-                "only what `state()` returns can be gone back to",
-            ));
-        };
-        let state = state.get();
-        let restored = Sut::with(slf, |system| match &state.copy {
-            Some(copy) => system.restore(copy).map(|()| true),
-            None => Ok(false),
-        })?;
-        let test = Sut::python_test(slf, &state.test)?;
-        if restored.map_err(|error| trouble(&error))? {
-            let mut sut = Sut::take_hold(slf)?;
-            sut.test = Some(test.unbind());
-            sut.failure = None;
-            return Ok(());
-        }
-        Sut::restart(slf)?;
-        for action in test.iter() {
-            Sut::take(slf, &action)?;
-        }
-        Ok(())
-    }
-
-    /// A state in which each value is what its pool's `ABSTRACT` function makes of it.
-    #[pyo3(name = "abstract")]
-    fn abstract_state<'py>(
-        slf: &Bound<'py, Sut>,
-        state: &Bound<'py, State>,
-    ) -> PyResult<Bound<'py, PyTuple>> {
-        let state = state.get();
-        let listed = state.listed.bind(slf.py());
-        let mut parts = Vec::new();
-        for (number, pool) in state.pools.iter().enumerate() {
-            let values = listed.get_item(number)?.cast_into::<PyDict>()?;
-            let function = Sut::abstraction(slf, pool)?;
-            let abstracted = PyDict::new(slf.py());
-            for (index, value) in values.iter() {
-                let value = match &function {
-                    Some(function) if !value.is_none() => function.call1((value,))?,
-                    _ => value,
-                };
-                abstracted.set_item(index, value)?;
-            }
-            parts.push(abstracted.into_any());
-        }
-        for number in state.pools.len()..2 * state.pools.len() {
-            parts.push(listed.get_item(number)?);
-        }
-        PyTuple::new(slf.py(), parts)
-    }
-
-    /// Whether going back to a state means running the test that led there.
-    fn set_replay_backtrack(&mut self, replay: bool) {
-        self.replays = replay;
-    }
-
-    /// Sets the level up to which `log:` lines speak: a number, `"All"`, or `None`.
-    fn set_log(slf: &Bound<'_, Sut>, level: &Bound<'_, PyAny>) -> PyResult<()> {
-        let all = level.extract::<String>().is_ok().then_some(i64::MAX);
-        let level = level.extract().ok().or(all);
-        Sut::with(slf, |system| system.set_log(level))
+        let texts = Sut::with(slf, |system| system.pre_texts(action))?;
+        Ok(Some(texts.join("\n")).filter(|text| !text.is_empty()))
     }
 
     /// The statement of the reference for an action, or `None`.
@@ -382,7 +287,10 @@ impl Sut {
 
 impl Sut {
     /// The action with a name, or the action itself.
-    fn named_action(slf: &Bound<'_, Sut>, action: &Bound<'_, PyAny>) -> PyResult<Option<ActionId>> {
+    pub(super) fn named_action(
+        slf: &Bound<'_, Sut>,
+        action: &Bound<'_, PyAny>,
+    ) -> PyResult<Option<ActionId>> {
         let step = match action.extract::<String>() {
             Ok(name) => Sut::look_at(slf)?.playable_step(&name)?,
             Err(_) => Action::step_for(action, slf)?,
@@ -394,10 +302,14 @@ impl Sut {
     }
 
     /// The lines of a test, with the number of the step at the right.
-    fn pretty_lines(test: &Bound<'_, PyAny>, columns: usize) -> PyResult<Vec<String>> {
+    fn pretty_lines(
+        slf: &Bound<'_, Sut>,
+        test: &Bound<'_, PyAny>,
+        columns: usize,
+    ) -> PyResult<Vec<String>> {
         let mut lines = Vec::new();
         for (number, action) in test.try_iter()?.enumerate() {
-            let action = action?.cast_into::<Action>()?;
+            let action = Sut::own_action(slf, &action?)?;
             let action = action.get();
             let mut line = format!("{:<columns$}# STEP {number}", action.shown());
             if action.shown().chars().count() >= columns {

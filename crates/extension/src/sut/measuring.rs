@@ -13,7 +13,7 @@ use testwright_core::{Error, TargetId};
 use testwright_python::{Arc, Collector};
 use testwright_report::{html, table};
 
-use super::Sut;
+use super::{Sut, trouble};
 
 /// What is remembered of coverage from step to step.
 pub(super) struct Measurement {
@@ -58,6 +58,15 @@ impl Measurement {
                 }
             }
         }
+    }
+
+    /// Nothing was ever touched.
+    fn forget_all(&mut self) {
+        self.new.clear();
+        self.new_in_test.clear();
+        self.lines.clear();
+        self.new_lines.clear();
+        self.new_lines_in_test.clear();
     }
 
     /// A new test begins.
@@ -122,10 +131,15 @@ impl Sut {
         self.measurement.is_some()
     }
 
+    /// Whether the last step touched anything for the first time.
+    pub(super) fn touched_anything_new(slf: &Bound<'_, Sut>) -> PyResult<bool> {
+        Sut::measured(slf, |_, measurement| !measurement.new.is_empty())
+    }
+
     /// Asks the collector and the measurement, if there are any.
     fn measured<'py, R>(
         slf: &Bound<'py, Sut>,
-        ask: impl FnOnce(&Collector<'py>, &Measurement) -> R,
+        ask: impl FnOnce(&Collector<'py>, &mut Measurement) -> R,
     ) -> PyResult<R> {
         let mut sut = Sut::take_hold(slf)?;
         let Sut {
@@ -135,7 +149,7 @@ impl Sut {
         } = &mut *sut;
         let answer = system.with(slf.py(), |system| {
             let collector = system.coverage()?;
-            Some(ask(collector, measurement.as_ref()?))
+            Some(ask(collector, measurement.as_mut()?))
         });
         answer.ok_or_else(|| {
             PyRuntimeError::new_err(
@@ -152,6 +166,37 @@ impl Sut {
     fn measures_coverage(&self) -> bool {
         self.measures()
     }
+
+    /// Measures again after `stop_coverage`.
+    fn start_coverage(slf: &Bound<'_, Sut>) -> PyResult<()> {
+        let started = Sut::measured(slf, |collector, _| collector.go_on())?;
+        started.map_err(|error| trouble(&error))
+    }
+
+    /// From now on, what is touched does not count.
+    fn stop_coverage(slf: &Bound<'_, Sut>) -> PyResult<()> {
+        Sut::measured(slf, |collector, _| collector.pause())
+    }
+
+    /// Forgets what the current test and its last step have touched.
+    fn clean_cov(slf: &Bound<'_, Sut>) -> PyResult<()> {
+        let cleaned = Sut::measured(slf, |collector, measurement| {
+            measurement.begin_anew(collector)
+        })?;
+        cleaned.map_err(|error| trouble(&error))
+    }
+
+    /// Forgets all that was ever touched.
+    fn reset_cov(slf: &Bound<'_, Sut>) -> PyResult<()> {
+        let reset = Sut::measured(slf, |collector, measurement| {
+            measurement.forget_all();
+            collector.forget_all()
+        })?;
+        reset.map_err(|error| trouble(&error))
+    }
+
+    /// For scripts that silence warnings of coverage.py; here there are none.
+    fn silence_coverage(&self) {}
 
     /// Every branch that was ever touched.
     fn all_branches<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PySet>> {

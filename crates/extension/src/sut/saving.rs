@@ -1,12 +1,15 @@
-//! Tests as text, and back.
+//! Tests as text or bytes, and back.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use pyo3::exceptions::{PyKeyError, PyOSError};
+use pyo3::exceptions::{PyFileNotFoundError, PyKeyError, PyOSError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyList;
-use testwright_core::{Step, saved};
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyList};
+use testwright_core::generate::SwarmOptions;
+use testwright_core::{ActionId, Step, bytes, saved};
 
+use super::choosing::stream;
 use super::{Sut, trouble};
 use crate::action::Action;
 
@@ -15,25 +18,37 @@ const SEPARATOR: &str = "#!#!";
 
 #[pymethods]
 impl Sut {
-    /// Saves a test: text, an action a line.
-    fn save_test(slf: &Bound<'_, Sut>, test: &Bound<'_, PyAny>, filename: PathBuf) -> PyResult<()> {
-        let test = Sut::core_test(slf, test)?;
-        let text = {
-            let sut = Sut::look_at(slf)?;
-            let harness = sut.path.file_name().unwrap_or_default().to_string_lossy();
-            let notes = [(String::from("harness"), harness.into_owned())];
-            saved::write(&sut.catalog, &test, &notes)
-        };
-        std::fs::write(&filename, text).map_err(|error| {
-            PyOSError::new_err(format!("cannot write `{}`: {error}", filename.display()))
-        })
+    /// Saves a test: text, an action a line; or with `afl` bytes, as `test_to_bytes` makes them.
+    #[pyo3(signature = (test, filename, afl = false))]
+    fn save_test(
+        slf: &Bound<'_, Sut>,
+        test: &Bound<'_, PyAny>,
+        filename: PathBuf,
+        afl: bool,
+    ) -> PyResult<()> {
+        if !afl {
+            return Sut::write_test(slf, &Sut::core_test(slf, test)?, &filename);
+        }
+        let data = Sut::bytes_of(slf, test)?;
+        std::fs::write(&filename, data).map_err(|error| cannot("write", &filename, &error))
     }
 
-    /// Loads a test. A line that the harness does not know is a `KeyError`.
-    fn load_test<'py>(slf: &Bound<'py, Sut>, filename: PathBuf) -> PyResult<Bound<'py, PyList>> {
-        let text = std::fs::read_to_string(&filename).map_err(|error| {
-            PyOSError::new_err(format!("cannot read `{}`: {error}", filename.display()))
-        })?;
+    /// Loads a test. A line that the harness does not know is a `KeyError`. With `afl` it is bytes, which
+    /// `bytes_to_test` reads.
+    #[pyo3(signature = (filename, afl = false, swarm = false))]
+    fn load_test<'py>(
+        slf: &Bound<'py, Sut>,
+        filename: PathBuf,
+        afl: bool,
+        swarm: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        if afl {
+            let data =
+                std::fs::read(&filename).map_err(|error| cannot("read", &filename, &error))?;
+            return Sut::test_of(slf, &data, swarm);
+        }
+        let text = std::fs::read_to_string(&filename)
+            .map_err(|error| cannot("read", &filename, &error))?;
         let read = saved::read(&Sut::look_at(slf)?.catalog, &text);
         let saved = read.map_err(|problems| {
             let first = problems.first();
@@ -57,8 +72,8 @@ impl Sut {
 
     /// The line of a saved test for a step.
     fn serializable(slf: &Bound<'_, Sut>, step: &Bound<'_, PyAny>) -> PyResult<String> {
-        let _of_this_system = Action::step_for(step, slf)?;
-        let action = step.cast::<Action>()?.get();
+        let action = Sut::own_action(slf, step)?;
+        let action = action.get();
         let name = action.name(slf.py())?;
         Ok(match &action.note {
             Some(note) => format!("{name};;;{note}"),
@@ -89,5 +104,93 @@ impl Sut {
             .map(|line| Sut::look_at(slf)?.playable_step(line))
             .collect::<PyResult<_>>()?;
         Sut::python_test(slf, &testwright_core::Test::of_steps(steps))
+    }
+
+    /// A test as bytes for a fuzzer: for each step its place in `actions()`, in one, two or four bytes.
+    fn test_to_bytes<'py>(
+        slf: &Bound<'py, Sut>,
+        test: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(slf.py(), &Sut::bytes_of(slf, test)?))
+    }
+
+    /// The test that bytes stand for. With `swarm`, the first four are the seed of a `standard_swarm`, which is made
+    /// before the places are looked up.
+    #[pyo3(signature = (data, swarm = false))]
+    fn bytes_to_test<'py>(
+        slf: &Bound<'py, Sut>,
+        data: PyBackedBytes,
+        swarm: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        Sut::test_of(slf, &data, swarm)
+    }
+}
+
+impl Sut {
+    fn test_of<'py>(
+        slf: &Bound<'py, Sut>,
+        mut data: &[u8],
+        swarm: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        if swarm {
+            let Some((seed, rest)) = data.split_first_chunk::<4>() else {
+                return Err(PyValueError::new_err(
+                    "with a swarm, the first four bytes are its seed, but there are fewer",
+                ));
+            };
+            // As a script would make the same swarm.
+            let module = slf.py().import("random")?;
+            let rgen = module.call_method1("Random", (u32::from_le_bytes(*seed),))?;
+            let mut random = stream(slf.py(), Some(&rgen))?;
+            Sut::swarm(slf, &SwarmOptions::default(), &mut random)?;
+            data = rest;
+        }
+        let on: Vec<ActionId> = Sut::look_at(slf)?.actions_on().collect();
+        let width = bytes::width(on.len() as u64);
+        let places = bytes::read(data, width, on.len() as u64);
+        let steps = places.filter_map(|place| on.get(place as usize));
+        let steps = steps.copied().map(Step::Act).collect();
+        Sut::python_test(slf, &testwright_core::Test::of_steps(steps))
+    }
+
+    pub(super) fn write_test(
+        slf: &Bound<'_, Sut>,
+        test: &testwright_core::Test,
+        filename: &Path,
+    ) -> PyResult<()> {
+        let text = {
+            let sut = Sut::look_at(slf)?;
+            let harness = sut.path.file_name().unwrap_or_default().to_string_lossy();
+            let notes = [(String::from("harness"), harness.into_owned())];
+            saved::write(&sut.catalog, test, &notes)
+        };
+        std::fs::write(filename, text).map_err(|error| cannot("write", filename, &error))
+    }
+
+    fn bytes_of(slf: &Bound<'_, Sut>, test: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+        let test = Sut::core_test(slf, test)?;
+        let sut = Sut::look_at(slf)?;
+        let on: Vec<ActionId> = sut.actions_on().collect();
+        let place = |step: &Step| {
+            let place = match step {
+                Step::Act(action) => on.binary_search(action).ok(),
+                Step::Restart => None,
+            };
+            place.map(|place| place as u64).ok_or_else(|| {
+                PyValueError::new_err(
+                    "only steps that are in `actions()` can be bytes, and restarts cannot (`enable_all()` switches all actions on)",
+                )
+            })
+        };
+        let places: Vec<u64> = test.steps.iter().map(place).collect::<PyResult<_>>()?;
+        Ok(bytes::write(places, bytes::width(on.len() as u64)))
+    }
+}
+
+fn cannot(what: &str, file: &Path, error: &std::io::Error) -> PyErr {
+    let message = format!("cannot {what} `{}`: {error}", file.display());
+    match error.kind() {
+        std::io::ErrorKind::NotFound => PyFileNotFoundError::new_err(message),
+        _ => PyOSError::new_err(message),
     }
 }

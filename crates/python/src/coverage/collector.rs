@@ -133,6 +133,32 @@ impl<'py> Collector<'py> {
             .map_err(|error| Error::new(error.to_string()))
     }
 
+    /// From now on, what is reached does not count.
+    pub fn pause(&self) {
+        self.observer.with_record(|record| record.paused = true);
+    }
+
+    /// What is reached counts again.
+    pub fn go_on(&self) -> Result<(), Error> {
+        let current = self.observer.with_record(|record| {
+            record.paused = false;
+            record.current.clone()
+        });
+        // What was reached in the meantime is not looked at any more, so all of it has to be looked at again.
+        self.begin_anew()?;
+        self.observer.with_record(|record| record.current = current);
+        Ok(())
+    }
+
+    /// Begins as if nothing had ever been reached.
+    pub fn forget_all(&self) -> Result<(), Error> {
+        self.observer.with_record(|record| {
+            record.all.clear();
+            record.fresh.clear();
+        });
+        self.begin_anew()
+    }
+
     /// What a target stands for: the place of its file in [`Collector::files`], and the arc.
     pub fn meaning(&self, target: TargetId) -> (usize, Arc) {
         self.observer.with_record(|record| {

@@ -22,6 +22,8 @@ pub(crate) struct Record {
     pub(crate) current: Coverage,
     /// For the first time, since somebody asked.
     pub(crate) fresh: Vec<TargetId>,
+    /// What is reached does not count at the moment.
+    pub(crate) paused: bool,
 }
 
 impl Record {
@@ -46,6 +48,9 @@ impl Record {
     }
 
     pub(crate) fn reach(&mut self, target: TargetId) {
+        if self.paused {
+            return;
+        }
         self.current.insert(target);
         if self.all.insert(target) {
             self.fresh.push(target);

@@ -97,6 +97,23 @@ impl Configuration {
         self.included.get(class.0) == Some(&true)
     }
 
+    /// How likely each class is to be drawn if none is left out: those that are in share the probability `high`, the
+    /// others the rest. Where there is nobody on one side, the other side has it all.
+    pub fn weights(&self, classes: &Classes, high: f64) -> Vec<f64> {
+        let count = self.classes.len() as f64;
+        let others = classes.len() as f64 - count;
+        let high = match (count > 0.0, others > 0.0) {
+            (false, _) => 0.0,
+            (true, false) => 1.0,
+            (true, true) => high,
+        };
+        let weight = |class| match self.contains(class) {
+            true => high / count,
+            false => (1.0 - high) / others,
+        };
+        classes.iter().map(weight).collect()
+    }
+
     fn include(&mut self, class: ClassId) {
         if !std::mem::replace(&mut self.included[class.0], true) {
             self.classes.push(class);
@@ -176,6 +193,20 @@ mod tests {
             "<set>.add(<int>)",
         ];
         Classes::new(&catalog(&[("int", 2), ("list", 2), ("set", 1)], &lines))
+    }
+
+    #[test]
+    fn those_that_are_in_share_the_high_probability() {
+        let classes = classes();
+        let weights = |included: &[usize]| {
+            let included = included.iter().copied().map(ClassId);
+            Configuration::of(&classes, included).weights(&classes, 0.9)
+        };
+        let some = weights(&[0, 2]);
+        assert!((some[0] - 0.45).abs() < 1e-9 && (some[1] - 0.1 / 6.0).abs() < 1e-9);
+        for all_alike in [weights(&[]), weights(&[0, 1, 2, 3, 4, 5, 6, 7])] {
+            assert!(all_alike.iter().all(|weight| (weight - 0.125).abs() < 1e-9));
+        }
     }
 
     proptest! {

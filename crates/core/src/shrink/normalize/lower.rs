@@ -3,7 +3,7 @@
 use super::super::dataflow;
 use super::super::trials::Stop;
 use super::Normalizer;
-use crate::{ActionId, Axis, Catalog, Role, Step, System, TemplateId};
+use crate::{ActionId, Axis, Catalog, Role, Step, System, TemplateId, text_distance};
 
 /// Up to how many lower alternatives are tried one by one.
 const FEW: u64 = 8;
@@ -164,7 +164,10 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
         mut proposals: Vec<ActionId>,
         which: Which,
     ) -> Result<Vec<ActionId>, Stop> {
-        proposals.retain(|proposal| self.is_promising(&self.replaced(index, *proposal, which)));
+        proposals.retain(|proposal| {
+            self.is_near(index, *proposal)
+                && self.is_promising(&self.replaced(index, *proposal, which))
+        });
         // One run tells about all of them; for one or two it is not worth it.
         if proposals.len() > 2 {
             let before = self.steps()[..index].to_vec();
@@ -175,8 +178,20 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
     }
 
     fn replace(&mut self, index: usize, proposal: ActionId, which: Which) -> Result<bool, Stop> {
+        if !self.is_near(index, proposal) {
+            return Ok(false);
+        }
         let steps = self.replaced(index, proposal, which);
         self.attempt_in_place(steps)
+    }
+
+    /// Whether the text of an action is not too far from that of the step at `index`.
+    fn is_near(&self, index: usize, proposal: ActionId) -> bool {
+        let (Some(furthest), Step::Act(now)) = (self.options.furthest, self.steps()[index]) else {
+            return true;
+        };
+        let catalog = self.catalog();
+        text_distance(&catalog.text(now), &catalog.text(proposal)) <= furthest
     }
 
     /// The current test with another action in place of a step, or of all equal to it. A last step that must be kept

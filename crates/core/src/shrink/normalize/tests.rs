@@ -76,3 +76,66 @@ fn a_large_choice_is_bisected() {
         expect!["press(12345) (20 runs)"],
     );
 }
+
+#[test]
+fn a_single_rule_does_its_part_and_no_more() {
+    let texts = [
+        "counter1 = Counter()",
+        "int2 = 5",
+        "counter1.add(int2)",
+        "counter1.add(int2)",
+    ];
+    let applied = |rule: Rule, furthest: Option<usize>| {
+        let mut counters = Counters::new(7);
+        let find = |text: &&str| counters.actions().find(text)[0];
+        let test = Test::of(texts.iter().map(find).collect::<Vec<_>>());
+        let (mut goal, mut proceed) = (AnyFailure, || true);
+        let options = NormalizeOptions {
+            furthest,
+            ..NormalizeOptions::default()
+        };
+        let mut shrinker = Shrinker::new(
+            &mut counters,
+            &mut goal,
+            &ReduceOptions::default(),
+            &mut proceed,
+        );
+        let shrunk = shrinker.apply(rule, &test, &options).unwrap()?;
+        drop(shrinker);
+        let text = |step: &Step| match step {
+            Step::Act(action) => counters.actions().text(*action),
+            Step::Restart => "restart".to_owned(),
+        };
+        Some(
+            shrunk
+                .test
+                .steps
+                .iter()
+                .map(text)
+                .collect::<Vec<_>>()
+                .join("; "),
+        )
+    };
+    let expectations = [
+        (Rule::NoReassigns, None, None),
+        (
+            Rule::ReplacePool,
+            None,
+            Some("counter0 = Counter(); int0 = 5; counter0.add(int0); counter0.add(int0)"),
+        ),
+        (
+            Rule::SimplifySingle,
+            None,
+            Some("counter1 = Counter(); int2 = 4; counter1.add(int2); counter1.add(int2)"),
+        ),
+        (Rule::SimplifySingle, Some(0), None),
+        (
+            Rule::SwapAction,
+            None,
+            Some("int2 = 5; counter1 = Counter(); counter1.add(int2); counter1.add(int2)"),
+        ),
+    ];
+    for (rule, furthest, expected) in expectations {
+        assert_eq!(applied(rule, furthest).as_deref(), expected, "{rule:?}");
+    }
+}

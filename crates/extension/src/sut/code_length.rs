@@ -1,0 +1,130 @@
+//! How long the code is that each line of the harness calls.
+//!
+//! Long code has more to get wrong, so a search may prefer the lines that call it.
+
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+use testwright_core::generate::ClassTable;
+
+use super::Sut;
+use super::swarming::Probabilities;
+
+/// The name of a function, how many lines it has, and the module and classes that it is in.
+type Length = (String, usize, Vec<String>);
+
+#[pymethods]
+impl Sut {
+    /// The lengths of all functions in the modules that the harness imports: triples of name, lines, and the names of
+    /// module and classes around it. A class has the length of its `__init__`.
+    #[pyo3(name = "code_locs")]
+    fn lengths_of_code(slf: &Bound<'_, Sut>) -> PyResult<Vec<Length>> {
+        let modules = Sut::with(slf, |system| system.modules_under_test())?;
+        let mut lengths = Vec::new();
+        for module in modules {
+            let name: String = module.getattr("__name__")?.extract()?;
+            lengths.extend(Sut::lengths_within(&module, vec![name])?);
+        }
+        Ok(lengths)
+    }
+
+    /// The lengths of all functions in a module or class, whose own names are the `context`.
+    #[staticmethod]
+    #[pyo3(name = "obj_code_locs")]
+    fn lengths_within(obj: &Bound<'_, PyAny>, context: Vec<String>) -> PyResult<Vec<Length>> {
+        let mut lengths = Vec::new();
+        let seen = PyList::empty(obj.py());
+        gather(obj, &context, &seen, &mut lengths)?;
+        Ok(lengths)
+    }
+
+    /// Probabilities for `random_enabled_class_probs` by the length of the code that each line calls: lines that call
+    /// none of it share `baseline`. `code_locs` are lengths as the method of that name returns them.
+    #[pyo3(name = "code_loc_probs", signature = (baseline = 0.2, code_locs = None))]
+    fn probabilities_by_length(
+        slf: &Bound<'_, Sut>,
+        baseline: f64,
+        code_locs: Option<Vec<Bound<'_, PyTuple>>>,
+    ) -> PyResult<Probabilities> {
+        let lengths: Vec<(String, f64)> = match code_locs {
+            Some(given) => given
+                .iter()
+                .map(|length| {
+                    Ok((
+                        length.get_item(0)?.extract()?,
+                        length.get_item(1)?.extract()?,
+                    ))
+                })
+                .collect::<PyResult<_>>()?,
+            None => Sut::lengths_of_code(slf)?
+                .into_iter()
+                .map(|(name, lines, _)| (name, lines as f64))
+                .collect(),
+        };
+        let sut = Sut::look_at(slf)?;
+        let classes = &sut.classes;
+        let called = |text: &str| -> f64 {
+            let calls = |name: &str| text.contains(&format!(".{name}("));
+            let called = lengths.iter().filter(|(name, _)| calls(name));
+            called.map(|(_, lines)| lines).sum()
+        };
+        let lines: ClassTable = classes
+            .iter()
+            .map(|class| (class, called(classes.text(class))))
+            .collect();
+        let table = ClassTable::by_lines_of_code(classes, &lines, baseline);
+        let pair = |(class, number)| (number, classes.text(class).to_owned());
+        Ok(table.iter().map(pair).collect())
+    }
+}
+
+/// Adds what is in an object. Members that cannot be looked at, and functions without source, have no length.
+fn gather(
+    object: &Bound<'_, PyAny>,
+    context: &[String],
+    seen: &Bound<'_, PyList>,
+    lengths: &mut Vec<Length>,
+) -> PyResult<()> {
+    let inspect = object.py().import("inspect")?;
+    let is =
+        |what: &str, member: &Bound<'_, PyAny>| inspect.call_method1(what, (member,))?.is_truthy();
+    // Classes may contain each other.
+    if seen.iter().any(|other| other.is(object)) {
+        return Ok(());
+    }
+    seen.append(object)?;
+    let Some(members) = unless_raised(object.py(), inspect.call_method1("getmembers", (object,)))?
+    else {
+        return Ok(());
+    };
+    for member in members.try_iter()? {
+        let (name, member): (String, Bound<'_, PyAny>) = member?.extract()?;
+        if is("isfunction", &member)? || is("ismethod", &member)? {
+            let source = inspect.call_method1("getsourcelines", (&member,));
+            let Some(source) = unless_raised(object.py(), source)? else {
+                continue;
+            };
+            let lines = source.get_item(0)?.len()?;
+            if let ("__init__", Some(class)) = (name.as_str(), context.last()) {
+                lengths.push((class.clone(), lines, context.to_vec()));
+            }
+            lengths.push((name, lines, context.to_vec()));
+        } else if is("isclass", &member)? {
+            let within = [context, &[name]].concat();
+            gather(&member, &within, seen, lengths)?;
+        }
+    }
+    Ok(())
+}
+
+/// Nothing if an ordinary exception was raised.
+fn unless_raised<'py>(
+    python: Python<'py>,
+    result: PyResult<Bound<'py, PyAny>>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.is_instance_of::<PyException>(python) => Ok(None),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,262 @@
+//! Predicates about what tests touch, and tests made for what they touch.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PySet};
+use testwright_core::analyse::quick::Quick;
+use testwright_core::shrink::ReduceOptions;
+use testwright_core::{Covered, System};
+
+use super::Sut;
+use super::judging::Manner;
+use super::settings::{print, truth};
+use crate::lent::Raised;
+
+#[pymethods]
+impl Sut {
+    /// A predicate: does a test still touch these branches?
+    #[pyo3(signature = (branches, catch_uncaught = false, check_prop = false))]
+    fn covers_branches<'py>(
+        slf: &Bound<'py, Sut>,
+        branches: &Bound<'py, PyAny>,
+        catch_uncaught: bool,
+        check_prop: bool,
+    ) -> PyResult<Bound<'py, Covers>> {
+        let none = PySet::empty(slf.py())?;
+        let wanted = (none.as_any(), branches);
+        Sut::covers(slf, wanted, Extent::All, (catch_uncaught, check_prop))
+    }
+
+    /// A predicate: does a test still touch these statements?
+    #[pyo3(signature = (statements, catch_uncaught = false, check_prop = false))]
+    fn covers_statements<'py>(
+        slf: &Bound<'py, Sut>,
+        statements: &Bound<'py, PyAny>,
+        catch_uncaught: bool,
+        check_prop: bool,
+    ) -> PyResult<Bound<'py, Covers>> {
+        let none = PySet::empty(slf.py())?;
+        let wanted = (statements, none.as_any());
+        Sut::covers(slf, wanted, Extent::All, (catch_uncaught, check_prop))
+    }
+
+    /// A predicate: does a test still touch these statements and branches?
+    #[pyo3(signature = (statements, branches, catch_uncaught = false, check_prop = false))]
+    fn covers_all<'py>(
+        slf: &Bound<'py, Sut>,
+        statements: &Bound<'py, PyAny>,
+        branches: &Bound<'py, PyAny>,
+        catch_uncaught: bool,
+        check_prop: bool,
+    ) -> PyResult<Bound<'py, Covers>> {
+        let wanted = (statements, branches);
+        Sut::covers(slf, wanted, Extent::All, (catch_uncaught, check_prop))
+    }
+
+    /// A predicate: does a test touch these statements and branches, and at least one more?
+    #[pyo3(signature = (statements, branches, catch_uncaught = false, check_prop = false))]
+    fn covers_more<'py>(
+        slf: &Bound<'py, Sut>,
+        statements: &Bound<'py, PyAny>,
+        branches: &Bound<'py, PyAny>,
+        catch_uncaught: bool,
+        check_prop: bool,
+    ) -> PyResult<Bound<'py, Covers>> {
+        let wanted = (statements, branches);
+        Sut::covers(slf, wanted, Extent::More, (catch_uncaught, check_prop))
+    }
+
+    /// A predicate: does a test touch all that this test touches?
+    #[pyo3(signature = (test, catch_uncaught = false, check_prop = false))]
+    fn covers_same<'py>(
+        slf: &Bound<'py, Sut>,
+        test: &Bound<'py, PyAny>,
+        catch_uncaught: bool,
+        check_prop: bool,
+    ) -> PyResult<Bound<'py, Covers>> {
+        let (statements, branches) = Sut::touched_by(slf, test, check_prop)?;
+        let wanted = (statements.as_any(), branches.as_any());
+        Sut::covers(slf, wanted, Extent::All, (catch_uncaught, check_prop))
+    }
+
+    /// A predicate: does a test touch all that this test touches, and more?
+    #[pyo3(signature = (test, catch_uncaught = false, check_prop = false))]
+    fn covers_more_than<'py>(
+        slf: &Bound<'py, Sut>,
+        test: &Bound<'py, PyAny>,
+        catch_uncaught: bool,
+        check_prop: bool,
+    ) -> PyResult<Bound<'py, Covers>> {
+        let (statements, branches) = Sut::touched_by(slf, test, check_prop)?;
+        let wanted = (statements.as_any(), branches.as_any());
+        Sut::covers(slf, wanted, Extent::More, (catch_uncaught, check_prop))
+    }
+
+    /// A predicate: is this one of the values, as `unique_vals` lists them, that a test ends with?
+    #[pyo3(signature = (val, catch_uncaught = false, check_prop = false))]
+    fn covers_unique<'py>(
+        slf: &Bound<'py, Sut>,
+        val: &Bound<'py, PyAny>,
+        catch_uncaught: bool,
+        check_prop: bool,
+    ) -> PyResult<Bound<'py, EndsWith>> {
+        let _a_run_goes_on_in_any_case = catch_uncaught;
+        let ends_with = EndsWith {
+            sut: slf.clone().unbind(),
+            value: val.clone().unbind(),
+            check: check_prop,
+        };
+        Bound::new(slf.py(), ends_with)
+    }
+
+    /// Short tests that together touch what one test touches.
+    #[pyo3(signature = (test, verbose = false, catch_uncaught = false, check_prop = false))]
+    fn cover_decompose<'py>(
+        slf: &Bound<'py, Sut>,
+        test: &Bound<'py, PyAny>,
+        #[pyo3(from_py_with = truth)] verbose: bool,
+        catch_uncaught: bool,
+        check_prop: bool,
+    ) -> PyResult<Vec<Bound<'py, PyList>>> {
+        let _a_run_goes_on_in_any_case = catch_uncaught;
+        Sut::must_measure(slf)?;
+        let test = Sut::core_test(slf, test)?;
+        let mut raised = Raised::default();
+        let mut proceed = || match slf.py().check_signals() {
+            Ok(()) => true,
+            Err(error) => {
+                let _it_ends_the_work = raised.keep(error);
+                false
+            }
+        };
+        let found = Sut::with(slf, |system| {
+            // What every restart touches is no test's.
+            system.begin_anew()?;
+            system.reset()?;
+            let mut quick = Quick {
+                options: ReduceOptions {
+                    check: check_prop,
+                    ..ReduceOptions::default()
+                },
+                budget: u64::MAX,
+                loaded: system.touched(),
+                proceed: &mut proceed,
+            };
+            quick.decompose(system, &test)
+        })?;
+        Sut::restart(slf)?;
+        if raised.0.is_some() {
+            return Err(raised.or(&"interrupted"));
+        }
+        let found = found.map_err(|error| raised.or(&error))?;
+        let mut tests = Vec::new();
+        for quick in found {
+            if verbose {
+                let (steps, touches) = (quick.test.len(), quick.touches.len());
+                print(slf.py(), &format!("{steps} steps touch {touches} branches"))?;
+            }
+            tests.push(Sut::python_test(slf, &quick.test)?);
+        }
+        Ok(tests)
+    }
+}
+
+/// How much more than what is wanted a test must touch.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    All,
+    More,
+}
+
+/// Does a test still touch what it is to touch? Made by `covers_branches` and its like.
+#[pyclass(frozen, module = "testwright")]
+pub(crate) struct Covers {
+    sut: Py<Sut>,
+    statements: Py<PySet>,
+    branches: Py<PySet>,
+    extent: Extent,
+    check: bool,
+}
+
+#[pymethods]
+impl Covers {
+    #[pyo3(signature = (test, check_prop = false))]
+    fn __call__(
+        &self,
+        python: Python<'_>,
+        test: &Bound<'_, PyAny>,
+        check_prop: bool,
+    ) -> PyResult<bool> {
+        let sut = self.sut.bind(python);
+        let (statements, branches) = Sut::touched_by(sut, test, self.check || check_prop)?;
+        let (wanted_statements, wanted_branches) =
+            (self.statements.bind(python), self.branches.bind(python));
+        let all = wanted_statements.as_any().le(&statements)?
+            && wanted_branches.as_any().le(&branches)?;
+        let wanted = wanted_statements.len() + wanted_branches.len();
+        Ok(all && (self.extent == Extent::All || statements.len() + branches.len() > wanted))
+    }
+}
+
+/// Does a test end with a value in some slot? Made by `covers_unique`.
+#[pyclass(frozen, module = "testwright")]
+pub(crate) struct EndsWith {
+    sut: Py<Sut>,
+    value: Py<PyAny>,
+    check: bool,
+}
+
+#[pymethods]
+impl EndsWith {
+    fn __call__(&self, python: Python<'_>, test: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let sut = self.sut.bind(python);
+        Sut::run(sut, test, Manner::checking(self.check))?;
+        sut.call_method0("unique_vals")?.contains(&self.value)
+    }
+}
+
+type Touched<'py> = (Bound<'py, PySet>, Bound<'py, PySet>);
+
+impl Sut {
+    fn must_measure(slf: &Bound<'_, Sut>) -> PyResult<()> {
+        let measures = Sut::look_at(slf)?.measures();
+        match measures {
+            true => Ok(()),
+            false => Err(PyTypeError::new_err(
+                "coverage is not measured; load the harness with `coverage=True`",
+            )),
+        }
+    }
+
+    /// The statements and branches that a test touches. It goes on after a failure.
+    fn touched_by<'py>(
+        slf: &Bound<'py, Sut>,
+        test: &Bound<'py, PyAny>,
+        check: bool,
+    ) -> PyResult<Touched<'py>> {
+        Sut::must_measure(slf)?;
+        Sut::run(slf, test, Manner::checking(check))?;
+        Ok((Sut::curr_statements(slf)?, Sut::curr_branches(slf)?))
+    }
+
+    fn covers<'py>(
+        slf: &Bound<'py, Sut>,
+        (statements, branches): (&Bound<'py, PyAny>, &Bound<'py, PyAny>),
+        extent: Extent,
+        (_a_run_goes_on_in_any_case, check): (bool, bool),
+    ) -> PyResult<Bound<'py, Covers>> {
+        Sut::must_measure(slf)?;
+        let set = |targets: &Bound<'py, PyAny>| {
+            let targets = targets.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+            PySet::new(slf.py(), targets).map(Bound::unbind)
+        };
+        let covers = Covers {
+            sut: slf.clone().unbind(),
+            statements: set(statements)?,
+            branches: set(branches)?,
+            extent,
+            check,
+        };
+        Bound::new(slf.py(), covers)
+    }
+}

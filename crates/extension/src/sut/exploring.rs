@@ -1,0 +1,284 @@
+//! All that can be done from here, up to some number of steps.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PySet};
+use testwright_core::explore::{
+    ExploreWatcher, Explorer, Failures, GoingBack, Order, Plan, Reach, StateId, Transition,
+};
+use testwright_core::{ActionId, Catalog, Error, Outcome, Random, Snapshot, Step, System};
+
+use super::Sut;
+use super::settings::{print, truth};
+use crate::lent::Raised;
+
+#[pymethods]
+impl Sut {
+    /// Tries everything that can be done from the current state, up to `depth` steps, depth first; false if it was
+    /// stopped. Afterwards the system is where it was, or where it was stopped.
+    ///
+    /// `stop_fail` stops at the first failure, `stop_cover` at the first test that touches something new. Tests that
+    /// fail are appended to the list `gather_fail`, tests that touch something new to `gather_cover`. `visited`
+    /// remembers states, so that each is visited once: a dictionary or set of their `repr`, or a list of them.
+    /// `reverse` begins with the last action of the harness.
+    #[pyo3(signature = (depth, check_prop = true, stop_fail = true, stop_cover = false, gather_fail = None, gather_cover = None, verbose = false, reverse = false, visited = None))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "TSTL has them all, most are by name"
+    )]
+    fn explore_from_here<'py>(
+        slf: &Bound<'py, Sut>,
+        depth: usize,
+        check_prop: bool,
+        stop_fail: bool,
+        stop_cover: bool,
+        gather_fail: Option<Bound<'py, PyList>>,
+        gather_cover: Option<Bound<'py, PyList>>,
+        #[pyo3(from_py_with = truth)] verbose: bool,
+        reverse: bool,
+        visited: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<bool> {
+        let start = slf.call_method0("state")?;
+        let mut here = FromHere {
+            sut: slf,
+            catalog: Arc::clone(&Sut::look_at(slf)?.catalog),
+            start: start.clone(),
+            reverse,
+            raised: Raised::default(),
+        };
+        let mut watcher = Gathering {
+            failing: gather_fail,
+            covering: gather_cover,
+            visited: visited.map(Visited::new).transpose()?,
+            verbose,
+            is_known: false,
+            is_start: true,
+            measures: Sut::look_at(slf)?.measures(),
+        };
+        let plan = Plan {
+            order: Order::DepthFirst,
+            matching: None,
+            depth: Some(depth),
+            check: check_prop,
+            failures: match stop_fail {
+                true => Failures::First,
+                false => Failures::All,
+            },
+            most_tests: usize::from(stop_fail),
+            // A state is a copy where its values can be copied, else the test that leads there.
+            going_back: Some(GoingBack::ByCopy),
+            stop_at_goal: stop_cover,
+            ..Plan::default()
+        };
+        let found = Explorer::of(&mut here)
+            .with_copies()
+            .explore(&plan, &mut watcher);
+        let raised = std::mem::take(&mut here.raised);
+        if raised.0.is_some() {
+            return Err(raised.or(&"stopped"));
+        }
+        let found = found.map_err(|error| super::trouble(&error))?;
+        let complete = !matches!(found.reach, Reach::Partial { .. });
+        if complete {
+            slf.call_method1("backtrack", (start,))?;
+        }
+        Ok(complete)
+    }
+}
+
+/// A system whose initial state is the one that it is in, and that takes steps as a script does.
+struct FromHere<'a, 'py> {
+    sut: &'a Bound<'py, Sut>,
+    catalog: Arc<Catalog>,
+    start: Bound<'py, PyAny>,
+    reverse: bool,
+    raised: Raised,
+}
+
+impl<'py> FromHere<'_, 'py> {
+    /// Keeps what was raised, which ends the work.
+    fn kept<T>(&mut self, result: PyResult<T>) -> Result<T, Error> {
+        result.map_err(|error| self.raised.keep(error))
+    }
+
+    fn outcome(&mut self, passed: PyResult<bool>) -> Outcome {
+        let sut = self.sut;
+        let outcome = passed.and_then(|passed| {
+            let sut = Sut::look_at(sut)?;
+            Ok(match &sut.failure {
+                Some((failure, _)) if !passed => Outcome::Failed(Box::new(failure.clone())),
+                _ => Outcome::Passed,
+            })
+        });
+        self.kept(outcome).unwrap_or(Outcome::Interrupted)
+    }
+}
+
+impl System for FromHere<'_, '_> {
+    fn actions(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    fn reset(&mut self) -> Result<(), Error> {
+        let start = self.start.clone();
+        self.restore(&start.unbind())
+    }
+
+    fn is_enabled(&mut self, action: ActionId) -> bool {
+        Sut::is_enabled(self.sut, action).unwrap_or(false)
+    }
+
+    fn pick(&mut self, random: &mut Random) -> Option<ActionId> {
+        Sut::pick(self.sut, random).ok().flatten()
+    }
+
+    fn step(&mut self, action: ActionId) -> Outcome {
+        let step = Sut::action(self.sut, Step::Act(action), None);
+        let passed = step.and_then(|step| Sut::take(self.sut, step.as_any()));
+        self.outcome(passed)
+    }
+
+    fn expected(&mut self) -> String {
+        Sut::with(self.sut, |system| system.expected()).unwrap_or_default()
+    }
+
+    fn check(&mut self) -> Outcome {
+        let passed = Sut::check(self.sut);
+        self.outcome(passed)
+    }
+
+    fn enabled(&mut self) -> Vec<ActionId> {
+        let mut ids = Sut::enabled_ids(self.sut).unwrap_or_default();
+        if self.reverse {
+            ids.reverse();
+        }
+        ids
+    }
+}
+
+impl Snapshot for FromHere<'_, '_> {
+    type State = Py<PyAny>;
+
+    fn snapshot(&mut self) -> Result<Py<PyAny>, Error> {
+        let state = self.sut.call_method0("state").map(Bound::unbind);
+        self.kept(state)
+    }
+
+    fn restore(&mut self, state: &Py<PyAny>) -> Result<(), Error> {
+        let restored = self.sut.call_method1("backtrack", (state,)).map(drop);
+        self.kept(restored)
+    }
+}
+
+/// States that were visited, as the script keeps them.
+enum Visited<'py> {
+    /// Compared one by one.
+    Listed(Bound<'py, PyList>),
+    /// By their `repr`.
+    Keyed(Bound<'py, PyAny>),
+}
+
+impl<'py> Visited<'py> {
+    fn new(visited: Bound<'py, PyAny>) -> PyResult<Visited<'py>> {
+        let keyed = visited.is_instance_of::<PyDict>() || visited.is_instance_of::<PySet>();
+        match visited.cast_into::<PyList>() {
+            Ok(list) => Ok(Visited::Listed(list)),
+            Err(other) if keyed => Ok(Visited::Keyed(other.into_inner())),
+            Err(_) => Err(PyTypeError::new_err(
+                "visited states are remembered in a dictionary, a set or a list: give an empty one",
+            )),
+        }
+    }
+
+    /// Whether a state was there before; if not, it is from now on.
+    fn knows(&self, state: &Bound<'py, PyAny>) -> PyResult<bool> {
+        let values: Vec<_> = state.try_iter()?.collect::<PyResult<_>>()?;
+        // How one came there is the last part.
+        let (_, values) = values.split_last().unwrap_or((state, &[]));
+        let values = PyList::new(state.py(), values)?;
+        match self {
+            Visited::Listed(list) => {
+                let known = list.contains(&values)?;
+                if !known {
+                    list.append(values)?;
+                }
+                Ok(known)
+            }
+            Visited::Keyed(keys) => {
+                let key = values.repr()?;
+                let known = keys.contains(&key)?;
+                match keys.cast::<PyDict>() {
+                    _ if known => {}
+                    Ok(dictionary) => dictionary.set_item(key, true)?,
+                    Err(_) => keys.call_method1("add", (key,)).map(drop)?,
+                }
+                Ok(known)
+            }
+        }
+    }
+}
+
+/// Looks after an exploration.
+struct Gathering<'py> {
+    failing: Option<Bound<'py, PyList>>,
+    covering: Option<Bound<'py, PyList>>,
+    visited: Option<Visited<'py>>,
+    verbose: bool,
+    measures: bool,
+    /// The state that was entered last was visited before.
+    is_known: bool,
+    /// It is the one in which the exploration began.
+    is_start: bool,
+}
+
+impl<'py> Gathering<'py> {
+    fn look(&self, sut: &Bound<'py, Sut>, failed: bool) -> PyResult<()> {
+        if self.verbose {
+            let test = Sut::look_at(sut)?.test(sut.py())?;
+            let last = test.len().checked_sub(1).map(|last| test.get_item(last));
+            if let Some(last) = last.transpose()? {
+                print(sut.py(), &format!("STEP {}: {}", test.len(), last.str()?))?;
+            }
+        }
+        if let Some(failing) = self.failing.as_ref().filter(|_| failed) {
+            failing.append(Sut::test_so_far(sut)?)?;
+        }
+        if let Some(covering) = &self.covering
+            && self.measures
+            && Sut::touched_anything_new(sut)?
+        {
+            covering.append(Sut::test_so_far(sut)?)?;
+        }
+        sut.py().check_signals()
+    }
+}
+
+impl<'a, 'py> ExploreWatcher<FromHere<'a, 'py>> for Gathering<'py> {
+    fn allows(&mut self, system: &mut FromHere<'a, 'py>, _action: ActionId) -> bool {
+        !self.is_known && system.raised.0.is_none()
+    }
+
+    fn is_goal(&mut self, system: &mut FromHere<'a, 'py>) -> bool {
+        let new = match self.measures && !self.is_start {
+            true => Sut::touched_anything_new(system.sut),
+            false => Ok(false),
+        };
+        system.kept(new).unwrap_or(true)
+    }
+
+    fn entered(&mut self, system: &mut FromHere<'a, 'py>, _state: StateId, depth: usize) {
+        self.is_start = depth == 0;
+        let Some(visited) = &self.visited else { return };
+        let state = system.sut.call_method0("state");
+        let known = state.and_then(|state| visited.knows(&state));
+        self.is_known = system.kept(known).unwrap_or(true);
+    }
+
+    fn took(&mut self, system: &mut FromHere<'a, 'py>, transition: &Transition) {
+        let looked = self.look(system.sut, transition.to.is_none());
+        // What is raised here is kept, and then nothing is allowed any more.
+        let _is_kept = system.kept(looked);
+    }
+}

@@ -1,0 +1,55 @@
+//! From a harness file to a living system.
+
+use std::path::PathBuf;
+
+use pyo3::exceptions::{PyFileNotFoundError, PyOSError};
+use pyo3::prelude::*;
+use testwright_python::{LoadError, Options, PythonSystem};
+
+use super::trouble;
+use crate::HarnessError;
+
+/// Brings a harness to life.
+pub(super) fn load<'py>(
+    python: Python<'py>,
+    path: &PathBuf,
+    options: &Options,
+) -> PyResult<PythonSystem<'py>> {
+    let bytes = std::fs::read(path).map_err(|error| {
+        let message = format!("cannot read the harness `{}`: {error}", path.display());
+        match error.kind() {
+            std::io::ErrorKind::NotFound => PyFileNotFoundError::new_err(message),
+            _ => PyOSError::new_err(message),
+        }
+    })?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let wrong =
+        |problems: &[_]| HarnessError::new_err(testwright_cli::rendered(path, &text, problems));
+    let (harness, problems) = testwright_lang::parse(&text);
+    let errors: Vec<_> = problems
+        .into_iter()
+        .filter(|problem| problem.severity == testwright_lang::Severity::Error)
+        .collect();
+    if !errors.is_empty() {
+        return Err(wrong(&errors));
+    }
+    PythonSystem::load(python.into(), path, &text, harness, options).map_err(|error| match error {
+        LoadError::Diagnostics(problems) => wrong(&problems),
+        LoadError::Failed(error) => trouble(&error),
+    })
+}
+
+/// What a word stands for.
+pub(super) fn one_of<T: Copy>(name: &str, word: &str, choices: &[(&str, T)]) -> PyResult<T> {
+    let found = choices.iter().find(|(choice, _)| *choice == word);
+    found.map(|(_, value)| *value).ok_or_else(|| {
+        let words: Vec<String> = choices
+            .iter()
+            .map(|(word, _)| format!("{word:?}"))
+            .collect();
+        pyo3::exceptions::PyValueError::new_err(format!(
+            "{name} must be one of {}, not {word:?}",
+            words.join(", ")
+        ))
+    })
+}

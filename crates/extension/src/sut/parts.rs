@@ -1,0 +1,153 @@
+//! Small tools that scripts build rewritings of their own from.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use testwright_core::{ActionId, Axis, Role, Step, shrink, text_distance};
+
+use super::Sut;
+use crate::action::Action;
+
+#[pymethods]
+impl Sut {
+    /// For each step of a test, by index, the names of the actions that could stand there: those that are enabled then,
+    /// or all that are switched on.
+    fn get_enabled<'py>(
+        slf: &Bound<'py, Sut>,
+        test: &Bound<'py, PyAny>,
+        check_enabled: bool,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let found = PyDict::new(slf.py());
+        Sut::restart(slf)?;
+        for (number, step) in test.try_iter()?.enumerate() {
+            let ids = match check_enabled {
+                true => Sut::enabled_ids(slf)?,
+                false => Sut::look_at(slf)?.actions_on().collect(),
+            };
+            let name = |id: ActionId| Sut::action(slf, Step::Act(id), None)?.get().name(slf.py());
+            let names: Vec<String> = ids.into_iter().map(name).collect::<PyResult<_>>()?;
+            found.set_item(number, names)?;
+            if check_enabled {
+                Sut::take(slf, &step?)?;
+            }
+        }
+        Ok(found)
+    }
+
+    /// How many steps of a test fill a slot that was filled before.
+    fn num_reassigns(slf: &Bound<'_, Sut>, test: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let test = Sut::core_test(slf, test)?;
+        Ok(shrink::reassigns(&Sut::look_at(slf)?.catalog, &test.steps))
+    }
+
+    /// How many characters have to be inserted, deleted or replaced to make one text of another.
+    #[staticmethod]
+    fn lev_dist(s1: &str, s2: &str) -> usize {
+        text_distance(s1, s2)
+    }
+
+    /// The action named `new` if this one is named `old`, else itself.
+    fn action_replace<'py>(
+        slf: &Bound<'py, Sut>,
+        action: &Bound<'py, PyAny>,
+        old: &str,
+        new: &str,
+    ) -> PyResult<Bound<'py, Action>> {
+        let action = Sut::own_action(slf, action)?;
+        let name = action.get().name(slf.py())?;
+        let is_meant = name.trim_end() == old.trim_end() || action.get().shown() == old.trim_end();
+        match is_meant {
+            true => Sut::action(slf, Sut::look_at(slf)?.playable_step(new)?, None),
+            false => Ok(action),
+        }
+    }
+
+    /// The action whose name is that of this one with `new` for `old`; a `KeyError` if there is none.
+    fn action_modify<'py>(
+        slf: &Bound<'py, Sut>,
+        action: &Bound<'py, PyAny>,
+        old: &str,
+        new: &str,
+    ) -> PyResult<Bound<'py, Action>> {
+        let name = Sut::own_action(slf, action)?.get().name(slf.py())?;
+        let step = Sut::look_at(slf)?.playable_step(&name.replace(old, new))?;
+        Sut::action(slf, step, None)
+    }
+
+    /// All ways to take some of these, none and all included, small ones first.
+    #[staticmethod]
+    fn powerset<'py>(python: Python<'py>, xs: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let tools = python.import("itertools")?;
+        let items = PyList::new(python, xs.try_iter()?.collect::<PyResult<Vec<_>>>()?)?;
+        let combinations = tools.getattr("combinations")?;
+        let sizes = (0..=items.len()).map(|size| combinations.call1((&items, size)));
+        let sizes = PyList::new(python, sizes.collect::<PyResult<Vec<_>>>()?)?;
+        tools
+            .getattr("chain")?
+            .call_method1("from_iterable", (sizes,))
+    }
+
+    /// Ways to give a step a fresh value: pairs of an action that fills one of its slots, out of nothing, and the step.
+    ///
+    /// `previous` are the steps before it, `replacements` has for their indices the names of what could stand there:
+    /// neither the last step nor what could stand for the last one that can be replaced is fresh.
+    fn fresh_simple_variants<'py>(
+        slf: &Bound<'py, Sut>,
+        name: &Bound<'py, PyAny>,
+        previous: &Bound<'py, PyAny>,
+        replacements: &Bound<'py, PyDict>,
+    ) -> PyResult<Vec<[Bound<'py, Action>; 2]>> {
+        let Some(step) = Sut::named_action(slf, name)? else {
+            return Ok(Vec::new());
+        };
+        let previous = Sut::core_test(slf, previous)?.steps;
+        let mut stale: Vec<Step> = previous.last().copied().into_iter().collect();
+        for index in (0..previous.len()).rev() {
+            let names: Vec<String> = match replacements.get_item(index)? {
+                Some(names) => names.extract()?,
+                None => Vec::new(),
+            };
+            if !names.is_empty() {
+                let steps = names
+                    .iter()
+                    .map(|name| Sut::look_at(slf)?.playable_step(name));
+                stale.extend(steps.collect::<PyResult<Vec<_>>>()?);
+                break;
+            }
+        }
+        let catalog = Arc::clone(&Sut::look_at(slf)?.catalog);
+        let used = catalog.slots(step).into_iter();
+        let used: Vec<_> = used
+            .filter(|(_, _, role)| *role != Role::Definition)
+            .collect();
+        let out_of_nothing = |action: &ActionId| {
+            let template = &catalog.templates()[catalog.template_of(*action).0];
+            let slots = template.axes.iter();
+            slots
+                .filter(|axis| matches!(axis, Axis::Slot { .. }))
+                .count()
+                == 1
+        };
+        let fills = |action: &ActionId| match catalog.slots(*action).as_slice() {
+            [(pool, slot, Role::Definition)] => used
+                .iter()
+                .any(|(used, index, _)| (used, index) == (pool, slot)),
+            _ => false,
+        };
+        let fresh = (0..catalog.len())
+            .map(ActionId)
+            .filter(|action| out_of_nothing(action) && fills(action))
+            .filter(|action| !stale.contains(&Step::Act(*action)));
+        let pair = |action| {
+            Ok([
+                Sut::action(slf, Step::Act(action), None)?,
+                Sut::action(slf, Step::Act(step), None)?,
+            ])
+        };
+        fresh.map(pair).collect()
+    }
+
+    /// For scripts that empty TSTL's memory of tests that it has normalized; here nothing is remembered in between.
+    fn clear_normalization_cache(&self) {}
+}

@@ -1,0 +1,197 @@
+//! Tests made simple, told what else they could be, and the single rules that do it.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use testwright_core::shrink::{Generalization, GeneralizeOptions, NormalizeOptions, Rule, Speed};
+use testwright_core::{Step, Test};
+
+use super::Sut;
+use super::loading::one_of;
+use super::reducing::Asking;
+use super::settings::{print, truth};
+
+/// How many tests are collected that are as good as one.
+const MOST_COLLECTED: usize = 100_000;
+
+#[pymethods]
+impl Sut {
+    /// Rewrites a test into a simple one that others would come to as well, and that still satisfies a predicate.
+    ///
+    /// `speed` is `"FAST"`, `"SLOW"` or, for replacements of at most three characters, `"VERYFAST"`; `dist_limit` sets
+    /// another such limit. `no_reassigns` prefers tests that fill no slot twice.
+    #[pyo3(signature = (test, pred, prune_guards = true, keep_last = false, verbose = false, speed = "FAST", check_enabled = false, dist_limit = None, reorder = true, no_reassigns = false, use_cache = true, try_fast = true))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "TSTL has them all, most are by name"
+    )]
+    fn normalize<'py>(
+        slf: &Bound<'py, Sut>,
+        test: &Bound<'py, PyAny>,
+        pred: &Bound<'py, PyAny>,
+        prune_guards: bool,
+        keep_last: bool,
+        #[pyo3(from_py_with = truth)] verbose: bool,
+        speed: &str,
+        check_enabled: bool,
+        dist_limit: Option<usize>,
+        reorder: bool,
+        no_reassigns: bool,
+        use_cache: bool,
+        try_fast: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let _make_no_difference = (prune_guards, check_enabled, reorder, use_cache);
+        let test = Sut::core_test(slf, test)?;
+        let options = NormalizeOptions {
+            speed: speed_of(speed),
+            no_reassigns,
+            furthest: dist_limit.or(speed.starts_with("VERYFAST").then_some(3)),
+        };
+        let asking = Asking {
+            keep_last,
+            classic: !try_fast,
+            verbose,
+            ..Asking::default()
+        };
+        let shrunk = Sut::shrink_if_good(slf, pred, &asking, |shrinker| {
+            shrinker.normalize(&test, &options)
+        })?;
+        Sut::python_test(slf, &shrunk.map_or(test, |shrunk| shrunk.test))
+    }
+
+    /// Prints a test with comments that say what else could stand there, and returns that text.
+    ///
+    /// With `return_collect` it returns a triple: whether one of the `targets` was found among the tests that are as
+    /// good, which one, and a dictionary of all of these; tests are written as `capture_replay` does. With a `depth`,
+    /// those that are as good as these are added, and so on.
+    #[pyo3(signature = (test, pred, prune_guards = true, keep_last = false, verbose = false, check_enabled = false, dist_limit = None, return_collect = false, collected = None, depth = 0, silent = false, targets = None, fresh = true, speed = "FAST"))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "TSTL has them all, most are by name"
+    )]
+    fn generalize<'py>(
+        slf: &Bound<'py, Sut>,
+        test: &Bound<'py, PyAny>,
+        pred: &Bound<'py, PyAny>,
+        prune_guards: bool,
+        keep_last: bool,
+        #[pyo3(from_py_with = truth)] verbose: bool,
+        check_enabled: bool,
+        dist_limit: Option<usize>,
+        return_collect: bool,
+        collected: Option<Bound<'py, PyAny>>,
+        depth: usize,
+        silent: bool,
+        targets: Option<Bound<'py, PyAny>>,
+        fresh: bool,
+        speed: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let _make_no_difference = (prune_guards, verbose, check_enabled, dist_limit);
+        let test = Sut::core_test(slf, test)?;
+        let options = GeneralizeOptions {
+            speed: speed_of(speed),
+            fresh,
+        };
+        let asking = Asking {
+            keep_last,
+            ..Asking::default()
+        };
+        let found = Sut::shrink_if_good(slf, pred, &asking, |shrinker| {
+            let first = shrinker.generalize(&test, &options)?;
+            let mut cloud: Vec<Test> = Vec::new();
+            let mut known = HashSet::new();
+            let mut newest = match return_collect {
+                true => first.equivalents(MOST_COLLECTED),
+                false => Vec::new(),
+            };
+            for level in 0..=depth {
+                newest.retain(|test| known.insert(test.steps.clone()));
+                let mut next = Vec::new();
+                for test in newest.iter().filter(|_| level < depth) {
+                    let further = shrinker.generalize(test, &options)?;
+                    next.extend(further.equivalents(MOST_COLLECTED));
+                }
+                cloud.append(&mut newest);
+                newest = next;
+            }
+            Ok((first, cloud))
+        })?;
+        let (first, cloud) = found.unwrap_or_else(|| (Generalization::of(&test), Vec::new()));
+        let catalog = Arc::clone(&Sut::look_at(slf)?.catalog);
+        let text = first.show(&|step| match step {
+            Step::Act(action) => catalog.text(action),
+            Step::Restart => String::from("<<RESTART>>"),
+        });
+        if !silent {
+            print(slf.py(), text.trim_end())?;
+        }
+        if !return_collect {
+            return Ok(text.into_pyobject(slf.py())?.into_any());
+        }
+        let all = PyDict::new(slf.py());
+        if let Some(collected) = collected {
+            for known in collected.try_iter()? {
+                all.set_item(known?, true)?;
+            }
+        }
+        for test in cloud {
+            let test = Sut::python_test(slf, &test)?;
+            let written = slf.call_method1("capture_replay", (test,))?;
+            all.set_item(&written, true)?;
+            if let Some(targets) = &targets
+                && targets.contains(&written)?
+            {
+                return Ok((true, written, all).into_pyobject(slf.py())?.into_any());
+            }
+        }
+        Ok((false, slf.py().None(), all)
+            .into_pyobject(slf.py())?
+            .into_any())
+    }
+
+    /// Lets a single rule of normalization rewrite a test: whether it could, and the test then.
+    ///
+    /// The rules are `"NoReassigns"`, `"SimplifyAll"`, `"ReplacePool"`, `"SimplifySingle"`, `"SwapPool"`, `"SwapAction"`
+    /// and `"ReduceAction"`.
+    #[pyo3(signature = (rule, test, pred, keep_last = false, dist_limit = None))]
+    fn apply_rule<'py>(
+        slf: &Bound<'py, Sut>,
+        rule: &str,
+        test: &Bound<'py, PyAny>,
+        pred: &Bound<'py, PyAny>,
+        keep_last: bool,
+        dist_limit: Option<usize>,
+    ) -> PyResult<(bool, Bound<'py, PyList>)> {
+        let names = Rule::ALL.map(|rule| (format!("{rule:?}"), rule));
+        let names: Vec<_> = names
+            .iter()
+            .map(|(name, rule)| (name.as_str(), *rule))
+            .collect();
+        let rule = one_of("rule", rule, &names)?;
+        let test = Sut::core_test(slf, test)?;
+        let options = NormalizeOptions {
+            speed: Speed::Thorough,
+            no_reassigns: rule == Rule::NoReassigns,
+            furthest: dist_limit,
+        };
+        let asking = Asking {
+            keep_last,
+            ..Asking::default()
+        };
+        let shrunk = Sut::shrink(slf, pred, &asking, |shrinker| {
+            shrinker.apply(rule, &test, &options)
+        })?;
+        let changed = shrunk.is_some();
+        let test = shrunk.map_or(test, |shrunk| shrunk.test);
+        Ok((changed, Sut::python_test(slf, &test)?))
+    }
+}
+
+fn speed_of(word: &str) -> Speed {
+    match word {
+        "SLOW" | "THOROUGH" | "thorough" => Speed::Thorough,
+        _ => Speed::Fast,
+    }
+}

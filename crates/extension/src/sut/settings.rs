@@ -1,0 +1,212 @@
+//! What a system says while it works, and how it is put back.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use testwright_core::ActionId;
+use testwright_python::SlotValue;
+
+use super::Sut;
+
+/// What a step says about itself.
+pub(super) struct Talk {
+    /// Each step is told of, with the values of the slots that it names.
+    pub(super) on: bool,
+    /// Those of opaque pools, too.
+    opaque: bool,
+}
+
+impl Default for Talk {
+    fn default() -> Talk {
+        Talk {
+            on: false,
+            opaque: true,
+        }
+    }
+}
+
+#[pymethods]
+impl Sut {
+    /// Whether each step prints what it does, and the values before and after it of the slots that it names.
+    fn verbose(&mut self, on: bool) {
+        self.talk.on = on;
+    }
+
+    /// Whether that goes for the values of `OPAQUE` pools, too; at first it does.
+    fn verbose_opaque(&mut self, on: bool) {
+        self.talk.opaque = on;
+    }
+
+    /// Sets the level up to which `log:` lines speak: a number, `"All"`, or `None`.
+    fn set_log(slf: &Bound<'_, Sut>, level: &Bound<'_, PyAny>) -> PyResult<()> {
+        let level = match level.extract::<String>() {
+            _ if level.is_none() => None,
+            Ok(word) if word.eq_ignore_ascii_case("all") => Some(i64::MAX),
+            Ok(word) => {
+                return Err(PyValueError::new_err(format!(
+                    "a log level is a number, \"All\" or None, not {word:?}"
+                )));
+            }
+            Err(_) => Some(level.extract().map_err(|_| {
+                PyTypeError::new_err("a log level is a number, \"All\" or None for silence")
+            })?),
+        };
+        Sut::with(slf, |system| system.set_log(level))
+    }
+
+    /// Lets all `log:` lines speak.
+    fn log_all(slf: &Bound<'_, Sut>) -> PyResult<()> {
+        Sut::with(slf, |system| system.set_log(Some(i64::MAX)))
+    }
+
+    /// Silences all `log:` lines.
+    fn log_off(slf: &Bound<'_, Sut>) -> PyResult<()> {
+        Sut::with(slf, |system| system.set_log(None))
+    }
+
+    /// Has a function called with action, code, value and whether it is after the step, instead of printing what a
+    /// `log:` line says; `None` prints again. It is called in the middle of a step, so it cannot use this object.
+    fn set_log_action<'py>(slf: &Bound<'py, Sut>, f: Option<Bound<'py, PyAny>>) -> PyResult<()> {
+        if let Some(f) = &f
+            && !f.is_callable()
+        {
+            return Err(PyTypeError::new_err(
+                "a log action is a function of action, code, value and whether it is after the step, or None",
+            ));
+        }
+        Sut::with(slf, |system| system.set_log_listener(f))
+    }
+
+    /// Prints what a `log:` line says, the way it is printed without a log action.
+    #[staticmethod]
+    fn log_print(
+        python: Python<'_>,
+        name: &str,
+        code: &str,
+        value: &Bound<'_, PyAny>,
+        after: bool,
+    ) -> PyResult<()> {
+        let word = if after { "POST LOG" } else { "LOG" };
+        let words = format!("[ {word} {}  :  {code}] {}", name.trim_end(), value.str()?);
+        print(python, &words)
+    }
+
+    /// Whether a restart runs the imported modules again.
+    fn set_reload(slf: &Bound<'_, Sut>, on: bool) -> PyResult<()> {
+        Sut::with(slf, |system| system.set_reset_modules(on))?
+    }
+
+    /// Whether `safely` refuses actions that are not enabled, with a warning.
+    fn set_debug_safely_mode(&mut self, on: bool) {
+        self.asks_first = on;
+    }
+
+    /// For scripts that choose between listing and drawing enabled actions; here drawing is as good as listing.
+    fn set_enumerate_enabled(&self, b: bool) {
+        let _makes_no_difference = b;
+    }
+
+    /// For scripts that let TSTL track what could be enabled; here that is always known.
+    fn set_use_dependencies(&self, b: bool) {
+        let _makes_no_difference = b;
+    }
+
+    /// For scripts that choose how TSTL tracks what could be enabled; here that is always known.
+    fn set_action_approximation(&self, b: bool) {
+        let _makes_no_difference = b;
+    }
+
+    /// For scripts that set it; it has no effect, nor has it in TSTL.
+    fn set_fast_pool_states(&self, b: bool) {
+        let _makes_no_difference = b;
+    }
+}
+
+impl Sut {
+    fn told_values(slf: &Bound<'_, Sut>, action: ActionId) -> PyResult<Vec<SlotValue>> {
+        let opaque = Sut::look_at(slf)?.talk.opaque;
+        let mut values = Sut::with(slf, |system| system.values(action))?;
+        values.retain(|value| opaque || !value.opaque);
+        Ok(values)
+    }
+
+    /// Tells of a step that is about to be taken; returns the values before it.
+    pub(super) fn announce(slf: &Bound<'_, Sut>, action: ActionId) -> PyResult<Vec<SlotValue>> {
+        let values = Sut::told_values(slf, action)?;
+        let text = Sut::look_at(slf)?.catalog.text(action);
+        let mut words = vec![format!("ACTION: {text}")];
+        words.extend(values.iter().map(shown));
+        print(slf.py(), &words.join("\n"))?;
+        Ok(values)
+    }
+
+    /// Tells what a step has come to.
+    pub(super) fn tell(
+        slf: &Bound<'_, Sut>,
+        action: ActionId,
+        before: &[SlotValue],
+        passed: bool,
+    ) -> PyResult<()> {
+        let mut words = Vec::new();
+        for value in Sut::told_values(slf, action)? {
+            let same = |before: &SlotValue| before.name == value.name && before.text == value.text;
+            if !before.iter().any(same) {
+                words.push(format!("=> {}", shown(&value)));
+            }
+        }
+        let python = slf.py();
+        let expected = Sut::with(slf, |system| system.last_expected())?;
+        let warned = Sut::look_at(slf)?.warning(python);
+        let failed = (!passed).then(|| {
+            let error = Sut::look_at(slf)?.error(python);
+            Ok::<_, PyErr>(error.into_value(python).into_any())
+        });
+        let raised = [
+            ("RAISED EXPECTED EXCEPTION", expected),
+            (
+                "RAISED WARNING EXCEPTION",
+                warned.map(|it| it.into_bound(python)),
+            ),
+            (
+                "RAISED EXCEPTION",
+                failed.transpose()?.map(|it| it.into_bound(python)),
+            ),
+        ];
+        for (what, exception) in raised {
+            if let Some(exception) = exception {
+                words.push(format!(
+                    "{what}: {} {}",
+                    exception.get_type().str()?,
+                    exception.str()?
+                ));
+            }
+        }
+        let (reference, raised) = Sut::with(slf, |system| {
+            let text = system.reference_text(action);
+            (text, system.last_raised_by_reference())
+        })?;
+        if let Some(reference) = reference.filter(|_| passed) {
+            words.push(format!("REFERENCE ACTION: {reference}"));
+            if let Some(exception) = raised {
+                let (kind, text) = (exception.get_type().str()?, exception.str()?);
+                words.push(format!("REFERENCE ACTION RAISED EXCEPTION: {kind} {text}"));
+            }
+        }
+        words.push("=".repeat(50));
+        print(python, &words.join("\n"))
+    }
+}
+
+fn shown(value: &SlotValue) -> String {
+    format!("{} = {} : {}", value.name, value.text, value.type_name)
+}
+
+/// Prints as a script does.
+pub(super) fn print(python: Python<'_>, words: &str) -> PyResult<()> {
+    let print = python.import("builtins")?.getattr("print")?;
+    print.call1((words,)).map(drop)
+}
+
+/// Whether a value counts as true: scripts for TSTL say `verbose="VERY"`, too.
+pub(super) fn truth(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    value.is_truthy()
+}

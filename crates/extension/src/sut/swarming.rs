@@ -1,0 +1,201 @@
+//! Swarm testing: which lines of the harness a test may use, and how likely each is.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use testwright_core::generate::ClassTable;
+use testwright_core::generate::swarm::{Configuration, Inclusion, SwarmOptions};
+use testwright_core::{Classes, Random};
+
+use super::Sut;
+use super::choosing::stream;
+
+/// Probabilities with their classes, as scripts hand them around.
+pub(super) type Probabilities = Vec<(f64, String)>;
+
+#[pymethods]
+impl Sut {
+    /// Leaves some lines of the harness out, at random: each is in with probability `p`, and so is what it needs.
+    ///
+    /// `class_prob` has a probability of its own for each class, or `file` is one that `write_prob_file` wrote; classes
+    /// that neither names are in with probability `p`. Lines with `#ESSENTIAL` are always in. `no_dependencies` leaves
+    /// out what others need, `force_parent` puts in some use of what others make.
+    #[pyo3(signature = (rgen = None, p = 0.5, file = None, class_prob = None, no_dependencies = false, force_parent = true))]
+    fn standard_swarm(
+        slf: &Bound<'_, Sut>,
+        rgen: Option<&Bound<'_, PyAny>>,
+        p: f64,
+        file: Option<PathBuf>,
+        class_prob: Option<BTreeMap<String, f64>>,
+        no_dependencies: bool,
+        force_parent: bool,
+    ) -> PyResult<()> {
+        let mut random = stream(slf.py(), rgen)?;
+        let options = SwarmOptions {
+            inclusion: Sut::look_at(slf)?.inclusion(p, file, class_prob)?,
+            dependencies: !no_dependencies,
+            force_parent,
+            ..SwarmOptions::default()
+        };
+        Sut::swarm(slf, &options, &mut random)
+    }
+
+    /// The classes that the last swarm has left in, or `None` if all are.
+    fn swarm_config(&self) -> Option<Vec<String>> {
+        let classes = self.swarm.as_ref()?.classes().iter();
+        Some(
+            classes
+                .map(|class| self.classes.text(*class).to_owned())
+                .collect(),
+        )
+    }
+
+    /// Probabilities for `random_enabled_class_probs` in which no line is left out: those that a swarm would have let in
+    /// share `high_prob`, the others the rest.
+    #[pyo3(signature = (rgen = None, p = 0.5, file = None, high_prob = 0.9, no_dependencies = false, force_parent = true))]
+    fn high_low_swarm(
+        slf: &Bound<'_, Sut>,
+        rgen: Option<&Bound<'_, PyAny>>,
+        p: f64,
+        file: Option<PathBuf>,
+        high_prob: f64,
+        no_dependencies: bool,
+        force_parent: bool,
+    ) -> PyResult<Probabilities> {
+        let mut random = stream(slf.py(), rgen)?;
+        let high_prob = probability("high_prob", high_prob)?;
+        let sut = Sut::look_at(slf)?;
+        let options = SwarmOptions {
+            inclusion: sut.inclusion(p, file, None)?,
+            dependencies: !no_dependencies,
+            force_parent,
+            ..SwarmOptions::default()
+        };
+        let configuration = Configuration::draw(&sut.classes, &options, &mut random);
+        Ok(sut.high_and_low(&configuration, high_prob))
+    }
+
+    /// The same, where it makes no difference which lines need each other.
+    #[pyo3(signature = (rgen = None, p = 0.5, file = None, high_prob = 0.9))]
+    fn high_low_class_probs(
+        slf: &Bound<'_, Sut>,
+        rgen: Option<&Bound<'_, PyAny>>,
+        p: f64,
+        file: Option<PathBuf>,
+        high_prob: f64,
+    ) -> PyResult<Probabilities> {
+        Sut::high_low_swarm(slf, rgen, p, file, high_prob, true, false)
+    }
+
+    /// Reads a file with a number for each class, a line each: a dictionary, or with `return_list` a list of pairs of
+    /// number and class.
+    #[pyo3(signature = (file, return_list = false))]
+    fn read_prob_file<'py>(
+        &self,
+        python: Python<'py>,
+        file: PathBuf,
+        return_list: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let table = self.table_in(&file)?;
+        let text = |class| self.classes.text(class).to_owned();
+        let pairs = table.iter().map(|(class, number)| (text(class), number));
+        match return_list {
+            false => {
+                let numbers: BTreeMap<String, f64> = pairs.collect();
+                Ok(numbers.into_pyobject(python)?.into_any())
+            }
+            true => {
+                let numbers: Probabilities = pairs.map(|(text, number)| (number, text)).collect();
+                Ok(numbers.into_pyobject(python)?.into_any())
+            }
+        }
+    }
+
+    /// Writes a dictionary from class to number to a file that `read_prob_file` and the command's `--probabilities` read.
+    fn write_prob_file(&self, file: PathBuf, probs: BTreeMap<String, f64>) -> PyResult<()> {
+        let table = table_of(&self.classes, &probs)?;
+        std::fs::write(&file, table.write(&self.classes)).map_err(|error| {
+            PyOSError::new_err(format!("cannot write `{}`: {error}", file.display()))
+        })
+    }
+}
+
+impl Sut {
+    /// Makes a configuration, and leaves out what is not in it.
+    pub(super) fn swarm(
+        slf: &Bound<'_, Sut>,
+        options: &SwarmOptions,
+        random: &mut Random,
+    ) -> PyResult<()> {
+        let mut sut = Sut::take_hold(slf)?;
+        let configuration = Configuration::draw(&sut.classes, options, random);
+        sut.enable_all();
+        sut.chosen = Some(configuration.templates().clone());
+        sut.swarm = Some(configuration);
+        Ok(())
+    }
+
+    fn inclusion(
+        &self,
+        p: f64,
+        file: Option<PathBuf>,
+        class_prob: Option<BTreeMap<String, f64>>,
+    ) -> PyResult<Inclusion> {
+        let p = probability("P", p)?;
+        let table = match (file, class_prob) {
+            (Some(file), _) => self.table_in(&file)?,
+            (None, Some(probabilities)) => table_of(&self.classes, &probabilities)?,
+            (None, None) => return Ok(Inclusion::Same(p)),
+        };
+        Ok(Inclusion::Table(table, p))
+    }
+
+    fn high_and_low(&self, configuration: &Configuration, high: f64) -> Probabilities {
+        let weights = configuration.weights(&self.classes, high);
+        let texts = self
+            .classes
+            .iter()
+            .map(|class| self.classes.text(class).to_owned());
+        weights.into_iter().zip(texts).collect()
+    }
+
+    fn table_in(&self, file: &PathBuf) -> PyResult<ClassTable> {
+        let text = std::fs::read_to_string(file).map_err(|error| {
+            PyOSError::new_err(format!("cannot read `{}`: {error}", file.display()))
+        })?;
+        let (table, problems) = ClassTable::read(&self.classes, &text);
+        match problems.first() {
+            None => Ok(table),
+            Some(problem) => Err(PyValueError::new_err(format!(
+                "{}, {problem} (a line is a class, %%%% and a number)",
+                file.display()
+            ))),
+        }
+    }
+}
+
+fn table_of(classes: &Classes, numbers: &BTreeMap<String, f64>) -> PyResult<ClassTable> {
+    let number = |(text, number): (&String, &f64)| {
+        let class = super::choosing::class_of(classes, text)?;
+        if !number.is_finite() || *number < 0.0 {
+            let message = format!(
+                "`{}` is to have a number from 0 upwards, not {number}",
+                text.trim()
+            );
+            return Err(PyValueError::new_err(message));
+        }
+        Ok((class, *number))
+    };
+    numbers.iter().map(number).collect()
+}
+
+fn probability(name: &str, number: f64) -> PyResult<f64> {
+    match (0.0..=1.0).contains(&number) {
+        true => Ok(number),
+        false => Err(PyValueError::new_err(format!(
+            "{name} is a probability, a number from 0 to 1, not {number}"
+        ))),
+    }
+}
