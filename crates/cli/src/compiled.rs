@@ -104,12 +104,11 @@ impl Compiled {
         let class = after("class ")?.split('(').next()?.to_owned();
         let inside = text.split_once(SETTINGS)?.1.split_once('}')?.0;
         let setting = |name: &str| {
-            let found = inside.lines().find_map(|line| {
+            inside.lines().find_map(|line| {
                 line.trim()
                     .strip_prefix(&format!("\"{name}\": "))?
                     .strip_suffix(',')
-            });
-            found
+            })
         };
         let agreement: String = serde_json::from_str(setting("reference_exceptions")?).ok()?;
         let agreement = AGREEMENTS.iter().find(|(name, _)| *name == agreement)?;

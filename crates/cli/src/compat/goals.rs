@@ -25,7 +25,7 @@ pub(super) fn fail<S: System + ?Sized>(like: Option<&Failure>) -> Box<dyn Goal<S
 
 /// To do something else when it is run again.
 pub(super) struct Differs {
-    /// Compare after each step, not only at the end.
+    /// Compare what can be done after each step, too, not only the states at the end.
     pub(super) each_step: bool,
     pub(super) tries: usize,
     /// Before the first run, and before each other one.
@@ -44,7 +44,9 @@ impl Differs {
         if self.each_step {
             let mut proceed = || !testwright_python::interrupted();
             let difference = check_determinism(system, test, self.tries, &options, &mut proceed)?;
-            return Ok(difference.is_some());
+            if difference.is_some() {
+                return Ok(true);
+            }
         }
         let mut run = |delay: Duration| -> Result<(Vec<Event>, Option<u128>), Error> {
             thread::sleep(delay);
@@ -155,6 +157,9 @@ impl Sandbox {
         system: &PythonSystem<'_>,
         test: &Test,
     ) -> Result<bool, Error> {
+        if test.is_empty() {
+            return Ok(false);
+        }
         test_file::save(system, test, &self.test)?;
         let achieved = match self.what {
             What::Fail => {

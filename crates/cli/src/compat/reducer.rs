@@ -7,19 +7,19 @@ use testwright_core::analyse::quick::Quick;
 use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::shrink::{
     Goal, Method, NormalizeOptions, ReduceError, ReduceOptions, SeveralOptions, Shrinker, Speed,
-    Touches, TouchesMore, alpha_convert,
+    alpha_convert,
 };
-use testwright_core::{Coverage, Covered, Error, Failure, System, Test};
+use testwright_core::{Coverage, Error, System, Test};
 use testwright_python::{Hook, Measured, Output, PythonSystem};
 
-use super::goals::{self, Differs, FailsOften, Sandbox, What};
 use super::test_file::{self, TestFile};
 use super::{Calling, Ended, Tool, probability, seconds, words};
 use crate::compiled::Compiled;
 use crate::console::Console;
-use crate::coverage::FromFirstStep;
 use crate::files::Place;
 use crate::{Trouble, load};
+
+mod goal;
 
 /// Make a test shorter and simpler
 #[derive(clap::Parser)]
@@ -206,6 +206,10 @@ impl Tool for Reducer {
             "every step is tried until none can be left out, in whatever order",
         ),
         ("seed", "nothing is left to chance"),
+        (
+            "verbose",
+            "only what comes of it is said, not every step on the way",
+        ),
         ("quiet_sandbox", "processes of their own are always quiet"),
     ];
 
@@ -310,106 +314,6 @@ impl Reducer {
             self.say_lengths(console, &tests);
         }
         Ok(tests)
-    }
-
-    /// What the test must go on doing.
-    fn goal<'py>(
-        &self,
-        console: &mut Console<'_>,
-        system: &mut PythonSystem<'py>,
-        test: &Test,
-    ) -> Result<Box<dyn Goal<PythonSystem<'py>>>, Trouble> {
-        let check = !self.no_check;
-        if self.coverage || self.cover_more || self.decompose {
-            let covered = self.covered(console, system, test)?;
-            return Ok(match self.cover_more {
-                true => Box::new(TouchesMore(covered)),
-                false => Box::new(Touches(covered)),
-            });
-        }
-        if self.check_process_determinism {
-            return Ok(Box::new(Sandbox::new(What::Differ, check, self.timeout)?));
-        }
-        if self.check_determinism || self.check_step_determinism {
-            let first = self.determinism_delay0.unwrap_or_default();
-            return Ok(Box::new(Differs {
-                each_step: self.check_step_determinism,
-                tries: self.determinism_tries,
-                delays: [first, self.determinism_delay],
-                check,
-            }));
-        }
-        if self.sandbox {
-            return Ok(Box::new(Sandbox::new(What::Fail, check, self.timeout)?));
-        }
-        let like = match self.match_exception {
-            true => Some(self.failure(console, system, test)?),
-            false => None,
-        };
-        Ok(match self.probability {
-            None => goals::fail(like.as_ref()),
-            Some(probability) => Box::new(FailsOften {
-                like,
-                probability,
-                samples: self.samples,
-                replications: self.replications,
-                check,
-            }),
-        })
-    }
-
-    /// How the test fails now.
-    fn failure(
-        &self,
-        console: &mut Console<'_>,
-        system: &mut PythonSystem<'_>,
-        test: &Test,
-    ) -> Result<Failure, Trouble> {
-        console.say("EXECUTING TEST TO OBTAIN FAILURE FOR EXCEPTION MATCHING...");
-        let options = ReplayOptions {
-            check: !self.no_check,
-        };
-        let trace = replay(system, test, &options, &mut ())?;
-        let Some(failure) = trace.failure() else {
-            let error = Error::new("the test does not fail, so there is no exception to match")
-                .with_help("`tstl_replay TEST --verbose` shows what it does");
-            return Err(error.into());
-        };
-        words::say_error(console, &system.exception_tuple(&failure.message), failure);
-        Ok(failure.clone())
-    }
-
-    /// What the test covers.
-    fn covered(
-        &self,
-        console: &mut Console<'_>,
-        system: &mut PythonSystem<'_>,
-        test: &Test,
-    ) -> Result<Coverage, Trouble> {
-        if system.coverage().is_none() {
-            let error = Error::new("the harness was compiled without coverage")
-                .with_help("compile it again, without --noCover");
-            return Err(error.into());
-        }
-        console.say("EXECUTING TEST TO OBTAIN COVERAGE FOR CAUSE REDUCTION...");
-        let options = ReplayOptions {
-            check: !self.no_check,
-        };
-        let mut watcher = FromFirstStep::default();
-        replay(system, test, &options, &mut watcher)?;
-        if let Some(error) = watcher.trouble {
-            return Err(error.into());
-        }
-        let covered = system.touched();
-        if let Some(collector) = system.coverage() {
-            let statements = super::tally::statements_of(collector, covered.iter());
-            console.say(format_args!(
-                "PRESERVING {} BRANCHES AND {} STATEMENTS",
-                covered.len(),
-                statements.len()
-            ));
-        }
-        Ok(covered)
     }
 
     fn reductions<'py>(

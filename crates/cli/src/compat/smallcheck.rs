@@ -8,11 +8,8 @@ use testwright_core::explore::{
     ExploreWatcher, Explorer, Failures, GoingBack, Plan, Progress, StateId, Transition,
 };
 use testwright_core::replay::{ReplayOptions, replay};
-use testwright_core::{
-    ActionId, Catalog, Error, Failure, Fingerprint, Likeness, Outcome, Random, Snapshot, Step,
-    System, TemplateSet, Test,
-};
-use testwright_python::{Measured, Output, PythonState, PythonSystem};
+use testwright_core::{ActionId, Error, Failure, Likeness, Step, System, Test};
+use testwright_python::{Measured, Output, PythonSystem};
 
 use super::tally::Tally;
 use super::test_file::{self, TestFile};
@@ -21,6 +18,10 @@ use crate::compiled::Compiled;
 use crate::console::Console;
 use crate::files::Place;
 use crate::{Trouble, load};
+
+mod beginning;
+
+use beginning::Beginning;
 
 /// Try all tests up to a length
 #[derive(clap::Parser)]
@@ -349,78 +350,5 @@ impl<'py> ExploreWatcher<Beginning<'_, 'py>> for Looker<'_> {
             steps.push(Step::Act(transition.action));
             self.covering.push(steps);
         }
-    }
-}
-
-/// A system that begins where a test has led it.
-struct Beginning<'s, 'py> {
-    system: &'s mut PythonSystem<'py>,
-    start: &'s [Step],
-}
-
-impl System for Beginning<'_, '_> {
-    fn actions(&self) -> &Catalog {
-        self.system.actions()
-    }
-
-    fn reset(&mut self) -> Result<(), Error> {
-        self.system.reset()?;
-        for step in self.start {
-            match step {
-                Step::Restart => self.system.reset()?,
-                // Steps that fail are taken as well: the test leads to where it leads.
-                Step::Act(action) if self.system.is_enabled(*action) => {
-                    self.system.step(*action);
-                }
-                Step::Act(_) => {}
-            }
-        }
-        Ok(())
-    }
-
-    fn is_enabled(&mut self, action: ActionId) -> bool {
-        self.system.is_enabled(action)
-    }
-
-    fn pick(&mut self, random: &mut Random) -> Option<ActionId> {
-        self.system.pick(random)
-    }
-
-    fn pick_among(&mut self, templates: &TemplateSet, random: &mut Random) -> Option<ActionId> {
-        self.system.pick_among(templates, random)
-    }
-
-    fn step(&mut self, action: ActionId) -> Outcome {
-        self.system.step(action)
-    }
-
-    fn expected(&mut self) -> String {
-        self.system.expected()
-    }
-
-    fn check(&mut self) -> Outcome {
-        self.system.check()
-    }
-
-    fn enabled(&mut self) -> Vec<ActionId> {
-        self.system.enabled()
-    }
-}
-
-impl Snapshot for Beginning<'_, '_> {
-    type State = PythonState;
-
-    fn snapshot(&mut self) -> Result<PythonState, Error> {
-        self.system.snapshot()
-    }
-
-    fn restore(&mut self, state: &PythonState) -> Result<(), Error> {
-        self.system.restore(state)
-    }
-}
-
-impl Fingerprint for Beginning<'_, '_> {
-    fn fingerprint(&mut self, likeness: Likeness) -> Result<u128, Error> {
-        self.system.fingerprint(likeness)
     }
 }

@@ -76,7 +76,7 @@ pub(super) struct Observed<'s, 'py, 'c> {
     /// What the harness is called.
     name: &'s str,
     /// How many tests covered something new, and how many since then did not.
-    pub(super) with_new: u64,
+    with_new: u64,
     pub(super) without_new: u64,
     pulse: Pulse,
     /// When it was last told how it goes, in intervals since the beginning.
@@ -226,6 +226,17 @@ impl<'s, 'py, 'c> Observed<'s, 'py, 'c> {
         if intervals > self.told {
             self.told = intervals;
             self.say_status(true);
+        }
+    }
+
+    /// Counts a test by whether it was the first to cover something.
+    pub(super) fn count_new(&mut self, is_new: bool) {
+        match is_new {
+            true => {
+                self.with_new += 1;
+                self.without_new = 0;
+            }
+            false => self.without_new += 1,
         }
     }
 

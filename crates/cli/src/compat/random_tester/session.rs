@@ -13,11 +13,11 @@ use super::analyses::Analyses;
 use super::failures::Failures;
 use super::observed::Observed;
 use super::quick::QuickTests;
-use super::strategy;
+use super::strategy::{self, Chosen};
 use crate::Trouble;
 use crate::compat::Ended;
 use crate::compat::goals::{Differs, Sandbox, What};
-use crate::compat::test_file;
+use crate::compat::{test_file, words};
 use crate::console::Console;
 use crate::files::Place;
 use crate::pulse::Pulse;
@@ -70,8 +70,6 @@ pub(super) struct Session<'t> {
     pub(super) failures: Failures<'t>,
     pub(super) analyses: Analyses<'t>,
     quick: QuickTests<'t>,
-    /// How many tests in a row covered nothing new.
-    without_new: u64,
 }
 
 impl<'t> Session<'t> {
@@ -83,7 +81,6 @@ impl<'t> Session<'t> {
             failures: Failures::new(tool, places),
             analyses: Analyses::new(tool, places),
             quick: QuickTests::new(tool, places),
-            without_new: 0,
         }
     }
 
@@ -96,7 +93,7 @@ impl<'t> Session<'t> {
     ) -> Result<Ended, Trouble> {
         let mut observed =
             Observed::new(self.tool, self.places, name, console, system, cover_resets)?;
-        if system_is_blind(self.tool, &observed) {
+        if !self.tool.no_cover && observed.system.coverage().is_none() {
             let message = "coverage is not measured: the harness was compiled without, or this interpreter cannot";
             observed.console.tell(message);
         }
@@ -105,102 +102,114 @@ impl<'t> Session<'t> {
         if self.tool.verbose {
             observed.console.say("ABOUT TO START TESTING");
         }
-        let until = observed.started.checked_add(self.tool.timeout);
-        while u64::try_from(self.tool.max_tests).is_ok_and(|most| observed.tests < most)
-            || self.tool.max_tests < 0
-        {
-            if self.tool.verbose {
-                let number = observed.tests;
-                observed.console.say(format_args!("STARTING TEST {number}"));
-            }
-            observed.tests += 1;
-            let plan = Search {
-                seed: Random::for_part(self.seed, observed.tests).below(u64::MAX),
-                tests: Some(1),
-                length: self.tool.depth as usize,
-                check: !self.tool.no_check,
-            };
-            let mut looking = Looking {
-                until,
-                pulse: Pulse::new(),
-                is_late: false,
-                found: None,
-            };
-            let summary = search_with(&mut observed, &mut strategy.choosing, &plan, &mut looking);
-            let summary = match summary {
-                Err(_) if testwright_python::interrupted() => break,
-                summary => summary?,
-            };
-            if let Some(error) = observed.trouble.take() {
-                return Err(error.into());
-            }
-            let length = observed.steps.len();
-            if summary.progress.deadlocks > 0 || summary.progress.tests == 1 && length == 0 {
-                let console = &mut observed.console;
-                console.say("WARNING: DEADLOCK (NO ENABLED ACTIONS)");
-                console.say(format_args!(
-                    "TERMINATING TEST DUE TO NO ENABLED ACTIONS, AT LENGTH {length}"
-                ));
-            }
-            let test = observed.test();
-            let covered = observed.end_test();
-            let is_new = !observed.new.is_empty();
-            self.without_new = match is_new {
-                true => 0,
-                false => self.without_new + 1,
-            };
-            observed.with_new += u64::from(is_new);
-            observed.without_new = self.without_new;
-            if looking.is_late {
-                observed.console.say(format_args!(
-                    "STOPPING TEST DUE TO TIMEOUT, TERMINATED AT LENGTH {length}"
-                ));
-            }
-            let failed = looking.found.is_some();
-            if let Some(covered) = &covered {
-                self.analyses.note(&mut observed, &test, covered, failed);
-                self.analyses
-                    .note_swarm(&observed, strategy.swarm.as_ref(), covered);
-            }
-            if let Some((found, tuple)) = looking.found.take() {
-                let covered = self.failures.take_in(&mut observed, found, tuple)?;
-                if let Some(covered) = covered {
-                    self.analyses.note_failure(&observed, &covered);
-                }
-                if !self.tool.multiple {
-                    observed.console.say("STOPPING TESTING DUE TO FAILED TEST");
-                }
-            }
-            if self.tool.quick_tests && is_new && !test.is_empty() {
-                self.quick.save(&mut observed, &test)?;
-            }
-            if let Some(hit) = self.analyses.hit.take() {
-                self.failures.take_in_hit(&mut observed, &test, hit)?;
-                break;
-            }
-            self.say_progress(&mut observed);
-            if self.failures.count > 0 && !self.tool.multiple {
-                break;
-            }
-            if testwright_python::interrupted() {
-                break;
-            }
-            if !failed && !summary.stopped && self.is_different(&mut observed, &test)? {
-                break;
-            }
-            if length == 0 && !summary.stopped && self.tool.depth > 0 {
-                observed
-                    .console
-                    .say("STOPPING TESTING SINCE NO TEST CAN HAVE ANY STEP");
-                break;
-            }
-            if self.has_reason_to_stop(&mut observed, covered.as_ref(), looking.is_late) {
+        while u64::try_from(self.tool.max_tests).map_or(true, |most| observed.tests < most) {
+            let one = self.run_one(&mut observed, &mut strategy)?;
+            if one.is_break() || testwright_python::interrupted() {
                 break;
             }
         }
         testwright_python::never_mind();
         observed.system.flush();
         self.end(observed)
+    }
+
+    /// Makes one test and all that is to be made of it.
+    fn run_one<'s, 'py, 'c>(
+        &mut self,
+        observed: &mut Observed<'s, 'py, 'c>,
+        strategy: &mut Chosen<'s, 'py, 'c>,
+    ) -> Result<ControlFlow<()>, Trouble> {
+        if self.tool.verbose {
+            let number = observed.tests;
+            observed.console.say(format_args!("STARTING TEST {number}"));
+        }
+        observed.tests += 1;
+        let mut looking = Looking {
+            until: observed.started.checked_add(self.tool.timeout),
+            pulse: Pulse::new(),
+            is_late: false,
+            found: None,
+        };
+        let plan = self.plan(observed.tests);
+        let summary = match search_with(observed, &mut strategy.choosing, &plan, &mut looking) {
+            Err(_) if testwright_python::interrupted() => return Ok(ControlFlow::Break(())),
+            summary => summary?,
+        };
+        if let Some(error) = observed.trouble.take() {
+            return Err(error.into());
+        }
+        let Looking { is_late, found, .. } = looking;
+        let test = observed.test();
+        let is_empty = test.is_empty() && !summary.stopped;
+        if summary.progress.deadlocks > 0 || is_empty {
+            let message = "TERMINATING TEST DUE TO NO ENABLED ACTIONS, AT LENGTH";
+            observed
+                .console
+                .say("WARNING: DEADLOCK (NO ENABLED ACTIONS)");
+            observed
+                .console
+                .say(format_args!("{message} {}", test.len()));
+        }
+        if is_late {
+            let message = "STOPPING TEST DUE TO TIMEOUT, TERMINATED AT LENGTH";
+            observed
+                .console
+                .say(format_args!("{message} {}", test.len()));
+        }
+        let covered = observed.end_test();
+        let is_new = !observed.new.is_empty();
+        observed.count_new(is_new);
+        let failed = found.is_some();
+        if let Some(covered) = &covered {
+            self.analyses.note(observed, &test, covered, failed);
+            let swarm = strategy.swarm.as_ref();
+            self.analyses.note_swarm(observed, swarm, covered);
+        }
+        if let Some((found, tuple)) = found {
+            self.take_in(observed, found, tuple)?;
+        }
+        if self.tool.quick_tests && is_new && !test.is_empty() {
+            self.quick.save(observed, &test)?;
+        }
+        if let Some(hit) = self.analyses.hit.take() {
+            self.failures.take_in_hit(observed, &test, hit)?;
+            return Ok(ControlFlow::Break(()));
+        }
+        self.say_progress(observed);
+        let is_over = (self.failures.count > 0 && !self.tool.multiple)
+            || (!failed && !summary.stopped && self.is_different(observed, &test)?)
+            || self.has_reason_to_stop(observed, covered.as_ref(), is_late, is_empty);
+        Ok(match is_over {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        })
+    }
+
+    /// What a test is made with. Each has its own part of the seed.
+    fn plan(&self, number: u64) -> Search {
+        Search {
+            seed: Random::for_part(self.seed, number).below(u64::MAX),
+            tests: Some(1),
+            length: self.tool.depth as usize,
+            check: !self.tool.no_check,
+        }
+    }
+
+    fn take_in(
+        &mut self,
+        observed: &mut Observed<'_, '_, '_>,
+        found: Found,
+        tuple: String,
+    ) -> Result<(), Trouble> {
+        let covered = self.failures.take_in(observed, found, tuple)?;
+        if let Some(covered) = covered {
+            self.analyses.note_failure(observed, &covered);
+        }
+        if !self.tool.multiple {
+            let message = "STOPPING TESTING DUE TO FAILED TEST";
+            observed.console.say(message);
+        }
+        Ok(())
     }
 
     fn say_progress(&self, observed: &mut Observed<'_, '_, '_>) {
@@ -246,7 +255,7 @@ impl<'t> Session<'t> {
             what = "";
         }
         if is_different {
-            crate::compat::words::say_test(observed.console, observed.system.actions(), test);
+            words::say_test(observed.console, observed.system.actions(), test);
             observed.console.say(format_args!(
                 "TEST WAS NOT {what}DETERMINISTIC!  WRITING FAILURE AS ndfail.test"
             ));
@@ -261,6 +270,7 @@ impl<'t> Session<'t> {
         observed: &mut Observed<'_, '_, '_>,
         covered: Option<&Coverage>,
         is_late: bool,
+        is_empty: bool,
     ) -> bool {
         let tool = self.tool;
         let reached =
@@ -271,9 +281,9 @@ impl<'t> Session<'t> {
         }
         if tool
             .stop_when_no_coverage
-            .is_some_and(|most| self.without_new >= most)
+            .is_some_and(|most| observed.without_new >= most)
         {
-            let number = self.without_new;
+            let number = observed.without_new;
             reasons.push(format!(
                 "STOPPING TESTING DUE TO LACK OF NEW COVERAGE FOR {number} TESTS"
             ));
@@ -287,15 +297,14 @@ impl<'t> Session<'t> {
         if is_late {
             reasons.push("STOPPING TESTING DUE TO TIMEOUT".to_owned());
         }
+        if is_empty && tool.depth > 0 {
+            reasons.push("STOPPING TESTING SINCE NOTHING CAN BE DONE AT THE START".to_owned());
+        }
         if let Some(reason) = reasons.first() {
             observed.console.say(reason);
         }
         !reasons.is_empty()
     }
-}
-
-fn system_is_blind(tool: &RandomTester, observed: &Observed<'_, '_, '_>) -> bool {
-    !tool.no_cover && observed.system.coverage().is_none()
 }
 
 /// Looks after one test: the clock, Ctrl-C, and what is found.
