@@ -127,7 +127,11 @@ impl Narration {
             let raised = exception(raised);
             console.say(format_args!("RAISED EXPECTED EXCEPTION: {raised}"));
         }
-        if let Event::Failed(_, failure) = event {
+        let failure = match event {
+            Event::Failed(_, failure) => Some(failure).filter(|failure| !is_of_check(failure)),
+            _ => None,
+        };
+        if let Some(failure) = failure {
             let raised = exception(&failure.message);
             console.say(format_args!("RAISED EXCEPTION: {raised}"));
         }
@@ -139,7 +143,7 @@ impl Narration {
                 console.say(format_args!("=> {}", described(&value)));
             }
         }
-        if !matches!(event, Event::Failed(..)) {
+        if failure.is_none() {
             console.say("=".repeat(50));
         }
     }
