@@ -23,6 +23,8 @@ mod run;
 mod standalone;
 mod triage;
 
+pub(crate) use run::draw_seed;
+
 /// Generates tests for Python code from small harnesses, and reduces what fails.
 ///
 /// A harness (a `.tstl` file) names values to keep in pools and the actions that use them. Testwright
@@ -69,6 +71,7 @@ pub(crate) enum Command {
     Standalone(standalone::Standalone),
     Compile(compile::Compile),
     Cover(cover::Cover),
+    Compat(crate::compat::Compat),
 }
 
 impl Command {
@@ -90,6 +93,7 @@ impl Command {
             Command::Standalone(standalone) => standalone.run(console),
             Command::Compile(compile) => compile.run(console),
             Command::Cover(cover) => cover.run(console),
+            Command::Compat(compat) => compat.run(console),
         }
     }
 }

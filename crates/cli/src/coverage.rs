@@ -7,7 +7,8 @@ use std::str::FromStr;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
-use testwright_core::{Error, TargetId};
+use testwright_core::replay::Watcher;
+use testwright_core::{ActionId, Covered, Error, TargetId};
 use testwright_python::{Collector, Measured, MeasuredFile, PythonSystem};
 use testwright_report::{
     Attribution, CoverageReport, FileCoverage, Timestamp, cobertura, data_file, html, lcov, table,
@@ -275,17 +276,39 @@ impl Reached {
 
 /// All that was ever reached, by no test in particular.
 pub fn coverage_report(collector: &Collector<'_>) -> CoverageReport {
+    report_of(collector, collector.all().iter().collect())
+}
+
+/// A report of these targets, reached by no test in particular.
+pub(crate) fn report_of(collector: &Collector<'_>, targets: Vec<TargetId>) -> CoverageReport {
     let mut reached = Reached::new(Attribution::First);
-    reached.note(
-        || String::from("all tests"),
-        collector.all().iter().collect(),
-    );
+    reached.note(|| String::from("all tests"), targets);
     let reports = Reports {
         table: false,
         places: Vec::new(),
         root: std::env::current_dir().unwrap_or_default(),
     };
     reached.into_report(collector, &reports)
+}
+
+/// Measures from the first step on. What runs before, when modules are loaded again, says nothing about a test.
+#[derive(Default)]
+pub(crate) struct FromFirstStep {
+    pub(crate) begun: bool,
+    pub(crate) trouble: Option<Error>,
+}
+
+impl<'py> Watcher<PythonSystem<'py>> for FromFirstStep {
+    fn proceed(&mut self) -> bool {
+        self.trouble.is_none() && !testwright_python::interrupted()
+    }
+
+    fn before(&mut self, system: &mut PythonSystem<'py>, _: ActionId) {
+        if !self.begun {
+            self.begun = true;
+            self.trouble = system.begin_anew().err();
+        }
+    }
 }
 
 /// Where targets are in the code under test, for people.

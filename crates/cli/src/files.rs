@@ -120,6 +120,18 @@ impl Place {
         }
     }
 
+    /// The place of a file in the same folder with another name.
+    pub(crate) fn renamed(&self, rename: impl Fn(&str) -> String) -> Place {
+        let other = |path: &Path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            path.with_file_name(rename(&name))
+        };
+        Place {
+            shown: other(&self.shown),
+            absolute: other(&self.absolute),
+        }
+    }
+
     fn join(&self, name: &str) -> Place {
         Place {
             shown: self.shown.join(name),

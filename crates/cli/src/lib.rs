@@ -14,9 +14,12 @@ use std::path::Path;
 use clap::{CommandFactory, FromArgMatches};
 use testwright_lang::Diagnostic;
 
+mod alone;
 mod belonging;
 mod catch;
 mod commands;
+mod compat;
+mod compiled;
 mod console;
 mod coverage;
 mod duration;
@@ -88,6 +91,17 @@ enum Trouble {
     Error(testwright_core::Error),
 }
 
+impl Trouble {
+    /// Tells the reason, if that is still to be done.
+    fn tell(&self, console: &mut Console<'_>) {
+        match self {
+            Trouble::Told => {}
+            Trouble::Interrupted => console.tell("interrupted"),
+            Trouble::Error(error) => console.error(error),
+        }
+    }
+}
+
 impl From<testwright_core::Error> for Trouble {
     fn from(error: testwright_core::Error) -> Trouble {
         Trouble::Error(error)
@@ -108,13 +122,8 @@ pub fn run(
     let ran = catch::panics(AssertUnwindSafe(|| obey(arguments, &mut console)));
     let status = match ran {
         Ok(Ok(status)) => status,
-        Ok(Err(Trouble::Told)) => ExitStatus::CouldNot,
-        Ok(Err(Trouble::Interrupted)) => {
-            console.tell("interrupted");
-            ExitStatus::CouldNot
-        }
-        Ok(Err(Trouble::Error(error))) => {
-            console.error(&error);
+        Ok(Err(trouble)) => {
+            trouble.tell(&mut console);
             ExitStatus::CouldNot
         }
         Err(error) => {

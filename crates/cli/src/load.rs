@@ -289,14 +289,24 @@ fn test_or_explain(
     file: TextFile,
     most: usize,
 ) -> Result<(TextFile, Test), Trouble> {
-    let saved = saved::read(system.actions(), &file.text)
-        .map_err(|problems| tell_unknown_steps(console, &file, problems, most))?;
-    let test = saved.resolve(system)?;
+    let test = test_of_any_length(console, system, &file, most)?;
     if test.is_empty() {
         let message = format!("the test `{}` has no steps", file.name);
         return Err(Error::new(message).into());
     }
     Ok((file, test))
+}
+
+/// The same for a test that may be empty.
+pub(crate) fn test_of_any_length(
+    console: &mut Console<'_>,
+    system: &mut PythonSystem<'_>,
+    file: &TextFile,
+    most: usize,
+) -> Result<Test, Trouble> {
+    let saved = saved::read(system.actions(), &file.text)
+        .map_err(|problems| tell_unknown_steps(console, file, problems, most))?;
+    Ok(saved.resolve(system)?)
 }
 
 /// Shows the first steps that the harness does not know; more of them would help nobody.

@@ -54,6 +54,8 @@ fn help_and_version_are_results() {
         "localize --help",
         "markov --help",
         "standalone --help",
+        "compat --help",
+        "compat tstl_rt --help",
         "--version",
     ] {
         let answer = testwright(line);
@@ -69,7 +71,15 @@ fn help_and_version_are_results() {
 
 #[test]
 fn every_command_has_examples() {
-    for command in ["check", "expand", "run", "replay", "reduce", "standalone"] {
+    for command in [
+        "check",
+        "expand",
+        "run",
+        "replay",
+        "reduce",
+        "standalone",
+        "compat",
+    ] {
         let help = testwright(&format!("{command} --help")).out;
         assert!(
             help.contains(&format!("Examples:\n  testwright {command} ")),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::ActionId;
+use crate::{ActionId, Step, Test};
 
 /// What one step, or one check of the invariants, came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,5 +145,17 @@ impl Trace {
             Some(Event::Failed(_, failure)) => Some(failure),
             _ => None,
         }
+    }
+
+    /// The steps that were taken, up to the failing one. Those that were skipped are left out.
+    pub fn executed(&self) -> Test {
+        let step = |event: &Event| match event {
+            Event::Restarted => Some(Step::Restart),
+            Event::Skipped(_) => None,
+            Event::Passed(action) | Event::Failed(action, _) | Event::Expected(action, _) => {
+                Some(Step::Act(*action))
+            }
+        };
+        Test::of_steps(self.events.iter().filter_map(step).collect())
     }
 }

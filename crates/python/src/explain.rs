@@ -1,5 +1,6 @@
 //! What a system is like at the moment, and what went wrong, for people.
 
+use pyo3::exceptions::PyAssertionError;
 use pyo3::prelude::*;
 use testwright_core::{ActionId, Error, Failure, FailureKind, Outcome};
 
@@ -77,6 +78,23 @@ impl PythonSystem<'_> {
     pub fn ancestor_texts(&self, action: ActionId) -> Result<(String, Option<String>), Error> {
         self.concrete_texts(action)
             .map(|texts| texts.as_in_saved_tests())
+    }
+
+    /// The last failure as a tuple of type, value and traceback, in the form that `sys.exc_info()` has and TSTL prints.
+    /// `message` is used where the system itself has raised nothing.
+    pub fn exception_tuple(&self, message: &str) -> String {
+        let python = self.context.python;
+        let error = self
+            .last_error(message)
+            .unwrap_or_else(|| PyAssertionError::new_err(message.to_owned()));
+        let traceback = error
+            .traceback(python)
+            .map_or_else(|| String::from("None"), |traceback| shown(&traceback));
+        format!(
+            "({}, {}, {traceback})",
+            shown(&error.get_type(python)),
+            shown(error.value(python))
+        )
     }
 
     pub(crate) fn concrete_texts(&self, action: ActionId) -> Result<ConcreteTexts, Error> {

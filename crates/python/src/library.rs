@@ -7,6 +7,7 @@ use testwright_core::{ActionId, Error, PoolId};
 
 use crate::actions::complaint;
 use crate::checks::Violation;
+use crate::failures::shown;
 use crate::load;
 use crate::system::{LastFailure, PythonSystem};
 
@@ -113,6 +114,19 @@ impl<'py> PythonSystem<'py> {
             });
         }
         values
+    }
+
+    /// The largest of all `hint:` lines that are numbers now.
+    pub fn best_hint(&mut self) -> Option<f64> {
+        let hints = self.hints().into_iter().flatten();
+        hints
+            .filter_map(|hint| hint.extract().ok())
+            .reduce(f64::max)
+    }
+
+    /// The exception of the last step that the harness takes as a warning, as text.
+    pub fn take_warning(&mut self) -> Option<String> {
+        self.take_warned().map(|warning| shown(&warning))
     }
 
     /// Sets the level up to which `log:` lines speak; `None` for silence.

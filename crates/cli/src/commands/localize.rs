@@ -7,15 +7,15 @@ use clap::ValueEnum;
 use serde::Serialize;
 use testwright_core::analyse::localize::{Formula, Spectrum, Suspect};
 use testwright_core::generate::{Found, Made, Progress, Search, SearchWatcher, search};
-use testwright_core::replay::{ReplayOptions, Watcher, replay};
-use testwright_core::{ActionId, Covered, Error, Test};
+use testwright_core::replay::{ReplayOptions, replay};
+use testwright_core::{Covered, Error, Test};
 use testwright_python::{Collector, Measured, Options, Output, PythonSystem};
 
 use super::SystemArguments;
 use super::run::{at_least_one, draw_seed, seed};
 use crate::belonging::HarnessArgument;
 use crate::console::{Console, Look};
-use crate::coverage::Places;
+use crate::coverage::{FromFirstStep, Places};
 use crate::load::{self, Suite};
 use crate::{ExitStatus, Trouble, quantity};
 
@@ -244,26 +244,6 @@ struct Evidence {
     spectrum: Spectrum,
     failing: u64,
     passing: u64,
-}
-
-/// Measures from the first step on. What runs before, when modules are loaded again, says nothing about a test.
-#[derive(Default)]
-struct FromFirstStep {
-    begun: bool,
-    trouble: Option<Error>,
-}
-
-impl<'py> Watcher<PythonSystem<'py>> for FromFirstStep {
-    fn proceed(&mut self) -> bool {
-        self.trouble.is_none() && !testwright_python::interrupted()
-    }
-
-    fn before(&mut self, system: &mut PythonSystem<'py>, _: ActionId) {
-        if !self.begun {
-            self.begun = true;
-            self.trouble = system.begin_anew().err();
-        }
-    }
 }
 
 /// Keeps what passes of the tests of a search.

@@ -266,7 +266,7 @@ pub(super) fn at_least_one<N: FromStr + From<u8> + PartialOrd>(text: &str) -> Re
 }
 
 /// A seed that is easy to type again.
-pub(super) fn draw_seed() -> u64 {
+pub(crate) fn draw_seed() -> u64 {
     RandomState::new().hash_one(std::process::id()) % 1_000_000
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 use testwright_core::analyse::furthest::{FurthestOptions, furthest_first};
 use testwright_core::analyse::triage::{Group, TriageOptions, triage};
 use testwright_core::replay::{ReplayOptions, replay};
-use testwright_core::{Catalog, Event, Failure, Step, System, Test, Trace};
+use testwright_core::{Catalog, Failure, System, Test};
 use testwright_python::{Output, PythonSystem};
 
 use super::SystemArguments;
@@ -122,7 +122,7 @@ impl Triage {
                 None => sorted.passing.push(name),
                 Some(failure) if self.is_ignored(failure) => sorted.ignored.push(name),
                 Some(failure) => {
-                    let case = (executed(&trace), failure.clone());
+                    let case = (trace.executed(), failure.clone());
                     sorted.names.push(name);
                     sorted.cases.push(case);
                 }
@@ -192,18 +192,6 @@ impl Triage {
         }
         console.say("");
     }
-}
-
-/// The steps that were executed, up to the failing one.
-fn executed(trace: &Trace) -> Test {
-    let step = |event: &Event| match event {
-        Event::Restarted => Some(Step::Restart),
-        Event::Skipped(_) => None,
-        Event::Passed(action) | Event::Failed(action, _) | Event::Expected(action, _) => {
-            Some(Step::Act(*action))
-        }
-    };
-    Test::of_steps(trace.events.iter().filter_map(step).collect())
 }
 
 /// Tests by what came of them.

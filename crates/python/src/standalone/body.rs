@@ -292,6 +292,8 @@ impl Body {
             FailureKind::PostCondition => self.write_post_condition(names, action)?,
             FailureKind::ReferenceMismatch => self.write_comparison(names, action)?,
             FailureKind::ExceptionMismatch => self.write_exception_mismatch(names, action)?,
+            // Whoever runs the file will see.
+            FailureKind::Crash | FailureKind::Hang => self.write_step(names, action, record)?,
         }
         Ok(())
     }

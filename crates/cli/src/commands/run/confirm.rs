@@ -4,51 +4,31 @@
 //! a remnant of earlier tests can make a test fail that passes by itself, and reduction only makes that worse. So a
 //! reduced test is run once more in a process that has seen no other test.
 
+use std::ffi::OsStr;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use testwright_python::PythonSystem;
 
 use super::Run;
 use crate::ExitStatus;
+use crate::alone::{self, Ended};
 
 /// Whoever waits longer than that for one short test wants a result, not certainty.
 const PATIENCE: Duration = Duration::from_secs(20);
-const GLANCE: Duration = Duration::from_millis(2);
 
 /// Whether a saved test fails in a process of its own; `None` if that could not be found out.
 pub(super) fn fails_alone(run: &Run, system: &PythonSystem<'_>, test: &Path) -> Option<bool> {
-    let mut command = Command::new(system.executable()?);
-    command
-        .args(["-m", "testwright", "replay"])
-        .arg(test)
-        .arg("--harness")
-        .arg(system.file());
-    command.args(run.system.as_words());
-    command.current_dir(system.folder()?);
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    let mut child = command.spawn().ok()?;
-    let started = Instant::now();
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) if status.code() == Some(ExitStatus::FailureFound.code().into()) => {
-                return Some(true);
-            }
-            Ok(Some(status)) if status.success() => return Some(false),
-            Ok(None) if started.elapsed() < PATIENCE && !testwright_python::interrupted() => {
-                thread::sleep(GLANCE)
-            }
-            _ => {
-                // Dead or alive, nothing more is wanted of it.
-                let _ = child.kill();
-                let _ = child.wait();
-                return None;
-            }
-        }
+    let mut words = vec![
+        OsStr::new("replay"),
+        test.as_os_str(),
+        OsStr::new("--harness"),
+        system.file().as_os_str(),
+    ];
+    words.extend(run.system.as_words().into_iter().map(OsStr::new));
+    match alone::run(system, &words, Some(PATIENCE))? {
+        Ended::Status(0) => Some(false),
+        Ended::Status(status) if status == i32::from(ExitStatus::FailureFound.code()) => Some(true),
+        _ => None,
     }
 }

@@ -1,0 +1,200 @@
+//! `testwright compat`: TSTL's own command lines.
+//!
+//! Each tool is a file in `compat/`: its options, spelled as TSTL spells them, and how they are said in the words of the
+//! crates below. The tools print the lines and write the files that scripts for TSTL read, and end with its exit
+//! statuses. No algorithm lives here.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use clap::{ArgMatches, CommandFactory};
+
+use crate::console::Console;
+use crate::{ExitStatus, Trouble};
+
+mod calling;
+mod compiler;
+mod generalizer;
+mod goals;
+mod markov;
+mod random_tester;
+mod reducer;
+mod regression;
+mod replayer;
+mod smallcheck;
+mod standalone;
+mod tally;
+mod test_file;
+mod triage;
+mod words;
+
+use calling::Calling;
+
+/// Run a tool of TSTL by its own name and options, for scripts written for TSTL
+///
+/// The tools are tstl, tstl_rt, tstl_replay, tstl_reduce, tstl_regress, tstl_standalone, tstl_smallcheck,
+/// tstl_generalize, tstl_markov and tstl_triage. An alias for each, and scripts go on working. All but the first
+/// look for `sut.py`, which the first writes, in the current folder.
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  testwright compat tstl stack.tstl
+  testwright compat tstl_rt --timeout 30 --output failure.test
+  testwright compat tstl_rt --help
+  alias tstl_rt='testwright compat tstl_rt'
+
+Exit status, as with TSTL: 0 no failure, 255 a failure was found, 1 could not do what was asked, 2 wrong arguments."
+)]
+pub(crate) struct Compat {
+    #[command(subcommand)]
+    words: Words,
+}
+
+/// The tool and its arguments, as they were typed.
+#[derive(clap::Subcommand)]
+enum Words {
+    #[command(external_subcommand)]
+    All(Vec<OsString>),
+}
+
+/// A tool of TSTL. Its options are those that TSTL has.
+trait Tool: clap::Parser {
+    /// Options, by the names of their fields, that are accepted and change nothing, and why.
+    const WITHOUT_EFFECT: &'static [(&'static str, &'static str)] = &[];
+
+    fn run(self, console: &mut Console<'_>, calling: &Calling) -> Result<Ended, Trouble>;
+}
+
+/// What a tool came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ended {
+    Well,
+    /// With a failure of the system under test.
+    Failure,
+}
+
+/// A tool: what can be typed, and what is done then.
+type Entry = (
+    fn() -> clap::Command,
+    fn(&mut Console<'_>, &ArgMatches) -> Result<Ended, Trouble>,
+);
+
+const TOOLS: [Entry; 10] = [
+    entry::<compiler::Compiler>(),
+    entry::<random_tester::RandomTester>(),
+    entry::<replayer::Replayer>(),
+    entry::<reducer::Reducer>(),
+    entry::<regression::Regression>(),
+    entry::<standalone::Standalone>(),
+    entry::<smallcheck::Smallcheck>(),
+    entry::<generalizer::Generalizer>(),
+    entry::<markov::Markov>(),
+    entry::<triage::Triage>(),
+];
+
+const fn entry<T: Tool + CommandFactory>() -> Entry {
+    (T::command, play::<T>)
+}
+
+impl Compat {
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+        let Words::All(words) = self.words;
+        let mut command = clap::Command::new("testwright compat")
+            .subcommand_required(true)
+            .disable_help_subcommand(true)
+            .color(console.colour_choice());
+        for (tool, _) in TOOLS {
+            command = command.subcommand(as_argparse(tool()));
+        }
+        let words = std::iter::once(OsString::from("testwright compat")).chain(words);
+        let matches = match command.try_get_matches_from(words) {
+            Ok(matches) => matches,
+            Err(answer) => return Ok(crate::tell(&answer, console)),
+        };
+        let Some((name, matches)) = matches.subcommand() else {
+            return Ok(ExitStatus::CouldNot);
+        };
+        let played = TOOLS
+            .iter()
+            .find(|(tool, _)| tool().get_name() == name)
+            .map_or(Ok(Ended::Well), |(_, play)| play(console, matches));
+        Ok(ExitStatus::OfProgram(match played {
+            Ok(Ended::Well) => 0,
+            Ok(Ended::Failure) => 255,
+            Err(trouble) => {
+                trouble.tell(console);
+                1
+            }
+        }))
+    }
+}
+
+/// With the habits of the library that reads the arguments of TSTL's tools: long options may be cut short, and of options
+/// that are given twice the last counts.
+fn as_argparse(tool: clap::Command) -> clap::Command {
+    tool.infer_long_args(true)
+        .args_override_self(true)
+        .disable_version_flag(true)
+}
+
+fn play<T: Tool>(console: &mut Console<'_>, matches: &ArgMatches) -> Result<Ended, Trouble> {
+    let calling = Calling::new(&T::command(), matches);
+    match T::from_arg_matches(matches) {
+        Ok(tool) => {
+            calling.explain(console, T::WITHOUT_EFFECT);
+            tool.run(console, &calling)
+        }
+        // Whatever is wrong with the arguments has been noticed before.
+        Err(answer) => {
+            crate::tell(&answer, console);
+            Err(Trouble::Told)
+        }
+    }
+}
+
+/// A number of seconds that was typed.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let number: Option<f64> = text.parse().ok();
+    number
+        .and_then(|number| Duration::try_from_secs_f64(number).ok())
+        .ok_or_else(|| "must be a number of seconds, from 0".to_owned())
+}
+
+/// A probability that was typed.
+fn probability(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok();
+    number
+        .filter(|number| (0.0..=1.0).contains(number))
+        .ok_or_else(|| "must be a number from 0 to 1".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tools_are_in_order_and_explain_only_options_that_they_have() {
+        for (tool, _) in TOOLS {
+            as_argparse(tool()).debug_assert();
+        }
+        fn check<T: Tool>() {
+            let command = T::command();
+            for (id, _) in T::WITHOUT_EFFECT {
+                let found = command.get_arguments().any(|known| known.get_id() == id);
+                assert!(found, "{} has no {id}", command.get_name());
+            }
+        }
+        check::<compiler::Compiler>();
+        check::<random_tester::RandomTester>();
+        check::<replayer::Replayer>();
+        check::<reducer::Reducer>();
+        check::<regression::Regression>();
+        check::<standalone::Standalone>();
+        check::<smallcheck::Smallcheck>();
+        check::<generalizer::Generalizer>();
+        check::<markov::Markov>();
+        check::<triage::Triage>();
+    }
+}

@@ -1,0 +1,126 @@
+//! `tstl_markov`: what follows what in tests.
+
+use std::path::{Path, PathBuf};
+
+use testwright_core::generate::MarkovModel;
+use testwright_core::{Classes, Error, System, Test};
+use testwright_python::{Measured, Output, PythonSystem};
+
+use super::test_file::TestFile;
+use super::{Calling, Ended, Tool};
+use crate::compiled::Compiled;
+use crate::console::Console;
+use crate::files::{Destination, TextFile};
+use crate::{Trouble, load};
+
+/// Learn from tests which actions follow which
+#[derive(clap::Parser)]
+#[command(name = "tstl_markov", rename_all = "camelCase")]
+pub(super) struct Markov {
+    /// Where to write the model
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+
+    /// How many steps an action depends on
+    #[arg(value_name = "N")]
+    order: u16,
+
+    /// The tests
+    #[arg(value_name = "TESTS", required = true)]
+    tests: Vec<PathBuf>,
+
+    /// The files hold action classes instead of steps
+    #[arg(long)]
+    not_raw: bool,
+}
+
+impl Tool for Markov {
+    fn run(self, console: &mut Console<'_>, _: &Calling) -> Result<Ended, Trouble> {
+        let compiled = Compiled::read(Path::new("sut.py"))?;
+        let tests = self
+            .tests
+            .iter()
+            .map(|path| (path.as_path(), "one of the tests"));
+        let mut to_keep: Vec<(&Path, &str)> = tests.collect();
+        to_keep.push((&compiled.harness, "the harness"));
+        let destination = Destination::prepare(&self.output, &to_keep)?;
+        let files = self.tests.iter().map(|path| TextFile::read(path));
+        let files: Vec<TextFile> = files.collect::<Result<_, _>>()?;
+        let options = compiled.options(Output::Drop, Measured::Nothing);
+        let (harness_file, harness) = load::harness(console, &compiled.harness)?;
+        load::with_system(
+            console,
+            &harness_file,
+            harness,
+            &options,
+            |console, system| {
+                let mut tests = Vec::new();
+                for file in files {
+                    tests.push(match self.not_raw {
+                        true => of_classes(system, &file)?,
+                        false => TestFile::Lines(file).test(console, system)?,
+                    });
+                }
+                let catalog = system.actions();
+                let classes = Classes::new(catalog);
+                let model = MarkovModel::learn(catalog, &classes, self.order.into(), &tests);
+                let text = model.write(&classes);
+                match destination.file() {
+                    Some(place) => {
+                        place.write(&text)?;
+                        say(console, &text);
+                    }
+                    None => console.say(text.trim_end()),
+                }
+                Ok(Ended::Well)
+            },
+        )
+    }
+}
+
+/// A test of any actions of the classes that a file lists. Only the classes count.
+fn of_classes(system: &PythonSystem<'_>, file: &TextFile) -> Result<Test, Error> {
+    let catalog = system.actions();
+    let classes = Classes::new(catalog);
+    let mut actions = Vec::new();
+    for (number, line) in (1..).zip(file.text.lines()) {
+        let class = classes.find(line).or_else(|| {
+            classes
+                .iter()
+                .find(|class| classes.text(*class).trim() == line.trim())
+        });
+        let template = class.and_then(|class| classes.templates(class).first());
+        let Some(template) = template else {
+            let message = format!(
+                "{}, line {number}: no action class reads `{line}`",
+                file.name
+            );
+            return Err(
+                Error::new(message).with_help("`testwright expand HARNESS` shows the lines")
+            );
+        };
+        actions.push(catalog.first(*template));
+    }
+    Ok(Test::of(actions))
+}
+
+/// Says the model as TSTL does: the classes before, then what follows and how often.
+fn say(console: &mut Console<'_>, text: &str) {
+    let mut run: Option<Vec<&str>> = None;
+    for line in text.lines().skip(1) {
+        match (line, &mut run) {
+            ("START CLASS", _) => run = Some(Vec::new()),
+            ("END CLASS", Some(classes)) => {
+                let classes: Vec<String> =
+                    classes.iter().map(|class| format!("'{class}'")).collect();
+                console.say(format_args!("PREFIX: ({})", classes.join(", ")));
+                run = None;
+            }
+            (class, Some(classes)) => classes.push(class),
+            (line, None) => match line.split_once(" %%%% ") {
+                Some((probability, class)) => console.say(format_args!("{class} {probability}")),
+                None => console.say(line),
+            },
+        }
+    }
+}

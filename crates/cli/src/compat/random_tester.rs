@@ -1,0 +1,639 @@
+//! `tstl_rt`: the random tester.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use testwright_core::shrink::{Method, ReduceOptions};
+use testwright_python::{Measured, Options, Output};
+
+use super::{Calling, Ended, Tool, probability, seconds};
+use crate::compiled::Compiled;
+use crate::console::Console;
+use crate::{Trouble, load};
+
+mod analyses;
+mod failures;
+mod observed;
+mod quick;
+mod session;
+mod strategy;
+mod summary;
+
+use session::{Places, Session};
+
+/// Search for failures with random tests
+#[derive(clap::Parser)]
+#[command(name = "tstl_rt", rename_all = "camelCase")]
+pub(super) struct RandomTester {
+    /// Same seed, same tests
+    #[arg(long, short, value_name = "N", allow_negative_numbers = true)]
+    seed: Option<i64>,
+
+    /// How long to search, in seconds
+    #[arg(long, short, value_name = "SECONDS", default_value = "3600", value_parser = seconds)]
+    timeout: Duration,
+
+    /// How many tests to make; -1 for any number
+    #[arg(
+        long,
+        short,
+        value_name = "N",
+        default_value = "-1",
+        allow_negative_numbers = true
+    )]
+    max_tests: i64,
+
+    /// How many steps a test may have
+    #[arg(long, short, value_name = "N", default_value = "100")]
+    depth: u32,
+
+    /// Where to save a failing test [default: failure.PID.test]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Go on after failures
+    #[arg(long, short = 'M')]
+    multiple: bool,
+
+    /// Tell what is covered for the first time
+    #[arg(long, short)]
+    running: bool,
+
+    /// Save a short test for all that is covered
+    #[arg(long, short)]
+    quick_tests: bool,
+
+    /// Do not measure coverage
+    #[arg(long, short)]
+    no_cover: bool,
+
+    /// Say more
+    #[arg(long, short)]
+    verbose: bool,
+
+    /// Do not show all values when a failing test is shown
+    #[arg(long)]
+    silent_fail: bool,
+
+    /// Do not show what the system prints
+    #[arg(long = "silentSUT")]
+    silent_sut: bool,
+
+    /// Make failing tests simpler, too
+    #[arg(long)]
+    normalize: bool,
+
+    /// Show what else could stand in failing tests
+    #[arg(long)]
+    generalize: bool,
+
+    /// Leave out some lines of the harness in each test
+    #[arg(long, short = 'w')]
+    swarm: bool,
+
+    /// Write how many lines of code the actions run
+    #[arg(long = "generateLOC", value_name = "FILE")]
+    generate_loc: Option<PathBuf>,
+
+    /// Prefer actions that run many lines of code, by a file
+    #[arg(long = "biasLOC", value_name = "FILE")]
+    bias_loc: Option<PathBuf>,
+
+    /// With which probability to go on from a test that covered something new
+    #[arg(long, short = 'x', value_name = "P", value_parser = probability)]
+    exploit: Option<f64>,
+
+    /// Make such tests shorter first
+    #[arg(long)]
+    reduce_pool: bool,
+
+    /// With which probability to change such a test
+    #[arg(long = "Pmutate", value_name = "P", default_value = "0.0", value_parser = probability)]
+    p_mutate: f64,
+
+    /// With which probability to cross it with another when it is changed
+    #[arg(long = "Pcrossover", value_name = "P", default_value = "0.2", value_parser = probability)]
+    p_crossover: f64,
+
+    /// Tell how often each line of the harness was taken, and how long that took
+    #[arg(long)]
+    profile: bool,
+
+    /// Prefer lines of the harness that were rarely taken
+    #[arg(long)]
+    profile_probs: bool,
+
+    /// Go on from tests that reached a new state, too
+    #[arg(long)]
+    track_states: bool,
+
+    /// Stop when several sessions cover the same
+    #[arg(long)]
+    stop_saturated: bool,
+
+    /// How many sessions
+    #[arg(long, value_name = "N", default_value = "4")]
+    sessions: usize,
+
+    /// Measure coverage at the end
+    #[arg(long)]
+    post_cover: bool,
+
+    /// Write pages of what is covered to this folder
+    #[arg(long, value_name = "DIR")]
+    html: Option<PathBuf>,
+
+    /// Keep the current test in `currtest.test`, in case of a crash
+    #[arg(long)]
+    replayable: bool,
+
+    /// Keep all tests in `fulltest.test`, in case of a crash
+    #[arg(long)]
+    total: bool,
+
+    /// Do not check properties
+    #[arg(long)]
+    no_check: bool,
+
+    /// Exceptions of actions are no failures
+    #[arg(long)]
+    uncaught: bool,
+
+    /// Run each test again, and stop if it does something else
+    #[arg(long)]
+    check_determinism: bool,
+
+    /// How often to run it again
+    #[arg(long, value_name = "N", default_value = "1")]
+    determinism_tries: usize,
+
+    /// How long to wait before
+    #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = seconds)]
+    determinism_delay: Duration,
+
+    /// Run each test in other processes, and stop if it shows other values
+    #[arg(long)]
+    check_process_determinism: bool,
+
+    /// Nothing
+    #[arg(long, value_name = "N", default_value = "1")]
+    process_det_tries: usize,
+
+    /// Nothing
+    #[arg(long, value_name = "SECONDS", default_value = "0")]
+    process_det_delay: f64,
+
+    /// What quick tests are called
+    #[arg(long, value_name = "PREFIX", default_value = "quick")]
+    quick_prefix: String,
+
+    /// Begin with the quick tests that are there
+    #[arg(long)]
+    read_quick: bool,
+
+    /// Tell which code failing tests run, and passing ones do not
+    #[arg(long)]
+    localize: bool,
+
+    /// How much of it to tell
+    #[arg(long, value_name = "N", default_value = "20")]
+    localize_top: usize,
+
+    /// Do not make failing tests shorter
+    #[arg(long)]
+    full: bool,
+
+    /// Show `log:` lines up to this level
+    #[arg(long, short, value_name = "N", allow_negative_numbers = true)]
+    logging: Option<i64>,
+
+    /// Show `log:` lines up to this level for failing tests
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    failed_logging: Option<i64>,
+
+    /// Tell after each test how it goes
+    #[arg(long)]
+    progress: bool,
+
+    /// Tell every so many seconds how it goes; -1 for never
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value = "30",
+        allow_negative_numbers = true
+    )]
+    timed_progress: i64,
+
+    /// Use classic delta debugging
+    #[arg(long)]
+    ddmin: bool,
+
+    /// Use dependencies to see what is enabled
+    #[arg(long)]
+    use_dependencies: bool,
+
+    /// List all enabled actions before choosing one
+    #[arg(long)]
+    enumerate_enabled: bool,
+
+    /// Do not list all enabled actions
+    #[arg(long)]
+    no_enumerate_enabled: bool,
+
+    /// Whether values were used is a part of a state
+    #[arg(long)]
+    track_used: bool,
+
+    /// Keep the last step of a failing test
+    #[arg(long, short)]
+    keep_last: bool,
+
+    /// Keep steps that are not enabled
+    #[arg(long)]
+    no_prune_guards: bool,
+
+    /// How likely each line of the harness is to be in a test
+    #[arg(long, value_name = "P", default_value = "0.5", value_parser = probability)]
+    swarm_p: f64,
+
+    /// Tell which lines of the harness lead to what is covered
+    #[arg(long)]
+    compute_feature_stats: bool,
+
+    /// Write which lines of the harness were in each test, and what it covered
+    #[arg(long, value_name = "FILE")]
+    save_swarm_coverage: Option<PathBuf>,
+
+    /// Leave nothing out, but take some lines of the harness with this probability in all
+    #[arg(long, value_name = "P", value_parser = probability)]
+    high_low_swarm: Option<f64>,
+
+    /// How likely each line of the harness is to be in a test, by a file
+    #[arg(long, value_name = "FILE")]
+    swarm_probs: Option<PathBuf>,
+
+    /// Take only lines of the harness that this test has
+    #[arg(long, value_name = "TEST")]
+    swarm_from_test: Option<PathBuf>,
+
+    /// How often to choose other lines of the harness within a test
+    #[arg(long, value_name = "N")]
+    swarm_switch: Option<usize>,
+
+    /// After how many steps to choose other lines of the harness
+    #[arg(long, value_name = "N")]
+    swarm_length: Option<usize>,
+
+    /// Choose lines of the harness by probabilities in a file
+    #[arg(long, value_name = "FILE")]
+    probs: Option<PathBuf>,
+
+    /// Choose lines of the harness with equal probabilities
+    #[arg(long)]
+    equal_probs: bool,
+
+    /// The probability of all actions that run no code of the system
+    #[arg(long = "LOCBaseline", value_name = "P", default_value = "0.2", value_parser = probability)]
+    loc_baseline: f64,
+
+    /// Choose lines of the harness by how much code they call
+    #[arg(long = "LOCProbs")]
+    loc_probs: bool,
+
+    /// Choose by a model that `tstl_markov` wrote
+    #[arg(long, value_name = "FILE")]
+    markov: Option<PathBuf>,
+
+    /// With which probability to choose by the model
+    #[arg(long = "markovP", value_name = "P", default_value = "1.0", value_parser = probability)]
+    markov_p: f64,
+
+    /// Put pieces of these tests together, a pattern with `*` and `?`
+    #[arg(long, value_name = "GLOB")]
+    sequences_from_tests: Option<String>,
+
+    /// With which probability a step is of such a piece
+    #[arg(long = "sequenceP", value_name = "P", default_value = "1.0", value_parser = probability)]
+    sequence_p: f64,
+
+    /// How long pieces are
+    #[arg(long, value_name = "N", default_value = "3")]
+    sequence_size: usize,
+
+    /// Use pieces of quick tests, too
+    #[arg(long)]
+    use_quick_sequences: bool,
+
+    /// Save each test that covers something new as PREFIX.N.test
+    #[arg(long, value_name = "PREFIX")]
+    save_pool: Option<String>,
+
+    /// Begin with tests that were saved so
+    #[arg(long, value_name = "PREFIX")]
+    read_pool: Option<String>,
+
+    /// After how many seconds to go on from other tests
+    #[arg(long, value_name = "SECONDS", default_value = "0.0", value_parser = seconds)]
+    start_exploit: Duration,
+
+    /// After how many tests without new coverage to go on from other tests
+    #[arg(long, value_name = "N", default_value = "0")]
+    start_exploit_stall: u64,
+
+    /// Say more about going on from other tests
+    #[arg(long)]
+    verbose_exploit: bool,
+
+    /// Go on from tests that cover what is covered by at most so many times the mean number of tests
+    #[arg(long, value_name = "RATIO", default_value = "0.5")]
+    exploit_ceiling: f64,
+
+    /// Go on from tests with the highest `hint:` values, too
+    #[arg(long)]
+    use_hints: bool,
+
+    /// Do not go on from tests because they covered something new
+    #[arg(long)]
+    no_coverage_exploit: bool,
+
+    /// From how many tests with the highest values
+    #[arg(long, value_name = "N", default_value = "1")]
+    exploit_best_hint: usize,
+
+    /// Show all that is covered at the end
+    #[arg(long)]
+    internal: bool,
+
+    /// Write how many tests cover what
+    #[arg(long, value_name = "FILE")]
+    full_coverage: Option<PathBuf>,
+
+    /// Where to write what is covered
+    #[arg(long, value_name = "FILE", default_value = "coverage.out")]
+    cover_file: PathBuf,
+
+    /// Reduced tests may fail in another way
+    #[arg(long)]
+    no_exception_match: bool,
+
+    /// Tell after each test how many actions are taken in a second
+    #[arg(long)]
+    throughput: bool,
+
+    /// Stop when so many branches are covered
+    #[arg(long, value_name = "N")]
+    stop_when_branches: Option<usize>,
+
+    /// Stop when so many statements are covered
+    #[arg(long, value_name = "N")]
+    stop_when_statements: Option<usize>,
+
+    /// Stop when so many tests covered nothing new
+    #[arg(long, value_name = "N")]
+    stop_when_no_coverage: Option<u64>,
+
+    /// End a test when so many steps covered nothing new
+    #[arg(long, value_name = "N")]
+    stop_test_when_no_coverage: Option<u64>,
+
+    /// End a test when it takes fewer actions in a second
+    #[arg(long, value_name = "RATE")]
+    stop_test_when_throughput_below: Option<f64>,
+
+    /// Stop when this branch, FILE:FROM-TO, is covered, and keep a test for it
+    #[arg(long, value_name = "BRANCH")]
+    stop_when_hit_branch: Option<String>,
+
+    /// Stop when this statement, FILE:LINE, is covered, and keep a test for it
+    #[arg(long, value_name = "STATEMENT")]
+    stop_when_hit_statement: Option<String>,
+
+    /// Save the test that covers the most
+    #[arg(long, value_name = "FILE")]
+    track_max_coverage: Option<PathBuf>,
+
+    /// It must cover this branch
+    #[arg(long, value_name = "BRANCH")]
+    max_must_hit_branch: Option<String>,
+
+    /// It must cover this statement
+    #[arg(long, value_name = "STATEMENT")]
+    max_must_hit_statement: Option<String>,
+
+    /// Show all values that a step uses
+    #[arg(long)]
+    verbose_actions: bool,
+
+    /// Do not show values of opaque pools
+    #[arg(long)]
+    hide_opaque: bool,
+
+    /// Show each step
+    #[arg(long)]
+    show_actions: bool,
+
+    /// Do not put slots in order
+    #[arg(long)]
+    no_alpha_convert: bool,
+
+    /// Show how failing tests differ
+    #[arg(long)]
+    compare_fails: bool,
+
+    /// A swarm need not have what its lines need
+    #[arg(long)]
+    no_swarm_dependencies: bool,
+
+    /// A swarm need not have who uses what its lines make
+    #[arg(long)]
+    no_swarm_force_parent: bool,
+
+    /// How far to look for tests that are alike
+    #[arg(long, value_name = "N")]
+    gen_depth: Option<usize>,
+
+    /// With which probability to take an action again
+    #[arg(long, value_name = "P", value_parser = probability)]
+    stutter: Option<f64>,
+
+    /// Take an action again if it covered something new
+    #[arg(long)]
+    greedy_stutter: bool,
+
+    /// Tell what failing tests cannot do without
+    #[arg(long)]
+    essentials: bool,
+
+    /// Make tests shorter for each branch, and tell what is in them
+    #[arg(long)]
+    quick_analysis: bool,
+
+    /// Make tests shorter for each value, and tell what is in them
+    #[arg(long)]
+    unique_values_analysis: bool,
+
+    /// Leave out branches that other short tests have
+    #[arg(long)]
+    fast_quick_analysis: bool,
+
+    /// How much to try in making failing tests simpler
+    #[arg(long, value_name = "WORD", default_value = "FAST")]
+    speed: String,
+
+    /// Make failing tests simpler so that no slot is filled twice
+    #[arg(long)]
+    no_reassign: bool,
+
+    /// Values may be replaced before they are used
+    #[arg(long)]
+    relax: bool,
+}
+
+impl Tool for RandomTester {
+    const WITHOUT_EFFECT: &'static [(&'static str, &'static str)] = &[
+        (
+            "generate_loc",
+            "lines of code per action are not counted; --profileProbs and --equalProbs find rare actions, too",
+        ),
+        (
+            "loc_probs",
+            "lines of code per action are not counted; --profileProbs and --equalProbs find rare actions, too",
+        ),
+        (
+            "reduce_pool",
+            "tests end with the step that covered something new as it is",
+        ),
+        (
+            "post_cover",
+            "coverage is measured while tests run, at little cost",
+        ),
+        (
+            "process_det_tries",
+            "TSTL ignores it as well; --determinismTries is meant",
+        ),
+        (
+            "process_det_delay",
+            "TSTL ignores it as well; --determinismDelay is meant",
+        ),
+        (
+            "use_dependencies",
+            "choosing among enabled actions is always exact and fast",
+        ),
+        (
+            "enumerate_enabled",
+            "choosing among enabled actions is always exact and fast",
+        ),
+        (
+            "no_enumerate_enabled",
+            "choosing among enabled actions is always exact and fast",
+        ),
+        (
+            "track_used",
+            "whether values were used is always a part of a state",
+        ),
+        (
+            "no_prune_guards",
+            "steps that are not enabled do nothing, so they are always left out",
+        ),
+        (
+            "compute_feature_stats",
+            "--saveSwarmCoverage writes what they are computed from",
+        ),
+        ("use_quick_sequences", "TSTL ignores it as well"),
+        ("verbose_exploit", "there is nothing more to say"),
+        (
+            "stop_test_when_no_coverage",
+            "a test goes on to its full length, as with TSTL; --depth makes tests shorter",
+        ),
+        (
+            "stop_test_when_throughput_below",
+            "a test goes on to its full length; --depth makes tests shorter",
+        ),
+        (
+            "no_alpha_convert",
+            "reduced tests always have their slots in order",
+        ),
+        (
+            "compare_fails",
+            "`tstl_triage` tells which failing tests are alike",
+        ),
+        (
+            "gen_depth",
+            "`tstl_triage` tells which failing tests are alike",
+        ),
+        (
+            "essentials",
+            "`tstl_reduce --multiple` finds other reductions",
+        ),
+        (
+            "quick_analysis",
+            "--quickTests saves a short test for all that is covered",
+        ),
+        (
+            "unique_values_analysis",
+            "--quickTests saves a short test for all that is covered",
+        ),
+        (
+            "fast_quick_analysis",
+            "--quickTests saves a short test for all that is covered",
+        ),
+    ];
+
+    fn run(self, console: &mut Console<'_>, calling: &Calling) -> Result<Ended, Trouble> {
+        let compiled = Compiled::read(Path::new("sut.py"))?;
+        let places = Places::new(&self)?;
+        let seed = match self.seed {
+            Some(seed) => seed.cast_unsigned(),
+            None => crate::commands::draw_seed(),
+        };
+        let config = calling.config_with("seed", seed);
+        console.say(format_args!("Random testing using config={config}"));
+        console.flush();
+        let measured = match self.no_cover {
+            true => Measured::Nothing,
+            false => Measured::ModulesIfPossible,
+        };
+        let options = Options {
+            log_level: self.logging,
+            ..compiled.options(self.shown_output(), measured)
+        };
+        let (file, harness) = load::harness(console, &compiled.harness)?;
+        load::with_system(console, &file, harness, &options, |console, system| {
+            let cover_resets = compiled.settings.cover_resets;
+            Session::new(&self, &places, seed).run(console, system, &file.name, cover_resets)
+        })
+    }
+}
+
+impl RandomTester {
+    /// What becomes of what the system prints.
+    fn shown_output(&self) -> Output {
+        match self.silent_sut {
+            true => Output::Drop,
+            false => Output::Show,
+        }
+    }
+
+    fn reduce_options(&self) -> ReduceOptions {
+        ReduceOptions {
+            method: match self.ddmin {
+                true => Method::Ddmin,
+                false => Method::Greedy,
+            },
+            keep_last: self.keep_last,
+            check: !self.no_check,
+        }
+    }
+
+    /// Whether it must be known what each test covers by itself.
+    fn measures_each_test(&self) -> bool {
+        self.quick_tests
+            || self.localize
+            || self.stop_saturated
+            || self.full_coverage.is_some()
+            || self.save_swarm_coverage.is_some()
+            || self.track_max_coverage.is_some()
+            || self.stop_when_hit_branch.is_some()
+            || self.stop_when_hit_statement.is_some()
+    }
+}

@@ -1,0 +1,86 @@
+//! `tstl_standalone`: a test as a Python program.
+
+use std::path::{Path, PathBuf};
+
+use testwright_python::{Measured, Output, PythonSystem, Style};
+
+use super::{Calling, Ended, Tool};
+use crate::compiled::Compiled;
+use crate::console::Console;
+use crate::files::{Destination, Place};
+use crate::{Trouble, load};
+
+/// Write a test as a Python program that needs neither harness nor tool
+#[derive(clap::Parser)]
+#[command(name = "tstl_standalone", rename_all = "camelCase")]
+pub(super) struct Standalone {
+    /// The test
+    #[arg(value_name = "TEST")]
+    test: PathBuf,
+
+    /// Where to write the program
+    #[arg(value_name = "OUT.py")]
+    output: PathBuf,
+
+    /// The compiled harness
+    #[arg(value_name = "SUT.py", default_value = "sut.py")]
+    sut: PathBuf,
+
+    /// Do not check properties
+    #[arg(long)]
+    no_check: bool,
+
+    /// Leave out references
+    #[arg(long)]
+    no_refs: bool,
+
+    /// Assert that values are as they are now
+    #[arg(long)]
+    regression: bool,
+
+    /// Print each step
+    #[arg(long)]
+    verbose: bool,
+}
+
+impl Tool for Standalone {
+    const WITHOUT_EFFECT: &'static [(&'static str, &'static str)] = &[
+        (
+            "no_check",
+            "of all checks only the one that fails is written",
+        ),
+        (
+            "no_refs",
+            "of all comparisons with references only the one that fails is written",
+        ),
+        (
+            "regression",
+            "values on the way are not asserted; `tstl_regress` runs saved tests again",
+        ),
+        ("verbose", "`tstl_replay TEST --verbose` shows each step"),
+    ];
+
+    fn run(self, console: &mut Console<'_>, _: &Calling) -> Result<Ended, Trouble> {
+        let compiled = Compiled::read(&self.sut)?;
+        let to_keep: [(&Path, &str); 3] = [
+            (&compiled.harness, "the harness"),
+            (&self.test, "the test"),
+            (&self.sut, "the compiled harness"),
+        ];
+        let destination = Destination::prepare(&self.output, &to_keep)?;
+        let options = compiled.options(Output::Drop, Measured::Nothing);
+        let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>, test| {
+            let place = destination.file();
+            let file = place.map(Place::absolute);
+            let mut text = system.standalone(&test, Style::Script, "saved", file)?;
+            // A script ends with the lines that are run when it is called.
+            text.push_str("    print(\"TEST COMPLETED SUCCESSFULLY\")\n");
+            match place {
+                Some(place) => place.write(&text)?,
+                None => console.say(text.trim_end()),
+            }
+            Ok(Ended::Well)
+        };
+        load::with_test(console, &compiled.harness, &self.test, &options, work)
+    }
+}

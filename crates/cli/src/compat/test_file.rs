@@ -1,0 +1,249 @@
+//! Tests in files, in the forms that TSTL writes: a step a line, or bytes for a fuzzer.
+
+use std::path::{Path, PathBuf};
+
+use testwright_core::saved::{self, SavedStep};
+use testwright_core::{ActionId, Catalog, Error, Step, System, Test};
+use testwright_python::PythonSystem;
+
+use crate::console::Console;
+use crate::files::{Place, TextFile};
+use crate::{Trouble, load};
+
+/// A test as a file has it. It is read before the system is loaded, for that may change the current folder.
+pub(super) enum TestFile {
+    Lines(TextFile),
+    Bytes(String, Vec<u8>),
+}
+
+impl TestFile {
+    pub(super) fn read(path: &Path, is_bytes: bool) -> Result<TestFile, Error> {
+        if !is_bytes {
+            return TextFile::read(path).map(TestFile::Lines);
+        }
+        let name = path.display().to_string();
+        match std::fs::read(path) {
+            Ok(bytes) => Ok(TestFile::Bytes(name, bytes)),
+            Err(error) => Err(Error::new(format!("cannot read `{name}`: {error}"))),
+        }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        match self {
+            TestFile::Lines(file) => &file.name,
+            TestFile::Bytes(name, _) => name,
+        }
+    }
+
+    /// The test, or what the harness does not know of it.
+    pub(super) fn test(
+        &self,
+        console: &mut Console<'_>,
+        system: &mut PythonSystem<'_>,
+    ) -> Result<Test, Trouble> {
+        match self {
+            TestFile::Lines(file) => {
+                load::test_of_any_length(console, system, file, saved::MOST_EXPLAINED)
+            }
+            TestFile::Bytes(_, bytes) => Ok(from_bytes(system.actions(), bytes)),
+        }
+    }
+}
+
+/// Why tests made by a swarm under a fuzzer cannot be read.
+pub(super) fn refuse_swarm(is_wanted: bool) -> Result<(), Error> {
+    match is_wanted {
+        false => Ok(()),
+        true => Err(Error::new(
+            "tests in AFL's swarm form cannot be read: what their bytes mean depends on Python's random numbers",
+        )
+        .with_help("write them as text with TSTL's `tstl_fromafl --aflswarm`")),
+    }
+}
+
+/// The steps of a test, each as TSTL names it. Where several actions have that name, as we tell them apart.
+pub(super) fn lines(system: &PythonSystem<'_>, test: &Test) -> Vec<String> {
+    let catalog = system.actions();
+    let line = |(index, step): (usize, &Step)| {
+        let Step::Act(action) = step else {
+            return String::from("<<RESTART>>");
+        };
+        let name = system.ancestor_texts(*action).ok();
+        let name = name.map(|(name, _)| format!("{} ", name.trim_end()));
+        let line = name
+            .filter(|name| stands_for(catalog, name, *action))
+            .unwrap_or_else(|| catalog.label(*action));
+        let remarks = test.remarks.iter().filter(|(place, _)| *place == index);
+        remarks.fold(line, |line, (_, remark)| format!("{line};;;{remark}"))
+    };
+    test.steps.iter().enumerate().map(line).collect()
+}
+
+/// Whether a line is read as this action and no other one.
+fn stands_for(catalog: &Catalog, line: &str, action: ActionId) -> bool {
+    let read = saved::read(catalog, line);
+    read.is_ok_and(|read| {
+        matches!(
+            read.lines.as_slice(),
+            [only] if only.step == SavedStep::Act { candidates: vec![action] }
+        )
+    })
+}
+
+/// A test as text.
+pub(super) fn text(system: &PythonSystem<'_>, test: &Test) -> String {
+    lines(system, test)
+        .into_iter()
+        .map(|line| line + "\n")
+        .collect()
+}
+
+/// Saves a test as text.
+pub(super) fn save(system: &PythonSystem<'_>, test: &Test, place: &Place) -> Result<(), Error> {
+    place.write(&text(system, test))
+}
+
+/// How many bytes a step takes.
+fn width(catalog: &Catalog) -> usize {
+    match catalog.len() {
+        ..256 => 1,
+        256..=65_536 => 2,
+        _ => 4,
+    }
+}
+
+/// A test from the numbers of its actions, each from so many bytes, the lowest first.
+fn from_bytes(catalog: &Catalog, bytes: &[u8]) -> Test {
+    let numbers = bytes.chunks_exact(width(catalog)).map(|chunk| {
+        let digits = chunk.iter().rev();
+        digits.fold(0, |number, byte| number << 8 | u64::from(*byte))
+    });
+    match catalog.len() {
+        0 => Test::default(),
+        count => Test::of(numbers.map(|number| ActionId(number % count))),
+    }
+}
+
+/// A test as the numbers of its actions. Restarts have none.
+pub(super) fn to_bytes(catalog: &Catalog, test: &Test) -> Vec<u8> {
+    let width = width(catalog);
+    let actions = test.steps.iter().filter_map(|step| match step {
+        Step::Act(action) => Some(action.0),
+        Step::Restart => None,
+    });
+    actions
+        .flat_map(|number| number.to_le_bytes().into_iter().take(width))
+        .collect()
+}
+
+/// The files whose names match a pattern with `*`, `?` and `[…]`, in order. Names that begin with a dot match only where
+/// the pattern says so.
+pub(super) fn matching(pattern: &str) -> Vec<PathBuf> {
+    let mut found = vec![match pattern.starts_with('/') {
+        true => PathBuf::from("/"),
+        false => PathBuf::new(),
+    }];
+    for part in pattern.split('/').filter(|part| !part.is_empty()) {
+        found = found
+            .iter()
+            .flat_map(|folder| below(folder, part))
+            .collect();
+    }
+    found.sort();
+    found
+}
+
+fn below(folder: &Path, part: &str) -> Vec<PathBuf> {
+    if !part.contains(['*', '?', '[']) {
+        let path = folder.join(part);
+        return if path.exists() {
+            vec![path]
+        } else {
+            Vec::new()
+        };
+    }
+    let here = match folder.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => folder,
+    };
+    let pattern: Vec<char> = part.chars().collect();
+    let entries = std::fs::read_dir(here).into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| part.starts_with('.') || !name.starts_with('.'))
+        .filter(|name| fits(&pattern, &name.chars().collect::<Vec<_>>()))
+        .map(|name| folder.join(name))
+        .collect()
+}
+
+/// Whether a name fits a pattern.
+fn fits(pattern: &[char], name: &[char]) -> bool {
+    match pattern {
+        [] => name.is_empty(),
+        ['*', rest @ ..] => (0..=name.len()).any(|taken| fits(rest, &name[taken..])),
+        ['?', rest @ ..] => !name.is_empty() && fits(rest, &name[1..]),
+        ['[', rest @ ..] if rest.iter().skip(1).any(|letter| *letter == ']') => {
+            let end = 1 + rest[1..]
+                .iter()
+                .position(|letter| *letter == ']')
+                .unwrap_or(0);
+            let Some((first, others)) = name.split_first() else {
+                return false;
+            };
+            is_among(&rest[..end], *first) && fits(&rest[end + 1..], others)
+        }
+        [letter, rest @ ..] => name.first() == Some(letter) && fits(rest, &name[1..]),
+    }
+}
+
+/// Whether a letter is one of those in brackets: `a-z_`, or not one of `!a-z_`.
+fn is_among(set: &[char], letter: char) -> bool {
+    let (set, wanted) = match set {
+        ['!', rest @ ..] if !rest.is_empty() => (rest, false),
+        set => (set, true),
+    };
+    let mut rest = set;
+    let mut found = false;
+    loop {
+        rest = match rest {
+            [] => return found == wanted,
+            [from, '-', to, rest @ ..] => {
+                found |= (*from..=*to).contains(&letter);
+                rest
+            }
+            [one, rest @ ..] => {
+                found |= *one == letter;
+                rest
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_as_in_a_shell() {
+        let is = |pattern: &str, name: &str| {
+            let letters = |text: &str| text.chars().collect::<Vec<_>>();
+            fits(&letters(pattern), &letters(name))
+        };
+        assert!(is("quick.*.test", "quick.12.test"));
+        assert!(!is("quick.*.test", "quick.12.tests"));
+        assert!(is("?[a-c_][!x]", "zbé") && is("a[]]", "a]") && is("a[b", "a[b"));
+        assert!(!is("?[a-c_][!x]", "zbx") && !is("", "a") && !is("[a]", ""));
+    }
+
+    #[test]
+    fn files_are_found_in_order() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["b.test", "a.test", ".hidden.test", "c.txt"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let found = matching(&format!("{}/*.test", folder.path().display()));
+        let names: Vec<_> = found.iter().filter_map(|path| path.file_name()).collect();
+        assert_eq!(names, ["a.test", "b.test"]);
+        assert!(matching("no-such-folder/*").is_empty());
+    }
+}
