@@ -4,8 +4,10 @@ import os
 import py_compile
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -408,6 +410,26 @@ def test_time_is_limited(tools):
     done = tools("tstl_rt", "--timeout", "1", "--noCover")
     assert "STOPPING TEST DUE TO TIMEOUT, TERMINATED AT LENGTH" in done.stdout
     assert "STOPPING TESTING DUE TO TIMEOUT" in done.stdout
+
+
+def test_ctrl_c_ends_the_search_with_its_numbers(testwright, tools):
+    testwright("compat", "tstl", "sound.tstl")
+    run = testwright.start("compat", "tstl_rt", "--timeout", "3600", "--progress", "--noCover")
+    assert any("TEST #2 " in line for line in run.stdout)
+    run.send_signal(signal.SIGINT)
+    out, err = run.communicate(timeout=30)
+    assert run.returncode == 0 and " EXECUTED\n" in out and "Traceback" not in err, err
+
+
+def test_a_system_that_does_not_let_go_is_ended(testwright, tools):
+    tools.write("deaf.tstl", "@import time\npool: <x> 1\n<x> := 1\nfor _ in iter(int, 1): sum(range(10**9))\n")
+    tools("tstl", "deaf.tstl", "--noCover")
+    run = testwright.start("compat", "tstl_rt", "--verbose", "--seed", "1")
+    assert any("iter(int, 1)" in line for line in run.stdout)
+    time.sleep(1)  # The step is about to begin.
+    run.send_signal(signal.SIGINT)
+    _, err = run.communicate(timeout=30)
+    assert run.returncode == 1 and "does not react" in err
 
 
 # The other tools
