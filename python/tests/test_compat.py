@@ -693,6 +693,7 @@ def test_triage(tools):
     tools.write("t/2.test", LONG)
     tools.write("t/3.test", PASSING)
     tools.write("t/4.test", "what is this\n")
+    (tools.folder / "t/5.test").write_bytes(b"\xff\xfe")
     done = tools("tstl_triage", "t/*.test", "--showTests", "--actionClasses", "--abstractStrings")
     assert done.stdout.count("COUNT: 1 (50.0%)") == 2
     done = tools("tstl_triage", "t/*.test")
@@ -702,7 +703,7 @@ def test_triage(tools):
     )
     assert "COUNT: 2 (100.0%)" in done.stdout and "INVALID TEST CASE: t/4.test" in done.stdout
     assert done.stdout.endswith(
-        "2 TOTAL FAILING TESTS\n1 TOTAL INVALID TESTS\n1 TOTAL PASSING TESTS\n"
+        "2 TOTAL FAILING TESTS\n2 TOTAL INVALID TESTS\n1 TOTAL PASSING TESTS\n"
     )
     done = tools("tstl_triage", "t/*.test", "--ignoreContaining", "p_int[1];;nothing")
     assert "1 TOTAL FAILING TESTS" in done.stdout
