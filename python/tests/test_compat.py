@@ -4,8 +4,10 @@ import os
 import py_compile
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -24,7 +26,9 @@ TOOLS = [
     "tstl_triage",
 ]
 FAILING = "self.p_stack[0] = stack.Stack() \nself.p_stack[0].top() \n"
-PASSING = "self.p_int[0] = 1 \nself.p_stack[0] = stack.Stack() \nself.p_stack[0].push(self.p_int[0]) \n"
+PASSING = (
+    "self.p_int[0] = 1 \nself.p_stack[0] = stack.Stack() \nself.p_stack[0].push(self.p_int[0]) \n"
+)
 
 
 class Tools:
@@ -37,7 +41,9 @@ class Tools:
             self.environment.pop(name, None)
         for tool in TOOLS:
             program = programs / tool
-            program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m testwright compat {tool} "$@"\n')
+            program.write_text(
+                f'#!/bin/sh\nexec "{sys.executable}" -m testwright compat {tool} "$@"\n'
+            )
             program.chmod(0o755)
 
     def write(self, name, text):
@@ -97,7 +103,9 @@ def number(done, what):
 def test_find_replay_reduce_and_keep_a_failing_test(avl):
     avl("tstl", "buggy.tstl")
     py_compile.compile(str(avl.folder / "sut.py"), doraise=True)
-    done = avl("tstl_rt", "--noCover", "--seed", 1, "--output", ".fail.test", "--silentSUT", status=255)
+    done = avl(
+        "tstl_rt", "--noCover", "--seed", 1, "--output", ".fail.test", "--silentSUT", status=255
+    )
     assert "STOPPING TESTING DUE TO FAILED TEST" in done.stdout
     assert avl.has(".fail.full.test") and avl.has(".fail.reduced.test")
     full, reduced = avl.read(".fail.full.test"), avl.read(".fail.test")
@@ -142,7 +150,9 @@ def test_find_replay_reduce_and_keep_a_failing_test(avl):
 )
 def test_every_way_to_search_finds_the_bug(avl, options):
     avl("tstl", "buggy.tstl")
-    done = avl("tstl_rt", *options, "-s", "3", "-t", "60", "-o", "x.test", "--silentSUT", status=255)
+    done = avl(
+        "tstl_rt", *options, "-s", "3", "-t", "60", "-o", "x.test", "--silentSUT", status=255
+    )
     assert number(done, "EXECUTED") >= 1
     several = "--multiple" in options
     assert avl.has("x.0.test") == several and avl.has("x.test") != several
@@ -173,7 +183,16 @@ def test_all_is_well_with_a_tree_that_is_right(avl):
 
 def test_what_cannot_fail_does_not(tools):
     """As TSTL's own tests run every example: no properties, and exceptions are no failures."""
-    done = tools("tstl_rt", "--maxTests", "20", "--noCheck", "--uncaught", "--silentSUT", "--timedProgress", "10")
+    done = tools(
+        "tstl_rt",
+        "--maxTests",
+        "20",
+        "--noCheck",
+        "--uncaught",
+        "--silentSUT",
+        "--timedProgress",
+        "10",
+    )
     assert number(done, "EXECUTED") == 20
     assert "TIME SPENT CHECKING" not in done.stdout
 
@@ -182,7 +201,16 @@ def test_what_cannot_fail_does_not(tools):
 
 
 def test_the_module_is_for_scripts_and_tools(tools):
-    tools("tstl", "stack.tstl", "--noCover", "-R", "--noReload", "--forceRefExceptionMatch", "-o", "sut.py")
+    tools(
+        "tstl",
+        "stack.tstl",
+        "--noCover",
+        "-R",
+        "--noReload",
+        "--forceRefExceptionMatch",
+        "-o",
+        "sut.py",
+    )
     script = "import sut; s = sut.sut(); print(s.measures_coverage)"
     assert tools(sys.executable, "-c", script).stdout == "False\n"
     done = tools("tstl_rt", "--maxTests", "3", "--uncaught", "--noCheck")
@@ -241,7 +269,9 @@ def test_options_may_be_cut_short_and_repeated_as_with_argparse(tools):
     assert number(done, "EXECUTED") == 4
 
 
-@pytest.mark.parametrize("words", [["tstl_rt"], ["tstl_replay", "a"], ["tstl_reduce", "a", "b"], ["tstl_regress", "a"]])
+@pytest.mark.parametrize(
+    "words", [["tstl_rt"], ["tstl_replay", "a"], ["tstl_reduce", "a", "b"], ["tstl_regress", "a"]]
+)
 def test_without_a_compiled_harness_there_is_advice(tools, words):
     tools.write("a", PASSING)
     os.remove(tools.folder / "sut.py")
@@ -252,9 +282,13 @@ def test_without_a_compiled_harness_there_is_advice(tools, words):
 
 
 def test_options_without_effect_say_so(tools):
-    done = tools("tstl_rt", "-m", "1", "--enumerateEnabled", "--postCover", "--uncaught", "--noCheck")
+    done = tools(
+        "tstl_rt", "-m", "1", "--enumerateEnabled", "--postCover", "--uncaught", "--noCheck"
+    )
     told = [line for line in done.stderr.splitlines() if "has no effect" in line]
-    assert len(told) == 2 and all(re.match(r"--\w+ is accepted and has no effect: \w", line) for line in told)
+    assert len(told) == 2 and all(
+        re.match(r"--\w+ is accepted and has no effect: \w", line) for line in told
+    )
     done = tools("tstl_rt", "-m", "1", "--equalProbs", "--swarm", "--uncaught", "--noCheck")
     assert "--swarm has no effect together with --equalProbs" in done.stderr
 
@@ -266,10 +300,15 @@ def test_an_exception_is_told_as_tstl_tells_it(tools):
     done = tools("tstl_rt", "--seed", "1", "--output", "f.test", status=255)
     out = done.stdout
     assert out.startswith("Random testing using config=Config(seed=1, timeout=3600, ")
-    assert "\nUNCAUGHT EXCEPTION\nERROR: (<class 'IndexError'>, IndexError('list index out of range')," in out
+    assert (
+        "\nUNCAUGHT EXCEPTION\nERROR: (<class 'IndexError'>, IndexError('list index out of range'),"
+        in out
+    )
     assert "TRACEBACK:\n" in out and 'stack.py", line 14, in top' in out
     assert "Reduced test has 2 steps" in out and "SAVING TEST AS f.test" in out
-    assert "stack0 = stack.Stack()                                                   # STEP 0" in out
+    assert (
+        "stack0 = stack.Stack()                                                   # STEP 0" in out
+    )
     assert "ACTION: stack0 = stack.Stack() \nstack0 = None : <class 'NoneType'>" in out
     assert "=> stack0 = Stack([]) : <class 'Stack'>" in out
     assert out.count("ERROR: ") == 2
@@ -277,7 +316,9 @@ def test_an_exception_is_told_as_tstl_tells_it(tools):
 
 
 def test_a_property_is_told_as_tstl_tells_it(tools):
-    tools.write("low.tstl", tools.read("sound.tstl").replace("len(<stack>) >= 0", "len(<stack>) < 3"))
+    tools.write(
+        "low.tstl", tools.read("sound.tstl").replace("len(<stack>) >= 0", "len(<stack>) < 3")
+    )
     tools("tstl", "low.tstl")
     done = tools("tstl_rt", "--seed", "1", "--output", "f.test", "--silentFail", status=255)
     assert "\nPROPERLY VIOLATION\nERROR: (<class 'AssertionError'>, AssertionError(" in done.stdout
@@ -308,7 +349,9 @@ def test_the_same_seed_makes_the_same_tests(tools):
 def test_several_failures_are_numbered(tools):
     tools.write("two.tstl", tools.read("stack.tstl") + "<stack>.nothing()\n")
     tools("tstl", "two.tstl")
-    done = tools("tstl_rt", "-M", "-m", "20", "-s", "1", "-o", "f.test", "--normalize", "-n", status=255)
+    done = tools(
+        "tstl_rt", "-M", "-m", "20", "-s", "1", "-o", "f.test", "--normalize", "-n", status=255
+    )
     assert number(done, "FAILED") == 20
     distinct = number(done, "ACTUAL DISTINCT FAILURES")
     assert distinct >= 2 and number(done, "REPEATS OF FAILURES") == 20 - distinct
@@ -324,14 +367,19 @@ def test_quick_tests_and_their_suite(tools):
     suite = sorted(path.name for path in tools.folder.glob("q.*.test"))
     done = tools("tstl_regress", *suite, "--running")
     assert f"EXECUTED {len(suite)} TESTS" in done.stdout and "New branch: ('" in done.stdout
-    assert re.findall(r"^STATEMENTS: \d+ BRANCHES: (\d+)$", done.stdout, re.MULTILINE)[-1] == f"{covered:.0f}"
+    assert (
+        re.findall(r"^STATEMENTS: \d+ BRANCHES: (\d+)$", done.stdout, re.MULTILINE)[-1]
+        == f"{covered:.0f}"
+    )
     assert "ALL TESTS SUCCESSFUL" in tools("tstl_regress", "--glob", "q.*.test", "--noCover").stdout
     done = tools("tstl_rt", "-q", "--readQuick", "-m", "5", "-s", "2", "--quickPrefix", "q")
     assert f"BRANCH COVERAGE: {covered:.0f}\n" in done.stdout
 
 
 def test_logs_that_survive_a_crash(tools):
-    tools("tstl_rt", "--replayable", "--total", "-m", "3", "-d", "4", "--uncaught", "--noCheck", "-n")
+    tools(
+        "tstl_rt", "--replayable", "--total", "-m", "3", "-d", "4", "--uncaught", "--noCheck", "-n"
+    )
     total = tools.read("fulltest.test").splitlines()
     assert total.count("<<RESTART>>") == 3 and len(total) == 15
     assert tools.read("currtest.test").splitlines() == total[-4:]
@@ -339,30 +387,57 @@ def test_logs_that_survive_a_crash(tools):
 
 def test_searching_can_be_stopped_by_what_is_covered(tools):
     tools("tstl", "sound.tstl")
-    assert "LACK OF NEW COVERAGE FOR 5 TESTS" in tools("tstl_rt", "--stopWhenNoCoverage", "5").stdout
+    assert (
+        "LACK OF NEW COVERAGE FOR 5 TESTS" in tools("tstl_rt", "--stopWhenNoCoverage", "5").stdout
+    )
     assert "BRANCH COVERAGE TARGET" in tools("tstl_rt", "--stopWhenBranches", "2").stdout
     assert "COVERAGE SATURATION" in tools("tstl_rt", "--stopSaturated", "--sessions", "2").stdout
     done = tools("tstl_rt", "--stopWhenHitStatement", "stack.py:10", "-o", "hit.test", status=255)
     assert "HIT STATEMENT: stack.py:10" in done.stdout
     assert [line for line in tools.read("hit.test").splitlines() if "pop" in line]
-    done = tools("tstl_rt", "--trackMaxCoverage", "best.test", "-m", "5", "--fullCoverage", "counts.txt")
+    done = tools(
+        "tstl_rt", "--trackMaxCoverage", "best.test", "-m", "5", "--fullCoverage", "counts.txt"
+    )
     assert "NEW BEST COVERAGE TEST: (" in done.stdout and tools.has("best.test")
     assert re.search(r"^5 \('.*stack\.py', \(\d+, \d+\)\)$", tools.read("counts.txt"), re.MULTILINE)
 
 
 def test_reports(tools):
     tools("tstl", "sound.tstl")
-    done = tools("tstl_rt", "-m", "5", "--html", "pages", "--internal", "--coverFile", "c.out", "--profile", "-r")
+    done = tools(
+        "tstl_rt",
+        "-m",
+        "5",
+        "--html",
+        "pages",
+        "--internal",
+        "--coverFile",
+        "c.out",
+        "--profile",
+        "-r",
+    )
     assert tools.has("pages/index.html") and tools.has("c.out") and not tools.has("coverage.out")
     assert "TOTAL BRANCHES COVERED: " in done.stdout and "New statement ('" in done.stdout
     assert "ACTION PROFILE:" in done.stdout and "<stack>.push(<int>)" in done.stdout
-    done = tools("tstl_rt", "-m", "2", "-d", "3", "--showActions", "--verboseActions", "--progress", "--throughput")
+    done = tools(
+        "tstl_rt",
+        "-m",
+        "2",
+        "-d",
+        "3",
+        "--showActions",
+        "--verboseActions",
+        "--progress",
+        "--throughput",
+    )
     assert done.stdout.count("STEP #2 ") == 2 and done.stdout.count("ACTION: ") == 6
     assert done.stdout.count("THROUGHPUT: ") == 2 and "sound.tstl: TEST #2 (0:00:00." in done.stdout
 
 
 def test_a_fault_is_located(tools):
-    done = tools("tstl_rt", "-M", "-m", "20", "-s", "1", "--localize", "--localizeTop", "3", status=255)
+    done = tools(
+        "tstl_rt", "-M", "-m", "20", "-s", "1", "--localize", "--localizeTop", "3", status=255
+    )
     suspects = done.stdout.split("FAULT LOCALIZATION RESULTS", 1)[1]
     assert "stack.py', 14)" in suspects.split("BRANCHES:")[0]
 
@@ -410,6 +485,29 @@ def test_time_is_limited(tools):
     assert "STOPPING TESTING DUE TO TIMEOUT" in done.stdout
 
 
+def test_ctrl_c_ends_the_search_with_its_numbers(testwright, tools):
+    testwright("compat", "tstl", "sound.tstl")
+    run = testwright.start("compat", "tstl_rt", "--timeout", "3600", "--progress", "--noCover")
+    assert any("TEST #2 " in line for line in run.stdout)
+    run.send_signal(signal.SIGINT)
+    out, err = run.communicate(timeout=30)
+    assert run.returncode == 0 and " EXECUTED\n" in out and "Traceback" not in err, err
+
+
+def test_a_system_that_does_not_let_go_is_ended(testwright, tools):
+    tools.write(
+        "deaf.tstl",
+        "@import time\npool: <x> 1\n<x> := 1\nfor _ in iter(int, 1): sum(range(10**9))\n",
+    )
+    tools("tstl", "deaf.tstl", "--noCover")
+    run = testwright.start("compat", "tstl_rt", "--verbose", "--seed", "1")
+    assert any("iter(int, 1)" in line for line in run.stdout)
+    time.sleep(1)  # The step is about to begin.
+    run.send_signal(signal.SIGINT)
+    _, err = run.communicate(timeout=30)
+    assert run.returncode == 1 and "does not react" in err
+
+
 # The other tools
 
 
@@ -421,7 +519,9 @@ def test_replaying(tools):
     done = tools("tstl_replay", "bad.test", status=255)
     assert "FAILED STEP\n(<class 'IndexError'>" in done.stdout
     assert "SUCCESSFULLY" not in tools.read("replay.out")
-    done = tools("tstl_replay", "good.test", "--verbose", "--showActions", "--delay", "0.001", "--coverage")
+    done = tools(
+        "tstl_replay", "good.test", "--verbose", "--showActions", "--delay", "0.001", "--coverage"
+    )
     assert "STEP #2:" in done.stdout and "=> stack0 = Stack([1]) : <class 'Stack'>" in done.stdout
     assert 0 < number(done, "PERCENT COVERED") < 100 and tools.has("coverage.out")
     tools.write("empty.test", "")
@@ -432,12 +532,20 @@ def test_replaying(tools):
 
 def test_a_test_that_the_harness_does_not_know_is_an_error_with_advice(tools):
     tools.write("odd.test", "self.p_stack[0] = stack.Stak() \n")
-    for words in (["tstl_replay", "odd.test"], ["tstl_reduce", "odd.test", "x"], ["tstl_generalize", "odd.test"]):
+    for words in (
+        ["tstl_replay", "odd.test"],
+        ["tstl_reduce", "odd.test", "x"],
+        ["tstl_generalize", "odd.test"],
+    ):
         done = tools(*words, status=1)
-        assert "odd.test:1" in done.stderr and "did you mean `stack0 = stack.Stack()`" in done.stderr
+        assert (
+            "odd.test:1" in done.stderr and "did you mean `stack0 = stack.Stack()`" in done.stderr
+        )
     tools.write("good.test", PASSING)
     done = tools("tstl_regress", "odd.test", "good.test")
-    assert "INVALID TEST, SKIPPING..." in done.stdout and "1 INVALID TESTS:\nodd.test" in done.stdout
+    assert (
+        "INVALID TEST, SKIPPING..." in done.stdout and "1 INVALID TESTS:\nodd.test" in done.stdout
+    )
     (tools.folder / "bytes.test").write_bytes(b"\xff\xfe\x00")
     assert "UTF-8" in tools("tstl_replay", "bytes.test", status=1).stderr
     assert "there is no file" in tools("tstl_replay", "missing.test", status=1).stderr
@@ -448,7 +556,9 @@ LONG = PASSING + "self.p_stack[1] = stack.Stack() \nself.p_int[1] = 3 \nself.p_s
 
 def test_reducing(tools):
     tools.write("long.test", LONG)
-    done = tools("tstl_reduce", "long.test", "short.test", "--matchException", "--ddmin", "--speed", "SLOW")
+    done = tools(
+        "tstl_reduce", "long.test", "short.test", "--matchException", "--ddmin", "--speed", "SLOW"
+    )
     assert "STARTING WITH TEST OF LENGTH 6" in done.stdout and "NEW LENGTH 2" in done.stdout
     assert "ERROR: (<class 'IndexError'>" in done.stdout
     assert tools.read("short.test") == FAILING
@@ -470,8 +580,14 @@ def test_reducing_for_other_ends(tools):
     assert "NEW LENGTHS [" in done.stdout and tools.has("parts.0.test")
     # There is nothing to preserve: the test stays, and somebody says so.
     done = tools("tstl_reduce", "good.test", "same.test")
-    assert tools.read("same.test") == tools.read("good.test") and "does not do what is to be" in done.stderr
-    assert "does not fail" in tools("tstl_reduce", "good.test", "x", "--matchException", status=1).stderr
+    assert (
+        tools.read("same.test") == tools.read("good.test")
+        and "does not do what is to be" in done.stderr
+    )
+    assert (
+        "does not fail"
+        in tools("tstl_reduce", "good.test", "x", "--matchException", status=1).stderr
+    )
 
 
 def test_bytes_for_a_fuzzer(tools):
@@ -480,7 +596,9 @@ def test_bytes_for_a_fuzzer(tools):
     assert len((tools.folder / "bad.afl").read_bytes()) == 2
     tools("tstl_replay", "bad.afl", "--afl", status=255)
     tools("tstl_regress", "bad.afl", "--afl", status=255)
-    assert "cannot be read" in tools("tstl_replay", "bad.afl", "--afl", "--aflswarm", status=1).stderr
+    assert (
+        "cannot be read" in tools("tstl_replay", "bad.afl", "--afl", "--aflswarm", status=1).stderr
+    )
 
 
 def test_regressions(tools):
@@ -490,7 +608,9 @@ def test_regressions(tools):
     done = tools("tstl_regress", "a.test", "b.test", "--html", "pages")
     assert "RUNNING TEST a.test" in done.stdout and number(done, "PERCENT COVERED") > 0
     assert "TEST b.test REDUNDANT WITH RESPECT TO COVERAGE" in done.stdout
-    assert "1 TESTS NEEDED FOR FULL COVERAGE: a.test" in done.stdout and tools.has("pages/index.html")
+    assert "1 TESTS NEEDED FOR FULL COVERAGE: a.test" in done.stdout and tools.has(
+        "pages/index.html"
+    )
     done = tools("tstl_regress", "c.test", "a.test", status=255)
     assert "TEST c.test FAILED:" in done.stdout and "RUNNING TEST a.test" not in done.stdout
     done = tools("tstl_regress", "c.test", "a.test", "--keepGoing", "--noCheck", "--verbose")
@@ -499,15 +619,36 @@ def test_regressions(tools):
 
 def test_all_small_tests(tools):
     done = tools("tstl_smallcheck", "--depth", "2", "-o", "s.test", status=255)
-    assert "STOPPING DUE TO FAILED TEST." in done.stdout and "SAVING FAILED TEST AS fail.s.test" in done.stdout
+    assert (
+        "STOPPING DUE TO FAILED TEST." in done.stdout
+        and "SAVING FAILED TEST AS fail.s.test" in done.stdout
+    )
     tools("tstl_replay", "fail.s.test", status=255)
-    done = tools("tstl_smallcheck", "--depth", "2", "-M", "-o", "m.test", "--visited", "-v", "any", status=255)
-    assert re.search(r"SAVED \d+ FAILING TESTS WITH PREFIX fail.m", done.stdout) and tools.has("fail.m.1.test")
+    done = tools(
+        "tstl_smallcheck",
+        "--depth",
+        "2",
+        "-M",
+        "-o",
+        "m.test",
+        "--visited",
+        "-v",
+        "any",
+        status=255,
+    )
+    assert re.search(r"SAVED \d+ FAILING TESTS WITH PREFIX fail.m", done.stdout) and tools.has(
+        "fail.m.1.test"
+    )
     tools("tstl", "sound.tstl")
     done = tools("tstl_smallcheck", "--depth", "2", "-o", "c.test", "--recursive", "1")
-    assert "FINISHED EXPLORATION TO DEPTH 2" in done.stdout and "RECURSIVE EXPLORATION RUN #1" in done.stdout
+    assert (
+        "FINISHED EXPLORATION TO DEPTH 2" in done.stdout
+        and "RECURSIVE EXPLORATION RUN #1" in done.stdout
+    )
     # What takes three steps is found from a test that covered something else.
-    pushing = [path.read_text() for path in tools.folder.glob("c.*.test") if "push" in path.read_text()]
+    pushing = [
+        path.read_text() for path in tools.folder.glob("c.*.test") if "push" in path.read_text()
+    ]
     assert pushing and all(len(text.splitlines()) in (3, 4) for text in pushing)
     tools.write("start.test", PASSING)
     done = tools("tstl_smallcheck", "--depth", "1", "-o", "d.test", "--fromTests", "start.*")
@@ -523,7 +664,10 @@ def test_generalizing(tools):
     assert re.search(r"^GENERALIZED IN \S+ SECONDS$", done.stdout, re.MULTILINE)
     tools.write("good.test", PASSING)
     tools("tstl_generalize", "good.test", "--coverage")
-    assert "does not fail" in tools("tstl_generalize", "good.test", "--matchException", status=1).stderr
+    assert (
+        "does not fail"
+        in tools("tstl_generalize", "good.test", "--matchException", status=1).stderr
+    )
 
 
 def test_learning_what_follows_what(tools):
@@ -539,7 +683,9 @@ def test_learning_what_follows_what(tools):
     tools("tstl_markov", "n.txt", "1", "classes.txt", "--notRaw")
     assert tools.read("n.txt") == tools.read("m.txt")
     tools.write("classes.txt", "nothing of the kind\n")
-    assert "line 1" in tools("tstl_markov", "n.txt", "1", "classes.txt", "--notRaw", status=1).stderr
+    assert (
+        "line 1" in tools("tstl_markov", "n.txt", "1", "classes.txt", "--notRaw", status=1).stderr
+    )
 
 
 def test_triage(tools):
@@ -547,11 +693,17 @@ def test_triage(tools):
     tools.write("t/2.test", LONG)
     tools.write("t/3.test", PASSING)
     tools.write("t/4.test", "what is this\n")
+    (tools.folder / "t/5.test").write_bytes(b"\xff\xfe")
     done = tools("tstl_triage", "t/*.test", "--showTests", "--actionClasses", "--abstractStrings")
     assert done.stdout.count("COUNT: 1 (50.0%)") == 2
     done = tools("tstl_triage", "t/*.test")
-    assert "TEST: t/1.test LENGTH: 2\nOPERATION: stack0.top()\nEXCEPTION: (<class 'IndexError'>" in done.stdout
+    assert (
+        "TEST: t/1.test LENGTH: 2\nOPERATION: stack0.top()\nEXCEPTION: (<class 'IndexError'>"
+        in done.stdout
+    )
     assert "COUNT: 2 (100.0%)" in done.stdout and "INVALID TEST CASE: t/4.test" in done.stdout
-    assert done.stdout.endswith("2 TOTAL FAILING TESTS\n1 TOTAL INVALID TESTS\n1 TOTAL PASSING TESTS\n")
+    assert done.stdout.endswith(
+        "2 TOTAL FAILING TESTS\n2 TOTAL INVALID TESTS\n1 TOTAL PASSING TESTS\n"
+    )
     done = tools("tstl_triage", "t/*.test", "--ignoreContaining", "p_int[1];;nothing")
     assert "1 TOTAL FAILING TESTS" in done.stdout

@@ -23,7 +23,7 @@ mod run;
 mod standalone;
 mod triage;
 
-pub(crate) use run::draw_seed;
+pub(crate) use run::{draw_seed, probability};
 
 /// Generates tests for Python code from small harnesses, and reduces what fails.
 ///

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use clap::{ArgMatches, CommandFactory};
 
+use crate::commands::probability;
 use crate::console::Console;
 use crate::{ExitStatus, Trouble};
 
@@ -160,14 +161,6 @@ fn seconds(text: &str) -> Result<Duration, String> {
     number
         .and_then(|number| Duration::try_from_secs_f64(number).ok())
         .ok_or_else(|| "must be a number of seconds, from 0".to_owned())
-}
-
-/// A probability that was typed.
-fn probability(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok();
-    number
-        .filter(|number| (0.0..=1.0).contains(number))
-        .ok_or_else(|| "must be a number from 0 to 1".to_owned())
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use testwright_core::generate::TextProblem;
 use testwright_core::saved::{self, ReadProblem};
 use testwright_core::{Error, System, Test};
 use testwright_lang::{Diagnostic, Harness, Severity};
@@ -70,6 +71,22 @@ pub(crate) fn harness_to_look_at(
         return Err(Trouble::Told);
     }
     Ok(harness)
+}
+
+/// Tells what is wrong with a file of numbers for lines of the harness; nothing if it can be used.
+pub(crate) fn refuse_problems(
+    console: &mut Console<'_>,
+    file: &TextFile,
+    problems: &[TextProblem],
+) -> Result<(), Trouble> {
+    for problem in problems {
+        let message = format!("{}, line {}: {}", file.name, problem.line, problem.message);
+        console.error(&Error::new(message));
+    }
+    match problems.is_empty() {
+        true => Ok(()),
+        false => Err(Trouble::Told),
+    }
 }
 
 /// Brings a harness to life, hands it to `work`, and tells at the end what was wrong with the harness itself.

@@ -27,6 +27,7 @@ use finding::Finding;
 use json::{FailureReport, Report};
 use last_words::LastWords;
 use strategy::StrategyArguments;
+pub(crate) use strategy::probability;
 
 /// Search for failures with random tests, and reduce what is found
 ///

@@ -33,26 +33,21 @@ impl Calling {
 
     /// `Config(seed=None, timeout=30, …)`, as TSTL's tools begin.
     pub(super) fn config(&self) -> String {
-        let parts = self.arguments.iter();
-        let parts: Vec<String> = parts
-            .map(|argument| format!("{}={}", argument.name, argument.value))
-            .collect();
-        format!("Config({})", parts.join(", "))
+        self.config_with(&[])
     }
 
-    /// The same with another value for one argument.
-    pub(super) fn config_with(&self, name: &str, value: impl ToString) -> String {
-        let argument = |argument: &Argument| Argument {
-            id: argument.id.clone(),
-            name: argument.name.clone(),
-            value: match argument.name == name {
-                true => value.to_string(),
-                false => argument.value.clone(),
-            },
-            ..*argument
+    /// The same with what was chosen for arguments that were not given.
+    pub(super) fn config_with(&self, chosen: &[(&str, String)]) -> String {
+        let part = |argument: &Argument| {
+            let chosen = chosen.iter().find(|(name, _)| *name == argument.name);
+            let value = match chosen {
+                Some((_, value)) => as_python(value),
+                None => argument.value.clone(),
+            };
+            format!("{}={value}", argument.name)
         };
-        let arguments = self.arguments.iter().map(argument).collect();
-        Calling { arguments }.config()
+        let parts: Vec<String> = self.arguments.iter().map(part).collect();
+        format!("Config({})", parts.join(", "))
     }
 
     /// Tells which of the options that were typed change nothing, and why.

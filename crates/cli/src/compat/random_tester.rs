@@ -586,7 +586,10 @@ impl Tool for RandomTester {
             Some(seed) => seed.cast_unsigned(),
             None => crate::commands::draw_seed(),
         };
-        let config = calling.config_with("seed", seed);
+        let config = calling.config_with(&[
+            ("seed", seed.cast_signed().to_string()),
+            ("output", places.output.shown().display().to_string()),
+        ]);
         console.say(format_args!("Random testing using config={config}"));
         console.flush();
         let measured = match self.no_cover {

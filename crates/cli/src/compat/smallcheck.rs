@@ -8,7 +8,7 @@ use testwright_core::explore::{
     ExploreWatcher, Explorer, Failures, GoingBack, Plan, Progress, StateId, Transition,
 };
 use testwright_core::replay::{ReplayOptions, replay};
-use testwright_core::{ActionId, Error, Failure, Likeness, Step, System, Test};
+use testwright_core::{ActionId, Covered, Error, Failure, Likeness, Step, System, Test};
 use testwright_python::{Measured, Output, PythonSystem};
 
 use super::tally::Tally;
@@ -145,9 +145,14 @@ impl Smallcheck {
         findings: &mut Findings,
     ) -> Result<(), Trouble> {
         let started = Instant::now();
-        system.reset()?;
+        let plan = &with_way_back(system, plan)?;
+        if system.coverage().is_some() {
+            // What a reset covers is no test's.
+            system.begin_anew()?;
+            system.reset()?;
+        }
         if let Some(collector) = system.coverage() {
-            collector.take_new();
+            findings.tally.add(collector, collector.current().iter());
         }
         let mut starts = Vec::new();
         for file in files {
@@ -157,6 +162,9 @@ impl Smallcheck {
             };
             // Replayed, so that what it covers is not new.
             replay(system, &test, &options, &mut ())?;
+            if let Some(collector) = system.coverage() {
+                findings.tally.add(collector, collector.current().iter());
+            }
             starts.push((Some(file.name()), test));
         }
         if self.from_tests.is_none() {
@@ -220,6 +228,7 @@ impl Smallcheck {
             tally: &mut findings.tally,
             came_from: FxHashMap::default(),
             covering: Vec::new(),
+            covered: 0,
         };
         let explored = Explorer::of(&mut beginning)
             .with_copies()
@@ -311,12 +320,29 @@ impl Smallcheck {
     }
 }
 
+/// The plan with a way to go back to earlier states. To find one takes steps, which are over before anything is measured.
+fn with_way_back(system: &mut PythonSystem<'_>, plan: &Plan) -> Result<Plan, Error> {
+    let by = match plan.going_back {
+        Some(by) => by,
+        None => {
+            let mut explorer = Explorer::of(system).with_copies().with_fingerprints();
+            explorer.probe()?.by
+        }
+    };
+    Ok(Plan {
+        going_back: Some(by),
+        ..*plan
+    })
+}
+
 /// Keeps the tests that cover something for the first time.
 struct Looker<'l> {
     tally: &'l mut Tally,
     /// How each state was reached first.
     came_from: FxHashMap<StateId, (StateId, ActionId)>,
     covering: Vec<Vec<Step>>,
+    /// How much was covered when it was last looked at.
+    covered: usize,
 }
 
 impl Looker<'_> {
@@ -344,7 +370,11 @@ impl<'py> ExploreWatcher<Beginning<'_, 'py>> for Looker<'_> {
         let Some(collector) = system.system.coverage() else {
             return;
         };
-        let new = self.tally.add(collector, collector.take_new());
+        let covered = collector.current();
+        if covered.len() == std::mem::replace(&mut self.covered, covered.len()) {
+            return;
+        }
+        let new = self.tally.add(collector, covered.iter());
         if !new.is_empty() {
             let mut steps = self.way_to(transition.from);
             steps.push(Step::Act(transition.action));

@@ -1,10 +1,10 @@
 //! `tstl_triage`: how many bugs many failing tests show.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use testwright_core::analyse::triage::{Group, TriageOptions, triage};
 use testwright_core::replay::{ReplayOptions, replay};
-use testwright_core::{Catalog, Failure, System, Test};
+use testwright_core::{Catalog, Error, Failure, System, Test};
 use testwright_python::{Measured, Output, PythonSystem};
 
 use super::test_file::{self, TestFile};
@@ -56,8 +56,10 @@ impl Tool for Triage {
     fn run(self, console: &mut Console<'_>, calling: &Calling) -> Result<Ended, Trouble> {
         let compiled = Compiled::read(Path::new("sut.py"))?;
         let files = test_file::matching(&self.testglob);
-        let files = files.iter().map(|path| TestFile::read(path, false));
-        let files: Vec<TestFile> = files.collect::<Result<_, _>>()?;
+        let files: Vec<(PathBuf, Result<TestFile, Error>)> = files
+            .into_iter()
+            .map(|path| (path.clone(), TestFile::read(&path, false)))
+            .collect();
         console.say(format_args!("Triaging using config={}", calling.config()));
         let options = compiled.options(Output::Drop, Measured::Nothing);
         let (harness_file, harness) = load::harness(console, &compiled.harness)?;
@@ -89,21 +91,28 @@ impl Triage {
         &self,
         console: &mut Console<'_>,
         system: &mut PythonSystem<'_>,
-        files: &[TestFile],
+        files: &[(PathBuf, Result<TestFile, Error>)],
     ) -> Result<Sorted, Trouble> {
         let options = ReplayOptions {
             check: !self.no_check,
         };
         let mut sorted = Sorted::default();
-        for file in files {
-            let test = match file.test(console, system) {
+        for (path, file) in files {
+            let name = path.display().to_string();
+            let test = match file {
+                Ok(file) => file.test(console, system),
+                // A pattern may match anything.
+                Err(error) => Err(error.clone().into()),
+            };
+            let test = match test {
                 Ok(test) => test,
-                Err(Trouble::Told) => {
-                    console.say(format_args!("INVALID TEST CASE: {}", file.name()));
+                Err(_) if testwright_python::interrupted() => return Err(Trouble::Interrupted),
+                Err(trouble) => {
+                    trouble.tell(console);
+                    console.say(format_args!("INVALID TEST CASE: {name}"));
                     sorted.invalid += 1;
                     continue;
                 }
-                Err(trouble) => return Err(trouble),
             };
             if self.is_ignored(system, &test) {
                 continue;
@@ -117,13 +126,10 @@ impl Triage {
                 continue;
             };
             if trace.events.len() < test.len() {
-                console.say(format_args!(
-                    "TEST {} FAILS BEFORE END OF TEST",
-                    file.name()
-                ));
+                console.say(format_args!("TEST {} FAILS BEFORE END OF TEST", name));
             }
             let tuple = system.exception_tuple(&failure.message);
-            sorted.names.push((file.name().to_owned(), tuple));
+            sorted.names.push((name, tuple));
             sorted.cases.push((trace.executed(), failure.clone()));
         }
         Ok(sorted)

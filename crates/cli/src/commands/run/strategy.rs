@@ -8,7 +8,7 @@ use testwright_core::generate::swarm::{Inclusion, Switching};
 use testwright_core::generate::{
     Auto, ByClass, ClassTable, Exploit, Extend, ExtendOptions, Markov, MarkovModel, NewCoverage,
     NothingNew, Profile, Search, SearchWatcher, SequenceOptions, Sequences, Strategy, Summary,
-    Swarm, SwarmOptions, TextProblem, search, search_with,
+    Swarm, SwarmOptions, search, search_with,
 };
 use testwright_core::{Classes, Error, System};
 use testwright_python::{Measured, PythonSystem};
@@ -62,7 +62,7 @@ enum Name {
     Sequences,
 }
 
-fn probability(text: &str) -> Result<f64, String> {
+pub(crate) fn probability(text: &str) -> Result<f64, String> {
     let number = text.parse().ok();
     number
         .filter(|number| (0.0..=1.0).contains(number))
@@ -111,13 +111,13 @@ impl StrategyArguments {
             Name::Markov => {
                 let file = self.file("markov", "a model that `testwright markov` wrote")?;
                 let (model, problems) = MarkovModel::read(&classes, &file.text);
-                tell(console, &file, problems)?;
+                load::refuse_problems(console, &file, &problems)?;
                 Box::new(Markov::new(&classes, model, 1.0))
             }
             Name::Probabilities => {
                 let file = self.file("probabilities", "a file of lines `CLASS %%%% 0.5`")?;
                 let (table, problems) = ClassTable::read(&classes, &file.text);
-                tell(console, &file, problems)?;
+                load::refuse_problems(console, &file, &problems)?;
                 Box::new(ByClass::new(&classes, &table))
             }
             Name::Sequences => {
@@ -178,21 +178,5 @@ impl<'py> Chosen<'py> {
             Chosen::Auto(auto) => search_with(system, &mut **auto, plan, watcher),
             Chosen::Other(strategy) => search_with(system, strategy, plan, watcher),
         }
-    }
-}
-
-/// Tells what is wrong with a file, and that it cannot be used.
-fn tell(
-    console: &mut Console<'_>,
-    file: &TextFile,
-    problems: Vec<TextProblem>,
-) -> Result<(), Trouble> {
-    for problem in &problems {
-        let message = format!("{}, line {}: {}", file.name, problem.line, problem.message);
-        console.error(&Error::new(message));
-    }
-    match problems.is_empty() {
-        true => Ok(()),
-        false => Err(Trouble::Told),
     }
 }

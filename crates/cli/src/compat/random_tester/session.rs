@@ -97,6 +97,13 @@ impl<'t> Session<'t> {
             let message = "coverage is not measured: the harness was compiled without, or this interpreter cannot";
             observed.console.tell(message);
         }
+        testwright_python::when_stuck(|_, err| {
+            let message =
+                "The system under test does not react to Ctrl-C, so the process is ended.";
+            // Nobody is left who could do anything about a broken pipe.
+            let _ = writeln!(err, "{message}");
+            1
+        });
         let given = self.quick.read(&mut observed)?;
         let mut strategy = strategy::chosen(self.tool, &mut observed, &given)?;
         if self.tool.verbose {

@@ -10,7 +10,7 @@ use testwright_core::generate::swarm::{Configuration, Inclusion, Switching};
 use testwright_core::generate::{
     ByClass, ClassTable, Corpus, CorpusOptions, Exploit, ExploitOptions, Made, Markov, MarkovModel,
     NewCoverage, NewStates, NothingNew, Novelty, Profile, SequenceOptions, Sequences, Start,
-    Strategy, Swarm, SwarmOptions, TextProblem, Uniform, WithHint,
+    Strategy, Swarm, SwarmOptions, Uniform, WithHint,
 };
 use testwright_core::{
     ActionId, Classes, Error, Fingerprint, Likeness, Random, Step, System, TargetId, Test,
@@ -18,10 +18,10 @@ use testwright_core::{
 
 use super::RandomTester;
 use super::observed::Observed;
-use crate::Trouble;
 use crate::compat::test_file::{self, TestFile};
 use crate::console::Console;
 use crate::files::TextFile;
+use crate::{Trouble, load};
 
 type Any<'s, 'py, 'c> = Box<dyn Strategy<Observed<'s, 'py, 'c>> + 's>;
 
@@ -46,7 +46,7 @@ pub(super) fn chosen<'s, 'py, 'c>(
     if let Some(path) = &tool.markov {
         let file = TextFile::read(path)?;
         let (model, problems) = MarkovModel::read(&classes, &file.text);
-        tell(observed.console, &file, &problems)?;
+        load::refuse_problems(observed.console, &file, &problems)?;
         ways.push((
             "--markov",
             Box::new(Markov::new(&classes, model, tool.markov_p)),
@@ -230,24 +230,8 @@ impl Maker<'_> {
 fn table(console: &mut Console<'_>, classes: &Classes, path: &Path) -> Result<ClassTable, Trouble> {
     let file = TextFile::read(path)?;
     let (table, problems) = ClassTable::read(classes, &file.text);
-    tell(console, &file, &problems)?;
+    load::refuse_problems(console, &file, &problems)?;
     Ok(table)
-}
-
-/// Tells what is wrong with a file, and that it cannot be used.
-fn tell(
-    console: &mut Console<'_>,
-    file: &TextFile,
-    problems: &[TextProblem],
-) -> Result<(), Trouble> {
-    for problem in problems {
-        let message = format!("{}, line {}: {}", file.name, problem.line, problem.message);
-        console.error(&Error::new(message));
-    }
-    match problems.is_empty() {
-        true => Ok(()),
-        false => Err(Trouble::Told),
-    }
 }
 
 impl Fingerprint for Observed<'_, '_, '_> {
