@@ -87,5 +87,15 @@ class Parser:
         raise Mistake(f"{token!r} where a number should be")
 
 
-def evaluate(text):
-    return Parser(text).evaluate()
+class Calculator:
+    """Remembers the last result."""
+
+    def __init__(self):
+        self.last = 0
+
+    def evaluate(self, text):
+        self.last = Parser(text).evaluate()
+        return self.last
+
+    def show(self):
+        return str(self.last)
