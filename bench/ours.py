@@ -36,6 +36,29 @@ def search(harness, *options, seed=1, status=0, limit=120):
     return done, report
 
 
+def shrink(harness, test):
+    """Reduces and normalises a test: executions, steps and length."""
+    command = [*COMMAND, "normalize", test, "--harness", harness.name, "--json"]
+    done = run([*command, "-o", "normal.test"], harness.parent).or_complain(1)
+    report = json.loads(done.output[done.output.index("{") :])
+    return {
+        "executions": report["runs"],
+        "steps": report["steps_in_runs"],
+        "length": report["steps"],
+    }
+
+
+def in_tstl_format(harness, test, target):
+    """Writes a test with the names that the ancestor gives actions."""
+    program = (
+        "import sys, testwright\n"
+        "harness, test, target = sys.argv[1:]\n"
+        "steps = testwright.load(harness).load_test(test)\n"
+        "open(target, 'w').writelines(step.name + '\\n' for step in steps)\n"
+    )
+    run([sys.executable, "-c", program, harness, test, target], harness.parent).or_complain()
+
+
 class Searcher:
     """Makes tests from a system's harness."""
 

@@ -2,7 +2,7 @@
 
 
 class Limiter:
-    def __init__(self, most=3, window=10, patience=5, wait=30):
+    def __init__(self, most=3, window=10, patience=2, wait=30):
         self.most = most
         self.window = window
         self.patience = patience
