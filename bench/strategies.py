@@ -20,22 +20,24 @@ def measure(setting):
         f"Steps until the failure, which are the same on every machine; {budget:,} at most. Medians of {len(seeds)} seeds; in brackets for how many the bug was found, where it was not for all. Those that did not find it count as the slowest.",
         ["bug", *(f"`{strategy}`" for strategy in STRATEGIES)],
     )
-    rows = []
+    bugs = list(harnesses(setting))
+    work = [(harness, strategy) for _, harness in bugs for strategy in STRATEGIES]
     # What counts is steps, so it does no harm that several searches run at a time.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for words, harness in harnesses(setting):
-            work = [(strategy, seed) for strategy in STRATEGIES for seed in seeds]
-            steps = list(pool.map(lambda one, it=harness: find(it, *one, budget), work))
-            medians, cells = {}, []
-            for strategy in STRATEGIES:
-                all_steps = [step for step, (name, _) in zip(steps, work) if name == strategy]
-                found = sum(step < NEVER for step in all_steps)
-                medians[strategy] = median(sorted(all_steps))
-                value = medians[strategy]
-                cells.append(f"{value:,.0f}" if value < NEVER else f"over {budget:,}")
-                cells[-1] += f" ({found})" if found < len(seeds) else ""
-            table.add(words, *cells)
-            rows.append(medians)
+        found = pool.map(lambda one: ours.steps_to_failure(*one, seeds, budget), work)
+        steps = dict(zip(work, found))
+    rows = []
+    for words, harness in bugs:
+        medians, cells = {}, []
+        for strategy in STRATEGIES:
+            taken = steps[harness, strategy]
+            value = median(NEVER if one is None else one for one in taken)
+            count = len(taken) - taken.count(None)
+            medians[strategy] = value
+            cell = f"{value:,.0f}" if value < NEVER else f"over {budget:,}"
+            cells.append(cell + (f" ({count})" if count < len(taken) else ""))
+        table.add(words, *cells)
+        rows.append(medians)
     table.notes += summary(rows)
     return [table]
 
@@ -68,11 +70,3 @@ def harnesses(setting):
         yield f"{bug.words} (`{bug.system}`)", seeded.prepare(folder, bug.system, bug)
     for bug, words in BUGS.items():
         yield f"{words} (`avl`)", setting.systems.harness("avl", bug)
-
-
-def find(harness, strategy, seed, budget):
-    """Steps until the failure."""
-    options = ["--strategy", strategy, "--steps", budget, "--no-reduce"]
-    options += ["--out", f"found-{strategy}-{seed}"]
-    _, report = ours.search(harness, *options, seed=seed, status=(0, 1))
-    return report["steps"] if report["failures"] else NEVER

@@ -88,7 +88,7 @@ def test_a_test_of_the_suite_may_fail(testwright):
 
 def test_tests_pass_where_they_can(testwright):
     done = testwright("quick", "stack.tstl", "--seed", "1", "--tests", "50", "--out", "suite")
-    assert "made (seed 1)" in done.stdout
+    assert "chosen for each (seed 1)" in done.stdout
     testwright("regress", "suite", "--harness", "stack.tstl")
 
 

@@ -151,6 +151,11 @@ impl<'py> SearchWatcher<PythonSystem<'py>> for Campaign<'_, '_> {
         self.run.time().is_none_or(|time| now - self.started < time)
     }
 
+    fn unfinished(&mut self, system: &PythonSystem<'py>, new: &[TargetId]) {
+        let number = self.progress.tests + 1;
+        self.note(system, new, || format!("test {number}"));
+    }
+
     fn made(&mut self, system: &PythonSystem<'py>, made: Made<'_>) -> ControlFlow<()> {
         self.note(system, made.new, || format!("test {}", made.number + 1));
         let Some(kept) = &mut self.kept else {
