@@ -17,7 +17,7 @@ def measure(setting):
     budget = 500 if setting.quick else 10_000
     table = page.Table(
         "Steps to find a bug, by strategy",
-        f"Steps until the failure, which are the same on every machine; {budget:,} at most. Medians of {len(seeds)} seeds; in brackets for how many the bug was found, where it was not for all. Those that did not find it count as the slowest.",
+        f"Steps until the failure, which are the same on every machine; {budget:,} at most. `random` and `swarm` make tests of 100 steps, as they do unless `--length` says otherwise; `auto` varies lengths. Medians of {len(seeds)} seeds; in brackets for how many the bug was found, where it was not for all. Those that did not find it count as the slowest.",
         ["bug", *(f"`{strategy}`" for strategy in STRATEGIES)],
     )
     bugs = list(harnesses(setting))

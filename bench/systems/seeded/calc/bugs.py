@@ -9,11 +9,11 @@ BUGS = {
     "calc-sign": (
         "a second sign in a row is lost",
         "            return -self.sign()\n",
-        "            return -self.atom() if self.peek() != \"-\" else self.sign()\n",
+        '            return -self.atom() if self.peek() != "-" else self.sign()\n',
     ),
     "calc-bracket": (
         "a bracket after a minus takes the rest of the sum with it",
         "            else:\n                value -= self.product()\n        return value\n\n    def product",
-        "            elif self.peek() == \"(\":\n                value -= self.sum()\n            else:\n                value -= self.product()\n        return value\n\n    def product",
+        '            elif self.peek() == "(":\n                value -= self.sum()\n            else:\n                value -= self.product()\n        return value\n\n    def product',
     ),
 }

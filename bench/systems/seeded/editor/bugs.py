@@ -3,8 +3,8 @@
 BUGS = {
     "editor-grow": (
         "when the buffer grows, what is after the cursor is torn from the end",
-        "        self.cells[self.right : self.right] = [\"\"] * more\n",
-        "        self.cells += [\"\"] * more\n",
+        '        self.cells[self.right : self.right] = [""] * more\n',
+        '        self.cells += [""] * more\n',
     ),
     "editor-redo": (
         "a new change does not forget what was undone",
