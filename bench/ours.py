@@ -4,7 +4,7 @@ import json
 import re
 import sys
 
-from measure import run
+from measure import Failed, run
 
 COMMAND = [sys.executable, "-m", "testwright"]
 NAME = "Testwright"
@@ -34,6 +34,49 @@ def search(harness, *options, seed=1, status=0, limit=120):
     # Words of warning may stand before it and after it.
     report, _ = json.JSONDecoder().raw_decode(done.output[done.output.index("{") :])
     return done, report
+
+
+def steps_to_failure(harness, strategy, seeds, budget):
+    """For each seed after how many steps a strategy fails, or None. One process for all: most of a short search is start-up."""
+    program = (
+        "import sys, testwright\n"
+        "line, out, *seeds = sys.argv[1:]\n"
+        "for seed in seeds:\n"
+        "    testwright.main([*line.split(), '--seed', seed, '--out', out])\n"
+    )
+    line = f"run {harness.name} --json --strategy {strategy} --steps {budget} --no-reduce"
+    command = [sys.executable, "-c", program, line, f"found-{harness.stem}-{strategy}", *seeds]
+    output = run(command, harness.parent, 600).or_complain().output
+    decoder, found = json.JSONDecoder(), []
+    for start in re.finditer(r"^\{$", output, re.MULTILINE):
+        report, _ = decoder.raw_decode(output[start.start() :])
+        found.append(report["steps"] if report["failures"] else None)
+    if len(found) != len(seeds):
+        raise Failed(f"{len(found)} of {len(seeds)} searches:\n{output[-2000:]}")
+    return found
+
+
+def shrink(harness, test):
+    """Reduces and normalises a test: executions, steps and length."""
+    command = [*COMMAND, "normalize", test, "--harness", harness.name, "--json"]
+    done = run([*command, "-o", "normal.test"], harness.parent).or_complain(1)
+    report = json.loads(done.output[done.output.index("{") :])
+    return {
+        "executions": report["runs"],
+        "steps": report["steps_in_runs"],
+        "length": report["steps"],
+    }
+
+
+def in_tstl_format(harness, test, target):
+    """Writes a test with the names that the ancestor gives actions."""
+    program = (
+        "import sys, testwright\n"
+        "harness, test, target = sys.argv[1:]\n"
+        "steps = testwright.load(harness).load_test(test)\n"
+        "open(target, 'w').writelines(step.name + '\\n' for step in steps)\n"
+    )
+    run([sys.executable, "-c", program, harness, test, target], harness.parent).or_complain()
 
 
 class Searcher:

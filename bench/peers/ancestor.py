@@ -1,11 +1,14 @@
 """TSTL, the ancestor: its compiler and its random tester, run as they are."""
 
+import json
 import re
 import shutil
+from pathlib import Path
 
 from measure import Failed, run
 
 NAME = "ancestor"
+SHRINKING = Path(__file__).with_name("ancestor_shrinking.py")
 
 
 class Ancestor:
@@ -50,6 +53,14 @@ class Ancestor:
             return None
         done.or_complain(0, 255)
         return (done.cpu, _steps(done)) if done.status == 255 else None
+
+    def shrink(self, harness, test, seconds):
+        """Reduces and normalises a test in its format: executions, steps and length; no length if time was up."""
+        folder = self._compiled(harness, False)
+        shutil.copy(test, folder)
+        command = [self.programs / "python", SHRINKING, test.name, seconds]
+        done = run(command, folder, 4 * seconds).or_complain()
+        return json.loads(done.output.splitlines()[-1])
 
     def compile(self, harness, coverage, limit=120):
         """Makes a Python module of a harness, beside it."""

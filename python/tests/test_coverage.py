@@ -55,6 +55,16 @@ def test_run_shows_what_its_tests_reach(shop):
     assert table(done.stdout) == {"money.py": (["6", "2", "4", "2"], "3, 5")}
 
 
+@pytest.mark.parametrize("strategy", ["auto", "random"])
+def test_what_an_unfinished_test_reaches_counts(shop, strategy):
+    done = shop(
+        *("run", "money.tstl", "--seed", "1", "--steps", "30"),
+        *("--coverage", "--strategy", strategy),
+    )
+    assert "Ran 0 tests, 30 steps" in done.stdout
+    assert table(done.stdout) == {"money.py": (["6", "2", "4", "2"], "3, 5")}
+
+
 def test_nothing_is_measured_unless_asked_for(shop):
     assert "Cover" not in shop(*RUN, "money.tstl").stdout
 

@@ -53,6 +53,15 @@ def test_nothing_found(testwright):
     assert not (testwright.folder / "testwright-out").exists()
 
 
+@pytest.mark.parametrize("strategy", ["auto", "random"])
+def test_a_number_of_steps_is_kept_to(testwright, strategy):
+    arguments = ("run", "sound.tstl", "--steps", "1234", "--strategy", strategy)
+    done = testwright(*arguments, "--seed", "1")
+    assert ", 1,234 steps in all\n" in done.stdout.splitlines(keepends=True)[0]
+    assert ", 1,234 steps in " in done.stdout.splitlines()[-1]
+    testwright("run", "sound.tstl", "--steps", "0", status=2)
+
+
 def test_a_drawn_seed_is_shown_and_repeats_the_run(testwright):
     first = json.loads(testwright("run", "stack.tstl", "--json", status=1).stdout)
     again = json.loads(

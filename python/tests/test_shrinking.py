@@ -1,5 +1,7 @@
 """`testwright normalize` and `generalize`."""
 
+import json
+
 import pytest
 
 LONG = """\
@@ -31,6 +33,21 @@ def test_different_tests_for_one_bug_end_as_one(saved):
         "normalize", "long.test", "--harness", "stack.tstl", "--thorough", "-o", "-", status=1
     )
     assert done.stdout.splitlines()[-2:] == NORMAL
+
+
+@pytest.mark.parametrize("command", ["reduce", "normalize"])
+def test_a_reduction_for_scripts(saved, command):
+    done = saved(
+        command, "long.test", "--harness", "stack.tstl", "--json", "-o", "short.test", status=1
+    )
+    report = json.loads(done.stdout)
+    assert (report["full_steps"], report["steps"]) == (5, 2)
+    assert report["test"] == steps(saved.folder / report["file"])
+    assert report["complete"] and report["kind"] == "uncaught-exception"
+    # Every run takes a step at least, the first one all that there are.
+    assert 1 < report["runs"] < report["steps_in_runs"]
+    done = saved(command, "long.test", "--harness", "stack.tstl", "--json", "-o", "-", status=1)
+    assert json.loads(done.stdout) == {**report, "file": None}
 
 
 def test_only_failing_tests_have_a_normal_form(saved):

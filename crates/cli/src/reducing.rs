@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use testwright_core::shrink::{
-    NormalizeOptions, ReduceError, ReduceOptions, SameFailure, Shrinker, Shrunk, Speed,
+    Effort, NormalizeOptions, ReduceError, ReduceOptions, SameFailure, Shrinker, Shrunk, Speed,
 };
 use testwright_core::{Failure, Test};
 use testwright_python::{Hook, PythonSystem};
@@ -19,6 +19,10 @@ pub(crate) struct Reduced {
     pub(crate) failure: Failure,
     /// How it went, in one sentence.
     pub(crate) story: String,
+    /// What it has cost.
+    pub(crate) effort: Effort,
+    /// Nothing stopped it early.
+    pub(crate) complete: bool,
 }
 
 impl Reduced {
@@ -28,6 +32,8 @@ impl Reduced {
             test: test.clone(),
             failure: failure.clone(),
             story: format!("Not reduced, {reason}:"),
+            effort: Effort::default(),
+            complete: false,
         }
     }
 }
@@ -71,7 +77,7 @@ pub(crate) fn reduce(
     let shrunk = shrink(system, test, failure, options, aim, &mut proceed);
     system.call_hook(Hook::AfterReduce);
     console.clear_status();
-    let (shrunk, runs) = match shrunk {
+    let (shrunk, effort) = match shrunk {
         Err(ReduceError::Error(_)) if testwright_python::interrupted() => {
             return Ok(Reduced::unchanged(
                 test,
@@ -85,7 +91,7 @@ pub(crate) fn reduce(
         "Reduced from {} to {} in {} ({}){}:",
         quantity::grouped(test.len() as u64),
         quantity::of(shrunk.test.len() as u64, "step"),
-        quantity::of(runs, "run"),
+        quantity::of(effort.runs, "run"),
         duration::show(started.elapsed()),
         if shrunk.complete {
             ""
@@ -97,10 +103,12 @@ pub(crate) fn reduce(
         failure: shrunk.failure.unwrap_or_else(|| failure.clone()),
         test: shrunk.test,
         story,
+        effort,
+        complete: shrunk.complete,
     })
 }
 
-/// The simpler test, and how many runs that took.
+/// The simpler test, and what that has cost.
 fn shrink(
     system: &mut PythonSystem<'_>,
     test: &Test,
@@ -108,7 +116,7 @@ fn shrink(
     options: &ReduceOptions,
     aim: Aim,
     proceed: &mut dyn FnMut() -> bool,
-) -> Result<(Shrunk, u64), ReduceError> {
+) -> Result<(Shrunk, Effort), ReduceError> {
     let mut goal = SameFailure(failure.clone());
     let mut shrinker = Shrinker::new(system, &mut goal, options, proceed);
     let mut shrunk = shrinker.reduce(test)?;
@@ -134,6 +142,6 @@ fn shrink(
             ..simple
         };
     }
-    let runs = shrinker.effort().runs;
-    Ok((shrunk, runs))
+    let effort = shrinker.effort();
+    Ok((shrunk, effort))
 }

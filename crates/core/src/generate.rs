@@ -169,6 +169,10 @@ pub trait SearchWatcher<S: ?Sized> {
         ControlFlow::Continue(())
     }
 
+    /// Told of the test that was under way when the search was ended: what it had touched for the first time ever, as far
+    /// as the strategy looked at that.
+    fn unfinished(&mut self, _system: &S, _new: &[TargetId]) {}
+
     /// Told of each failure. The system is free for use, for instance to reduce the test; the search resets it
     /// before it goes on, if it is to go on.
     fn found(&mut self, system: &mut S, found: Found) -> ControlFlow<()>;
@@ -216,6 +220,7 @@ pub fn search_with<S: System + ?Sized, T: Strategy<S> + ?Sized>(
             true => Pace::GoOn,
         })?;
         if matches!(walk, Walk::Stopped) {
+            watcher.unfinished(walker.system, walker.strategy.new_targets());
             stopped = true;
             break;
         }

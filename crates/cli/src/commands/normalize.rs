@@ -41,6 +41,10 @@ pub(crate) struct Normalize {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
+    /// Print the result as one JSON object, and nothing else on standard output
+    #[arg(long)]
+    json: bool,
+
     #[command(flatten)]
     system: SystemArguments,
 }
@@ -51,6 +55,14 @@ impl Normalize {
             true => Speed::Thorough,
             false => Speed::Fast,
         };
-        Reduce::normalizing(self.test, self.harness, self.output, speed, self.system).run(console)
+        let Normalize {
+            test,
+            harness,
+            output,
+            json,
+            system,
+            ..
+        } = self;
+        Reduce::normalizing(test, harness, output, json, speed, system).run(console)
     }
 }

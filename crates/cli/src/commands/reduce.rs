@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
 use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::shrink::{Method, ReduceError, ReduceOptions, Speed};
 use testwright_core::{Catalog, Error, Failure, System, Test, saved};
@@ -49,6 +50,10 @@ pub(crate) struct Reduce {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
+    /// Print the result as one JSON object, and nothing else on standard output
+    #[arg(long)]
+    json: bool,
+
     /// `normalize` does more.
     #[arg(skip = Aim::Short)]
     aim: Aim,
@@ -63,6 +68,7 @@ impl Reduce {
         test: PathBuf,
         harness: HarnessArgument,
         output: Option<PathBuf>,
+        json: bool,
         speed: Speed,
         system: SystemArguments,
     ) -> Reduce {
@@ -72,6 +78,7 @@ impl Reduce {
             harness,
             ddmin: false,
             keep_last: false,
+            json,
             aim: Aim::Normal(speed),
             system,
         }
@@ -87,6 +94,20 @@ impl Reduce {
                 reducing::reduce(console, system, &test, &failure, &self.options(), self.aim)
                     .map_err(|error| self.explain(error))?;
             let text = self.text(&harness, system.actions(), &reduced);
+            if self.json {
+                let report = Report {
+                    file: destination
+                        .file()
+                        .map(|place| place.shown().display().to_string()),
+                    ..Report::new(&reduced, test.len(), system.actions())
+                };
+                console.say(report.to_json());
+                destination
+                    .file()
+                    .map(|place| place.write(&text))
+                    .transpose()?;
+                return Ok(ExitStatus::FailureFound);
+            }
             let Some(place) = destination.file() else {
                 console.tell(reduced.story.trim_end_matches(':'));
                 console.say(text.trim_end());
@@ -161,6 +182,47 @@ impl Reduce {
             not_reproduced => Error::new(format!("`{}` cannot be reduced: {not_reproduced}", self.test.display()))
                 .with_help("the system depends on something besides the test: time, chance, files, an earlier test"),
         }
+    }
+}
+
+/// A reduction for scripts. The names in here are a promise.
+#[derive(Serialize)]
+struct Report {
+    kind: &'static str,
+    message: String,
+    /// Of the reduced test.
+    steps: usize,
+    /// Of the test as it was.
+    full_steps: usize,
+    /// How many tests were run.
+    runs: u64,
+    /// How many steps were taken in these.
+    steps_in_runs: u64,
+    /// False if it was stopped early.
+    complete: bool,
+    /// The steps of the reduced test, as they stand in the file.
+    test: Vec<String>,
+    /// Where the test is, unless it was to be shown only.
+    file: Option<String>,
+}
+
+impl Report {
+    fn new(reduced: &Reduced, full_steps: usize, catalog: &Catalog) -> Report {
+        Report {
+            kind: reduced.failure.kind.name(),
+            message: reduced.failure.message.clone(),
+            steps: reduced.test.len(),
+            full_steps,
+            runs: reduced.effort.runs,
+            steps_in_runs: reduced.effort.steps,
+            complete: reduced.complete,
+            test: report::step_labels(catalog, &reduced.test),
+            file: None,
+        }
+    }
+
+    fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("numbers and strings are always JSON")
     }
 }
 

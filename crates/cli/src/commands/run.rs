@@ -63,7 +63,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = seed)]
     seed: Option<u64>,
 
-    /// How long to search: 30s, 2m, 1h, 1.5s [default: 30s, or no limit with --tests]
+    /// How long to search: 30s, 2m, 1h, 1.5s [default: 30s, or no limit with --tests or --steps]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = duration::parse)]
     time: Option<Duration>,
 
@@ -71,7 +71,11 @@ pub(crate) struct Run {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one::<u64>)]
     tests: Option<u64>,
 
-    /// How many steps to choose for a test [default: 100; `auto` also tries shorter and longer ones]
+    /// How many steps to take in all [default: as many as the time allows]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one::<u64>)]
+    steps: Option<u64>,
+
+    /// How many steps to choose for a test [default: 100; `auto` also tries up to eight times as many]
     #[arg(
         long,
         value_name = "N",
@@ -213,10 +217,11 @@ impl Run {
         }
     }
 
-    /// How long to search; no limit if only a number of tests is given.
+    /// How long to search; no limit if only a number of tests or steps is given.
     fn time(&self) -> Option<Duration> {
+        let is_limited = self.tests.is_some() || self.steps.is_some();
         self.time
-            .or_else(|| self.tests.is_none().then_some(Run::USUAL_TIME))
+            .or_else(|| (!is_limited).then_some(Run::USUAL_TIME))
     }
 
     fn say_plan(&self, console: &mut Console<'_>, system: &PythonSystem<'_>, plan: &Search) {
@@ -224,12 +229,16 @@ impl Run {
             Some(tests) => quantity::of(tests, "test"),
             None => "tests".to_owned(),
         };
+        let steps = match self.steps {
+            Some(steps) => format!(", {} in all", quantity::of(steps, "step")),
+            None => String::new(),
+        };
         let time = match self.time() {
             Some(time) => format!(" for {}", duration::show(time)),
             None => String::new(),
         };
         console.say(format_args!(
-            "{}: {}; seed {}, {tests} of up to {}{time}",
+            "{}: {}; seed {}, {tests} of up to {}{steps}{time}",
             self.harness.display(),
             report::actions_from_lines(system.harness()),
             plan.seed,

@@ -136,6 +136,10 @@ impl<'s, 'c> Campaign<'s, 'c> {
 impl<'py> SearchWatcher<PythonSystem<'py>> for Campaign<'_, '_> {
     fn proceed(&mut self, progress: &Progress) -> bool {
         self.progress = *progress;
+        // Not only at a beat, so that the same number of steps makes the same tests.
+        if self.run.steps.is_some_and(|steps| progress.steps >= steps) {
+            return false;
+        }
         let Some(now) = self.pulse.beat() else {
             return true;
         };
@@ -145,6 +149,11 @@ impl<'py> SearchWatcher<PythonSystem<'py>> for Campaign<'_, '_> {
         self.last_words.progress(progress);
         self.show(progress, now);
         self.run.time().is_none_or(|time| now - self.started < time)
+    }
+
+    fn unfinished(&mut self, system: &PythonSystem<'py>, new: &[TargetId]) {
+        let number = self.progress.tests + 1;
+        self.note(system, new, || format!("test {number}"));
     }
 
     fn made(&mut self, system: &PythonSystem<'py>, made: Made<'_>) -> ControlFlow<()> {

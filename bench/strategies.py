@@ -1,0 +1,72 @@
+"""After how many steps each strategy finds each seeded bug: `auto` against `random` and `swarm`."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import ours
+import page
+from measure import median
+from systems import BUGS, seeded
+
+STRATEGIES = ["auto", "random", "swarm"]
+NEVER = float("inf")
+
+
+def measure(setting):
+    seeds = range(1, 2 if setting.quick else 21)
+    budget = 500 if setting.quick else 10_000
+    table = page.Table(
+        "Steps to find a bug, by strategy",
+        f"Steps until the failure, which are the same on every machine; {budget:,} at most. `random` and `swarm` make tests of 100 steps, as they do unless `--length` says otherwise; `auto` varies lengths. Medians of {len(seeds)} seeds; in brackets for how many the bug was found, where it was not for all. Those that did not find it count as the slowest.",
+        ["bug", *(f"`{strategy}`" for strategy in STRATEGIES)],
+    )
+    bugs = list(harnesses(setting))
+    work = [(harness, strategy) for _, harness in bugs for strategy in STRATEGIES]
+    # What counts is steps, so it does no harm that several searches run at a time.
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = pool.map(lambda one: ours.steps_to_failure(*one, seeds, budget), work)
+        steps = dict(zip(work, found))
+    rows = []
+    for words, harness in bugs:
+        medians, cells = {}, []
+        for strategy in STRATEGIES:
+            taken = steps[harness, strategy]
+            value = median(NEVER if one is None else one for one in taken)
+            count = len(taken) - taken.count(None)
+            medians[strategy] = value
+            cell = f"{value:,.0f}" if value < NEVER else f"over {budget:,}"
+            cells.append(cell + (f" ({count})" if count < len(taken) else ""))
+        table.add(words, *cells)
+        rows.append(medians)
+    table.notes += summary(rows)
+    return [table]
+
+
+def summary(rows):
+    """A sentence for what `auto` is compared with, where a difference of 10 % is none."""
+    sentences = []
+    both = "the better of both"
+    for other in [*STRATEGIES[1:], both]:
+        counts = {"fewer": 0, "as many": 0, "more": 0}
+        for row in rows:
+            theirs = min(row[name] for name in STRATEGIES[1:]) if other == both else row[other]
+            if row["auto"] < 0.9 * theirs:
+                counts["fewer"] += 1
+            elif row["auto"] > 1.1 * theirs:
+                counts["more"] += 1
+            else:
+                counts["as many"] += 1
+        named = other if other == both else f"`{other}`"
+        counted = ", ".join(f"{word} for {count}" for word, count in counts.items())
+        sentences.append(f"`auto` against {named}, steps for {len(rows)} bugs: {counted}.")
+    return sentences
+
+
+def harnesses(setting):
+    """(words, harness) for each bug."""
+    bugs = seeded.bugs("lru") if setting.quick else seeded.bugs()
+    for bug in bugs:
+        folder = setting.work / "strategies" / bug.name
+        yield f"{bug.words} (`{bug.system}`)", seeded.prepare(folder, bug.system, bug)
+    for bug, words in BUGS.items():
+        yield f"{words} (`avl`)", setting.systems.harness("avl", bug)

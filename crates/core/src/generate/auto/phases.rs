@@ -1,0 +1,89 @@
+//! A little of everything and much of the same, by turns within one test.
+//!
+//! A test that does without some lines from its very beginning often never gets anywhere: what it lacks is what fills
+//! the slots and gets the system into an interesting state. A test that has all lines gets there, but then what others
+//! undo never piles up. So here a stretch of any actions is followed by a stretch of a swarm, and so on, each swarm
+//! another one.
+
+use std::sync::Arc;
+
+use super::super::swarm::{Inclusion, Switching};
+use super::super::{Start, Strategy, Swarm, SwarmOptions};
+use crate::{ActionId, Classes, Error, Random, System};
+
+/// How many steps a stretch has.
+const STRETCH: usize = 25;
+
+/// Any actions for a while, then a swarm for a while.
+#[derive(Clone, Debug)]
+pub(super) struct Phases {
+    swarm: Swarm,
+    steps: usize,
+}
+
+impl Phases {
+    pub(super) fn new(classes: &Arc<Classes>) -> Phases {
+        let options = SwarmOptions {
+            inclusion: Inclusion::Same(0.5),
+            // It counts only its own steps.
+            switching: Switching::Every(STRETCH),
+            ..SwarmOptions::default()
+        };
+        Phases {
+            swarm: Swarm::new(classes, options),
+            steps: 0,
+        }
+    }
+}
+
+impl<S: System + ?Sized> Strategy<S> for Phases {
+    fn begin(
+        &mut self,
+        system: &mut S,
+        start: &mut Start,
+        random: &mut Random,
+    ) -> Result<(), Error> {
+        self.steps = 0;
+        self.swarm.begin(system, start, random)
+    }
+
+    #[inline]
+    fn next(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
+        let is_free = (self.steps / STRETCH).is_multiple_of(2);
+        self.steps += 1;
+        match is_free {
+            true => system.pick(random),
+            false => self.swarm.next(system, random),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::testing::{SEARCH, tests_of};
+    use super::*;
+    use crate::Step;
+    use crate::toys::Counters;
+
+    #[test]
+    fn stretches_of_all_lines_and_of_some_take_turns() {
+        let mut counters = Counters::new(u64::MAX);
+        let classes = Arc::new(Classes::new(counters.actions()));
+        let mut phases = Phases::new(&classes);
+        let tests = tests_of(&mut counters, &mut phases, &SEARCH, 40);
+        let mut missing = [0; 4];
+        for test in &tests {
+            for (place, stretch) in test.steps.chunks(STRETCH).enumerate() {
+                let is_used = |class| {
+                    stretch.iter().any(|step| {
+                        matches!(step, Step::Act(action)
+                            if classes.of_action(counters.actions(), *action) == class)
+                    })
+                };
+                missing[place] += classes.iter().filter(|class| !is_used(*class)).count();
+            }
+        }
+        let [first, second, third, fourth] = missing;
+        assert!(first + third < second.min(fourth), "{missing:?}");
+    }
+}
