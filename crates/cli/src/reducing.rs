@@ -87,10 +87,17 @@ pub(crate) fn reduce(
         }
         shrunk => shrunk?,
     };
+    let steps = quantity::of(shrunk.test.len() as u64, "step");
+    let what = match (shrunk.test.len() == test.len(), shrunk.test == *test) {
+        (true, true) => format!("Nothing to reduce in {steps}, tried"),
+        (true, false) => format!("Simplified, still {steps},"),
+        (false, _) => {
+            let before = quantity::grouped(test.len() as u64);
+            format!("Reduced from {before} to {steps}")
+        }
+    };
     let story = format!(
-        "Reduced from {} to {} in {} ({}){}:",
-        quantity::grouped(test.len() as u64),
-        quantity::of(shrunk.test.len() as u64, "step"),
+        "{what} in {} ({}){}:",
         quantity::of(effort.runs, "run"),
         duration::show(started.elapsed()),
         if shrunk.complete {

@@ -20,6 +20,7 @@ mod confirm;
 mod finding;
 mod json;
 mod last_words;
+mod pace;
 mod strategy;
 
 use campaign::Campaign;

@@ -11,6 +11,7 @@ use testwright_report::Attribution;
 use super::finding::{Desk, Finding};
 use super::json::FailureReport;
 use super::last_words::LastWords;
+use super::pace::Pace;
 use super::{Outcome, Run};
 use crate::console::Console;
 use crate::coverage::Reached;
@@ -34,6 +35,7 @@ pub(super) struct Campaign<'s, 'c> {
     pulse: Pulse,
     /// When the last plain line of progress was written.
     last_line: Instant,
+    pace: Pace,
     last_words: LastWords,
     reached: Reached,
 }
@@ -67,6 +69,7 @@ impl<'s, 'c> Campaign<'s, 'c> {
             started,
             pulse: Pulse::new(),
             last_line: started,
+            pace: Pace::begin(&Progress::default()),
             last_words,
             reached: Reached::new(Attribution::First),
         }
@@ -135,6 +138,9 @@ impl<'s, 'c> Campaign<'s, 'c> {
 
 impl<'py> SearchWatcher<PythonSystem<'py>> for Campaign<'_, '_> {
     fn proceed(&mut self, progress: &Progress) -> bool {
+        if progress.tests != self.progress.tests {
+            self.pace = Pace::begin(progress);
+        }
         self.progress = *progress;
         // Not only at a beat, so that the same number of steps makes the same tests.
         if self.run.steps.is_some_and(|steps| progress.steps >= steps) {
@@ -154,6 +160,11 @@ impl<'py> SearchWatcher<PythonSystem<'py>> for Campaign<'_, '_> {
     fn unfinished(&mut self, system: &PythonSystem<'py>, new: &[TargetId]) {
         let number = self.progress.tests + 1;
         self.note(system, new, || format!("test {number}"));
+    }
+
+    fn is_enough(&mut self, progress: &Progress) -> bool {
+        self.pace
+            .is_too_slow(progress, self.desk.plan.length as u64)
     }
 
     fn made(&mut self, system: &PythonSystem<'py>, made: Made<'_>) -> ControlFlow<()> {
