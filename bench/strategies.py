@@ -17,7 +17,7 @@ def measure(setting):
     budget = 500 if setting.quick else 10_000
     table = page.Table(
         "Steps to find a bug, by strategy",
-        f"Steps until the failure, which are the same on every machine; {budget:,} at most. `random` and `swarm` make tests of 100 steps, as they do unless `--length` says otherwise; `auto` varies lengths. Medians of {len(seeds)} seeds; in brackets for how many the bug was found, where it was not for all. Those that did not find it count as the slowest.",
+        f"Steps until the failure, which are the same on every machine; {budget:,} at most. `random` and `swarm` make tests of 100 steps, as they do unless `--length` says otherwise; `auto` varies lengths. Medians of {len(seeds)} seeds; where a bug was not found for some, it says for how many it was, and the others count as the slowest.",
         ["bug", *(f"`{strategy}`" for strategy in STRATEGIES)],
     )
     bugs = list(harnesses(setting))
@@ -35,7 +35,9 @@ def measure(setting):
             count = len(taken) - taken.count(None)
             medians[strategy] = value
             cell = f"{value:,.0f}" if value < NEVER else f"over {budget:,}"
-            cells.append(cell + (f" ({count})" if count < len(taken) else ""))
+            if count < len(taken):
+                cell += f", found with {count} of {len(taken)}"
+            cells.append(cell)
         table.add(words, *cells)
         rows.append(medians)
     table.notes += summary(rows)

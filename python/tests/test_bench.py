@@ -140,21 +140,22 @@ def test_a_quick_run_writes_a_well_formed_page(tmp_path):
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
-    well_formed(written.read_text(encoding="utf-8"))
+    well_formed(written.read_text(encoding="utf-8"), 9)
     assert done.stdout.strip() in written.read_text(encoding="utf-8")
 
 
 def test_the_page_in_the_documentation_is_well_formed():
-    well_formed((ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8"))
+    # A section that was measured before a chapter was added has not got it yet.
+    well_formed((ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8"), 7)
 
 
-def well_formed(text):
+def well_formed(text, least):
     """Every section has every table, every row as many cells as its head."""
     sections = re.split(r"^## Python \d+\.\d+\n", text, flags=re.MULTILINE)[1:]
     assert sections
     for section in sections:
         tables = re.findall(r"(?:^\|.*\|\n)+", section, re.MULTILINE)
-        assert len(tables) == section.count("\n### ") == 7
+        assert len(tables) == section.count("\n### ") >= least
         for table in tables:
             rows = [row.strip("|\n").split("|") for row in table.splitlines()]
             assert len(rows) > 2

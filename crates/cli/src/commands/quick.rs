@@ -2,16 +2,13 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use testwright_core::analyse::quick::{Quick as Quickener, QuickTest, minimal_suite};
-use testwright_core::generate::{
-    Auto, Found, Made, NewCoverage, Progress, Search, SearchWatcher, search_with,
-};
+use testwright_core::generate::{Found, Made, Progress, Search, SearchWatcher, search};
 use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::shrink::{ReduceError, ReduceOptions};
-use testwright_core::{Classes, Coverage, Covered, Error, Failure, System, Test, saved};
+use testwright_core::{Coverage, Covered, Error, Failure, System, Test, saved};
 use testwright_python::{Measured, Options, Output, PythonSystem};
 
 use super::SystemArguments;
@@ -72,7 +69,7 @@ pub(crate) struct Quick {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one::<u64>)]
     tests: Option<u64>,
 
-    /// How many steps to choose for a test; some tests go on from others
+    /// How many steps a test may have
     #[arg(
         long,
         value_name = "N",
@@ -176,11 +173,7 @@ impl Quick {
             time: self.time.or(usual),
             pulse: Pulse::new(),
         };
-        // Its tests go on from those that reached new code, which is what a suite is made of. Longer ones would only take
-        // longer to reduce.
-        let classes = Arc::new(Classes::new(system.actions()));
-        let mut auto = Auto::new(&classes, NewCoverage).with_fixed_length();
-        let searched = search_with(system, &mut auto, &plan, &mut collection);
+        let searched = search(system, &plan, &mut collection);
         let Collection {
             console,
             tests,
@@ -197,7 +190,7 @@ impl Quick {
             _ => {}
         }
         console.say(format_args!(
-            "{}: {} made, {} chosen for each (seed {}), {} of them reached something new",
+            "{}: {} of up to {} made (seed {}), {} of them reached something new",
             self.harness.display(),
             quantity::of(size.tests, "test"),
             quantity::of(u64::from(self.length), "step"),
@@ -448,10 +441,11 @@ impl<'py> SearchWatcher<PythonSystem<'py>> for Collection<'_, '_> {
         !testwright_python::interrupted() && self.time.is_none_or(|limit| time < limit)
     }
 
-    fn made(&mut self, _: &PythonSystem<'py>, made: Made<'_>) -> ControlFlow<()> {
+    fn made(&mut self, system: &PythonSystem<'py>, made: Made<'_>) -> ControlFlow<()> {
         self.size.tests += 1;
         self.size.steps += made.steps.len() as u64;
-        if !made.new.is_empty() {
+        let new = system.coverage().map(|collector| collector.take_new());
+        if new.is_some_and(|new| !new.is_empty()) {
             self.new += 1;
             self.tests.push(Test::of_steps(made.steps.to_vec()));
             // What it reached before it failed is better shown by a test that passes.
