@@ -230,6 +230,11 @@ impl Run {
             Some(tests) => quantity::of(tests, "test"),
             None => "tests".to_owned(),
         };
+        let length = quantity::of(plan.length as u64, "step");
+        let length = match self.strategy.may_be_longer(self.length.is_some()) {
+            true => format!("{length} or more"),
+            false => format!("up to {length}"),
+        };
         let steps = match self.steps {
             Some(steps) => format!(", {} in all", quantity::of(steps, "step")),
             None => String::new(),
@@ -239,11 +244,10 @@ impl Run {
             None => String::new(),
         };
         console.say(format_args!(
-            "{}: {}; seed {}, {tests} of up to {}{steps}{time}",
+            "{}: {}; seed {}, {tests} of {length}{steps}{time}",
             self.harness.display(),
             report::actions_from_lines(system.harness()),
             plan.seed,
-            quantity::of(plan.length as u64, "step"),
         ));
         console.flush();
     }

@@ -79,6 +79,15 @@ impl StrategyArguments {
         }
     }
 
+    /// Whether tests may have more steps than were asked for.
+    pub(super) fn may_be_longer(&self, is_length_fixed: bool) -> bool {
+        match self.strategy {
+            Name::Auto => !is_length_fixed,
+            Name::Exploit | Name::Extend => true,
+            _ => false,
+        }
+    }
+
     /// The strategy, made for a system. A length that somebody asked for is kept to.
     pub(super) fn chosen<'py>(
         &self,
