@@ -163,7 +163,7 @@ impl Sut {
         Ok(None)
     }
 
-    /// Switches off all actions whose name begins with something that a regular expression matches.
+    /// Switches off all actions whose text or name begins with something that a regular expression matches.
     ///
     ///     >>> sut.disable("int1")
     ///     >>> sut.enabled()
