@@ -1,12 +1,17 @@
 """Testwright generates tests for Python code from small harnesses, and reduces what fails.
 
 The command line is one way in: `testwright --help`. The other one is :func:`load`, which makes an object of a harness
-whose tests are ordinary values:
+whose tests are ordinary values; :class:`Sut` shows the one that all examples are about:
 
+    >>> import random
     >>> import testwright
-    >>> sut = testwright.load("avl.tstl")          # doctest: +SKIP
-    >>> test, passed = sut.make_test(100)          # doctest: +SKIP
-    >>> sut.reduce(test, sut.covers_same(test))    # doctest: +SKIP
+    >>> sut = testwright.load("stack.tstl")
+    >>> test, passed = sut.make_test(100, random.Random(1))
+    >>> passed
+    False
+    >>> print(sut.reduce(test, sut.fails))
+    stack0 = stack.Stack()
+    stack0.top()
 
 :func:`main` is the command line without a new process: it takes the arguments and returns the exit status.
 """
@@ -28,5 +33,13 @@ __all__ = [
 
 
 def load(path, **options):
-    """Brings a harness to life; the options are those of :class:`Sut`."""
+    """Brings a harness to life; the options are those of :class:`Sut`.
+
+    >>> testwright.load("stack.tstl", coverage=False)
+    <Sut ...stack.tstl>
+    >>> testwright.load("queue.tstl")
+    Traceback (most recent call last):
+        ...
+    FileNotFoundError: cannot read the harness `queue.tstl`: No such file or directory (os error 2)
+    """
     return Sut(path, **options)

@@ -113,7 +113,7 @@ class Sut:
     ) -> Action | None:
         """A random enabled action of a class that is drawn by its probability."""
     def disable(self, regex: str) -> None:
-        """Switches off all actions whose name begins with something that a regular expression matches."""
+        """Switches off all actions whose text or name begins with something that a regular expression matches."""
     def enable_all(self) -> None:
         """Switches all actions on again; there is no swarm any more."""
     def enable_all_assume(self) -> None:

@@ -30,9 +30,72 @@ RULES = {
 
 
 class Sut(_native.Sut):
-    """A living harness: its actions, its state, and everything that can be done with them.
+    r"""A living harness: its actions, its state, and everything that can be done with them.
 
     Every method has two names, `random_enabled` and TSTL's `randomEnabled`, and so have its arguments.
+
+    The examples of all methods are about a stack, `stack.py`:
+
+        class Stack:
+            def __init__(self):
+                self.items = []
+
+            def push(self, item):
+                self.items.append(item)
+
+            def pop(self):
+                return self.items.pop()
+
+            def remove(self, item):
+                self.items.remove(item)
+
+            def top(self):
+                return self.items[-1]  # The bug: an empty stack has no top.
+
+            def __len__(self):
+                return len(self.items)
+
+            def __eq__(self, other):
+                return self.items == other.items
+
+            def __repr__(self):
+                return f"Stack({self.items})"
+
+    They use its harness, `stack.tstl`:
+
+        @import stack
+
+        pool: <int> 2
+        pool: <stack> 1 REF OPAQUEREF ABSTRACT len
+
+        <int> := <[1..3]>
+        <stack> := stack.Stack()  #ESSENTIAL
+        <stack>.push(<int>) => len(<stack,1>) > pre<(len(<stack,1>))>
+        {IndexError} <stack>.pop()
+        {!ValueError} <stack>.remove(<int>)
+        <stack>.top()
+
+        reference: stack\.Stack\(\) ==> []
+        reference: push ==> append
+        reference: METHOD(top) ==> \1[-1]
+        compare: top
+
+        property: len(<stack>) < 4
+        assume: <int> < 9
+        log: len(<stack>)
+        hint: len(<stack>)
+        feature: top
+
+    And each of them begins after these lines, with a test that fails:
+
+    >>> import random
+    >>> from pathlib import Path
+    >>> import testwright
+    >>> rgen = random.Random(1)
+    >>> sut = testwright.load("stack.tstl")
+    >>> lines = ["stack0 = stack.Stack()", "int0 = 3", "stack0.push(int0)", "int1 = 2"]
+    >>> lines += ["stack0.pop()", "stack0.top()"]
+    >>> test = testwright.Test(map(sut.playable, lines))
     """
 
 
@@ -53,7 +116,12 @@ def _rule(name, rule):
         return self.apply_rule(rule, test, pred, keep_last, dist_limit)
 
     step.__name__ = name
-    step.__doc__ = f"Lets the rule {rule} of normalization rewrite a test: whether it could, and the test then."
+    step.__doc__ = f"""Lets the rule {rule} of normalization rewrite a test: whether it could, and the test then.
+
+    >>> changed, other = sut.{name}(test, sut.fails)
+    >>> sut.fails(other), changed == (other != test)
+    (True, True)
+    """
     return step
 
 

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 
 class Test(list):
-    """A list of actions. Everything that works on lists works on tests, and parts of a test are tests."""
+    """A list of actions. Everything that works on lists works on tests, and parts of a test are tests.
+
+    >>> print(test[:1] + test[-1:])
+    stack0 = stack.Stack()
+    stack0.top()
+    >>> 2 * test[:1]
+    Test([<stack0 = stack.Stack()>, <stack0 = stack.Stack()>])
+    """
 
     # Not a class of unit tests, whatever pytest thinks of the name.
     __test__ = False
@@ -25,6 +32,13 @@ class Test(list):
     __rmul__ = __mul__
 
     def copy(self):
+        """A test with the same steps, which can be edited without this one.
+
+        >>> other = test.copy()
+        >>> del other[1:]
+        >>> len(test), other
+        (6, Test([<stack0 = stack.Stack()>]))
+        """
         return Test(self)
 
     def __str__(self):

@@ -15,12 +15,23 @@ use crate::sut::Sut;
 ///
 /// Scripts written for TSTL take it for a tuple of a name and two functions, one that tells whether the action is
 /// enabled and one that takes it; so it can be unpacked and indexed like one.
+///
+///     >>> name, guard, act = test[0]
+///     >>> name
+///     'self.p_stack[0] = stack.Stack() '
+///     >>> guard(), act()
+///     (True, None)
+///     >>> sut.test()
+///     Test([<stack0 = stack.Stack()>])
 #[pyclass(frozen, name = "Action", module = "testwright")]
 pub(crate) struct Action {
     pub(crate) sut: Py<Sut>,
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) step: Step,
     /// What somebody remarked about the step.
+    ///
+    ///     >>> sut.playable("stack0.pop() ;;; nothing in it").note
+    ///     'nothing in it'
     #[pyo3(get)]
     pub(crate) note: Option<String>,
 }
@@ -83,12 +94,18 @@ impl Action {
 #[pymethods]
 impl Action {
     /// The action as people read it: `avl0.insert(int1)`.
+    ///
+    ///     >>> test[2].text
+    ///     'stack0.push(int0)'
     #[getter]
     fn text(&self) -> String {
         self.shown()
     }
 
     /// The name that TSTL gives the action: `self.p_avl[0].insert(self.p_int[1]) `.
+    ///
+    ///     >>> test[2].name
+    ///     'self.p_stack[0].push(self.p_int[0]) '
     #[getter]
     pub(crate) fn name(&self, python: Python<'_>) -> PyResult<String> {
         match self.step {
@@ -101,6 +118,9 @@ impl Action {
     }
 
     /// Whether the action is enabled now.
+    ///
+    ///     >>> test[0].guard(), test[2].guard()
+    ///     (True, False)
     fn guard(&self, python: Python<'_>) -> PyResult<bool> {
         match self.step {
             Step::Restart => Ok(true),
@@ -109,6 +129,14 @@ impl Action {
     }
 
     /// Takes the action, enabled or not. What it raises unexpectedly is raised.
+    ///
+    ///     >>> test[0].act()
+    ///     >>> sut.p_stack[0]
+    ///     Stack([])
+    ///     >>> test[-1].act()
+    ///     Traceback (most recent call last):
+    ///         ...
+    ///     IndexError: list index out of range
     fn act(slf: &Bound<'_, Action>) -> PyResult<()> {
         let sut = slf.get().sut.bind(slf.py());
         if Sut::take(sut, slf.as_any())? {

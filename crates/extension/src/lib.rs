@@ -20,7 +20,16 @@ create_exception!(
     testwright,
     HarnessError,
     PyException,
-    "Something in the text of a harness is wrong; the message shows what, where, and the way out."
+    "Something in the text of a harness is wrong; the message shows what, where, and the way out.
+
+    >>> size = Path(\"wrong.tstl\").write_text(\"<x> := 1\")
+    >>> testwright.load(\"wrong.tstl\")
+    Traceback (most recent call last):
+        ...
+    testwright.HarnessError: 1 error
+    ...
+      = help: declare it with `pool: <x> 2`...
+"
 );
 
 /// The Python module.
@@ -36,6 +45,10 @@ mod _native {
     use crate::sut::Sut;
 
     /// Runs the command line with these arguments (without the program's name) and returns its exit status.
+    /// What it says goes to the process's standard output, past `sys.stdout`.
+    ///
+    ///     >>> testwright.main(["check", "stack.tstl"])
+    ///     0
     #[pyfunction]
     fn main(py: Python<'_>, argv: Vec<OsString>) -> u8 {
         // While a system under test runs, descriptors 1 and 2 are its own; our words go to duplicates of them.

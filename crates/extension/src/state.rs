@@ -12,6 +12,16 @@ use testwright_python::PythonState;
 ///
 /// Scripts written for TSTL take it for a list: a dictionary of values for each pool, one of used flags for each, and
 /// the test. So it can be indexed and compared like one. Of two states the one with more steps is the greater.
+///
+///     >>> sut.replay(test[:3])
+///     True
+///     >>> here = sut.state()
+///     >>> here[0]
+///     {0: 3, 1: None}
+///     >>> sut.replay(test[:4])
+///     True
+///     >>> here == sut.state(), here < sut.state()
+///     (False, True)
 #[pyclass(frozen, name = "State", module = "testwright")]
 pub(crate) struct State {
     /// A copy to go back to; `None` if only the test leads back.

@@ -133,11 +133,22 @@ impl Sut {
     }
 
     /// Back to the initial state; a new test begins.
+    ///
+    ///     >>> sut.replay(test[:3])
+    ///     True
+    ///     >>> sut.restart()
+    ///     >>> sut.test()
+    ///     Test([])
     pub(crate) fn restart(slf: &Bound<'_, Sut>) -> PyResult<()> {
         Sut::take_hold(slf)?.start_anew(slf.py())
     }
 
     /// The steps taken since the last restart.
+    ///
+    ///     >>> sut.safely(test[0])
+    ///     True
+    ///     >>> sut.test()
+    ///     Test([<stack0 = stack.Stack()>])
     pub(crate) fn test<'py>(&self, python: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         match &self.test {
             Some(test) => Ok(test.bind(python).clone()),
@@ -146,6 +157,13 @@ impl Sut {
     }
 
     /// Takes an action, enabled or not; whether nothing unexpected was raised.
+    ///
+    ///     >>> sut.safely(sut.playable("stack0 = stack.Stack()"))
+    ///     True
+    ///     >>> sut.safely(sut.playable("stack0.top()"))
+    ///     False
+    ///     >>> sut.failure_text
+    ///     'IndexError: list index out of range'
     fn safely(slf: &Bound<'_, Sut>, action: &Bound<'_, PyAny>) -> PyResult<bool> {
         if Sut::look_at(slf)?.asks_first && !Sut::is_step_enabled(slf, action)? {
             let text = Sut::own_action(slf, action)?.get().shown();
@@ -157,6 +175,14 @@ impl Sut {
     }
 
     /// Whether all properties hold.
+    ///
+    ///     >>> sut.safely(test[0])
+    ///     True
+    ///     >>> sut.p_stack[0].items = [1, 2, 3, 4]
+    ///     >>> sut.check()
+    ///     False
+    ///     >>> sut.failure_text
+    ///     '`len(stack0) < 4` is false'
     pub(crate) fn check(slf: &Bound<'_, Sut>) -> PyResult<bool> {
         let mut sut = Sut::take_hold(slf)?;
         let outcome = sut.system.with(slf.py(), |system| system.check());
@@ -165,6 +191,12 @@ impl Sut {
     }
 
     /// The last failure as `sys.exc_info()` has it, or `None`.
+    ///
+    ///     >>> sut.fails(test)
+    ///     True
+    ///     >>> kind, error, traceback = sut.failure()
+    ///     >>> error
+    ///     IndexError('list index out of range')
     fn failure<'py>(
         &self,
         python: Python<'py>,
@@ -177,6 +209,11 @@ impl Sut {
     }
 
     /// What the last failure is, in words.
+    ///
+    ///     >>> sut.fails(test)
+    ///     True
+    ///     >>> sut.failure_text
+    ///     'IndexError: list index out of range'
     #[getter]
     fn failure_text(&self) -> Option<String> {
         let (failure, _) = self.failure.as_ref()?;
@@ -184,6 +221,11 @@ impl Sut {
     }
 
     /// The exception that the last action raised: an expected one, or its failure.
+    ///
+    ///     >>> sut.all_enabled(test[:1] + [sut.playable("stack0.pop()")])
+    ///     True
+    ///     >>> sut.raised()
+    ///     IndexError('pop from empty list')
     fn raised<'py>(&mut self, python: Python<'py>) -> Option<Bound<'py, PyAny>> {
         let expected = self.system.with(python, |system| system.last_expected());
         let failed = || {
@@ -194,17 +236,33 @@ impl Sut {
     }
 
     /// The exception that the reference raised in the last action.
+    ///
+    ///     >>> sut.all_enabled(test[:1] + [sut.playable("stack0.pop()")])
+    ///     True
+    ///     >>> sut.ref_raised()
+    ///     IndexError('pop from empty list')
     fn ref_raised<'py>(&mut self, python: Python<'py>) -> Option<Bound<'py, PyAny>> {
         self.system
             .with(python, |system| system.last_raised_by_reference())
     }
 
     /// The exception that the last action raised and the harness takes as a warning.
+    ///
+    ///     >>> sut.all_enabled(test[:2] + [sut.playable("stack0.remove(int0)")])
+    ///     True
+    ///     >>> type(sut.warning())
+    ///     <class 'ValueError'>
     fn warning(&self, python: Python<'_>) -> Option<Py<PyAny>> {
         self.warned.as_ref().map(|warned| warned.clone_ref(python))
     }
 
     /// Remarks something about the last step.
+    ///
+    ///     >>> sut.safely(test[0])
+    ///     True
+    ///     >>> sut.annotate("nothing in it")
+    ///     >>> sut.test()
+    ///     Test([<stack0 = stack.Stack() ;;; nothing in it>])
     fn annotate(slf: &Bound<'_, Sut>, text: String) -> PyResult<()> {
         let test = Sut::look_at(slf)?.test(slf.py())?;
         let Some(last) = test.len().checked_sub(1) else {

@@ -34,18 +34,31 @@ pub(super) fn stream(python: Python<'_>, rgen: Option<&Bound<'_, PyAny>>) -> PyR
 #[pymethods]
 impl Sut {
     /// All actions that are switched on, in the order of the harness.
+    ///
+    ///     >>> len(sut.actions())
+    ///     13
+    ///     >>> sut.actions()[6:8]
+    ///     [<stack0 = stack.Stack()>, <stack0.push(int0)>]
     fn actions<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PyList>> {
         let ids: Vec<ActionId> = Sut::look_at(slf)?.actions_on().collect();
         listed(slf, &ids)
     }
 
     /// All actions that are enabled now, in the order of the harness.
+    ///
+    ///     >>> sut.enabled()
+    ///     [<int0 = 1>, <int0 = 2>, <int0 = 3>, <int1 = 1>, <int1 = 2>, <int1 = 3>, <stack0 = stack.Stack()>]
     pub(crate) fn enabled<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PyList>> {
         let ids = Sut::enabled_ids(slf)?;
         listed(slf, &ids)
     }
 
     /// A random enabled action, every one as likely as the other, or `None`.
+    ///
+    ///     >>> sut.random_enabled(rgen)
+    ///     <int1 = 3>
+    ///     >>> sut.random_enabled(rgen, act_filter=lambda action: "stack" in action.text)
+    ///     <stack0 = stack.Stack()>
     #[pyo3(signature = (rgen = None, act_filter = None, enabled_acts = None))]
     fn random_enabled<'py>(
         slf: &Bound<'py, Sut>,
@@ -80,6 +93,9 @@ impl Sut {
     }
 
     /// Up to `n` different enabled actions, in random order.
+    ///
+    ///     >>> sut.random_enableds(rgen, 3)
+    ///     [<int0 = 3>, <stack0 = stack.Stack()>, <int1 = 2>]
     fn random_enableds<'py>(
         slf: &Bound<'py, Sut>,
         rgen: Option<&Bound<'py, PyAny>>,
@@ -92,6 +108,9 @@ impl Sut {
     }
 
     /// The first of up to `n` random enabled actions that satisfies a predicate, else the last one tried.
+    ///
+    ///     >>> sut.random_enabled_pred(rgen, 100, lambda action: action.text.endswith("3"))
+    ///     <int0 = 3>
     fn random_enabled_pred<'py>(
         slf: &Bound<'py, Sut>,
         rgen: Option<&Bound<'py, PyAny>>,
@@ -111,6 +130,10 @@ impl Sut {
 
     /// A random enabled action of a class that is drawn by its probability: `probs` lists pairs of probability and
     /// class. Classes without an enabled action share theirs among the others.
+    ///
+    ///     >>> probs = [(0.9, "<stack>.top()"), (0.1, "<int> := <[1..3]>")]
+    ///     >>> sut.random_enabled_class_probs(rgen, probs)
+    ///     <int0 = 2>
     fn random_enabled_class_probs<'py>(
         slf: &Bound<'py, Sut>,
         rgen: Option<&Bound<'py, PyAny>>,
@@ -140,7 +163,11 @@ impl Sut {
         Ok(None)
     }
 
-    /// Switches off all actions whose name begins with something that a regular expression matches.
+    /// Switches off all actions whose text or name begins with something that a regular expression matches.
+    ///
+    ///     >>> sut.disable("int1")
+    ///     >>> sut.enabled()
+    ///     [<int0 = 1>, <int0 = 2>, <int0 = 3>, <stack0 = stack.Stack()>]
     fn disable(slf: &Bound<'_, Sut>, regex: &Bound<'_, PyAny>) -> PyResult<()> {
         let pattern = slf.py().import("re")?.call_method1("compile", (regex,))?;
         let matches = |text: &str| -> PyResult<bool> {
@@ -171,6 +198,13 @@ impl Sut {
     }
 
     /// Switches all actions on again; there is no swarm any more.
+    ///
+    ///     >>> sut.disable("stack0")
+    ///     >>> len(sut.actions())
+    ///     6
+    ///     >>> sut.enable_all()
+    ///     >>> len(sut.actions())
+    ///     13
     pub(super) fn enable_all(&mut self) {
         self.chosen = None;
         self.off.clear();
@@ -178,16 +212,38 @@ impl Sut {
     }
 
     /// Lets actions happen again after an assumption was violated. The next restart does so, too.
+    ///
+    ///     >>> sut.p_int[0] = 9
+    ///     >>> sut.safely(test[0]), sut.enabled()
+    ///     (True, [])
+    ///     >>> sut.enable_all_assume()
+    ///     >>> len(sut.enabled())
+    ///     8
     fn enable_all_assume(slf: &Bound<'_, Sut>) -> PyResult<()> {
         Sut::with(slf, |system| system.forgive_assumptions())
     }
 
     /// Lets slots be filled again although their values were not used.
+    ///
+    ///     >>> sut.safely(sut.playable("int0 = 1"))
+    ///     True
+    ///     >>> sut.playable("int0 = 2").guard()
+    ///     False
+    ///     >>> sut.relax()
+    ///     >>> sut.playable("int0 = 2").guard()
+    ///     True
     fn relax(slf: &Bound<'_, Sut>) -> PyResult<()> {
         Sut::with(slf, |system| system.relax(true))
     }
 
     /// A fresh value must be used before its slot is filled again, which is the rule.
+    ///
+    ///     >>> sut.relax()
+    ///     >>> sut.stop_relax()
+    ///     >>> sut.safely(sut.playable("int0 = 1"))
+    ///     True
+    ///     >>> sut.playable("int0 = 2").guard()
+    ///     False
     fn stop_relax(slf: &Bound<'_, Sut>) -> PyResult<()> {
         Sut::with(slf, |system| system.relax(false))
     }
@@ -196,6 +252,12 @@ impl Sut {
     ///
     /// `generator(i)` returns the action of step i. `sgenerator(state, sut)` returns an action and its next state,
     /// `initial` is the first one. Returns the test and `True`, `False` if it fails, or `"DEADLOCK"`.
+    ///
+    ///     >>> found, passed = sut.make_test(100, rgen)
+    ///     >>> passed, str(found[-1])
+    ///     (False, 'stack0.top()')
+    ///     >>> sut.make_test(2, generator=lambda number: test[number])
+    ///     (Test([<stack0 = stack.Stack()>, <int0 = 3>]), True)
     #[pyo3(signature = (size, rgen = None, generator = None, sgenerator = None, stop_fail = true, check_prop = true, initial = None, timeout = None, stop_when = None))]
     #[expect(
         clippy::too_many_arguments,

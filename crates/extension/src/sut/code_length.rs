@@ -17,6 +17,9 @@ type Length = (String, usize, Vec<String>);
 impl Sut {
     /// The lengths of all functions in the modules that the harness imports: triples of name, lines, and the names of
     /// module and classes around it. A class has the length of its `__init__`.
+    ///
+    ///     >>> [length for length in sut.code_locs() if length[0] == "push"]
+    ///     [('push', 2, ['stack', 'Stack'])]
     #[pyo3(name = "code_locs")]
     fn lengths_of_code(slf: &Bound<'_, Sut>) -> PyResult<Vec<Length>> {
         let modules = Sut::with(slf, |system| system.modules_under_test())?;
@@ -29,6 +32,10 @@ impl Sut {
     }
 
     /// The lengths of all functions in a module or class, whose own names are the `context`.
+    ///
+    ///     >>> import stack
+    ///     >>> sut.obj_code_locs(stack.Stack, ["Stack"])[-2:]
+    ///     [('remove', 2, ['Stack']), ('top', 2, ['Stack'])]
     #[staticmethod]
     #[pyo3(name = "obj_code_locs")]
     fn lengths_within(obj: &Bound<'_, PyAny>, context: Vec<String>) -> PyResult<Vec<Length>> {
@@ -40,6 +47,15 @@ impl Sut {
 
     /// Probabilities for `random_enabled_class_probs` by the length of the code that each line calls: lines that call
     /// none of it share `baseline`. `code_locs` are lengths as the method of that name returns them.
+    ///
+    ///     >>> for probability, line in sut.code_loc_probs():
+    ///     ...     print(f"{probability:.2f} {line}")
+    ///     0.20 <int> := <[1..3]>
+    ///     0.16 <stack> := stack.Stack()  #ESSENTIAL
+    ///     0.16 <stack>.push(<int>) => len(<stack,1>) > pre<(len(<stack,1>))>
+    ///     0.16 {IndexError} <stack>.pop()
+    ///     0.16 {!ValueError} <stack>.remove(<int>)
+    ///     0.16 <stack>.top()
     #[pyo3(name = "code_loc_probs", signature = (baseline = 0.2, code_locs = None))]
     fn probabilities_by_length(
         slf: &Bound<'_, Sut>,

@@ -15,6 +15,14 @@ use crate::lent::Raised;
 #[pymethods]
 impl Sut {
     /// A predicate: does a test still touch these branches?
+    ///
+    ///     >>> sut.replay(test[:3])
+    ///     True
+    ///     >>> pushes = sut.covers_branches(sut.curr_branches())
+    ///     >>> print(sut.reduce(test, pushes))
+    ///     stack0 = stack.Stack()
+    ///     int0 = 3
+    ///     stack0.push(int0)
     #[pyo3(signature = (branches, catch_uncaught = false, check_prop = false))]
     fn covers_branches<'py>(
         slf: &Bound<'py, Sut>,
@@ -28,6 +36,12 @@ impl Sut {
     }
 
     /// A predicate: does a test still touch these statements?
+    ///
+    ///     >>> sut.replay(test[:3])
+    ///     True
+    ///     >>> pushes = sut.covers_statements(sut.curr_statements())
+    ///     >>> pushes(test), pushes(test[:1])
+    ///     (True, False)
     #[pyo3(signature = (statements, catch_uncaught = false, check_prop = false))]
     fn covers_statements<'py>(
         slf: &Bound<'py, Sut>,
@@ -41,6 +55,12 @@ impl Sut {
     }
 
     /// A predicate: does a test still touch these statements and branches?
+    ///
+    ///     >>> sut.replay(test[:3])
+    ///     True
+    ///     >>> pushes = sut.covers_all(sut.curr_statements(), sut.curr_branches())
+    ///     >>> pushes(test), pushes(test[:1])
+    ///     (True, False)
     #[pyo3(signature = (statements, branches, catch_uncaught = false, check_prop = false))]
     fn covers_all<'py>(
         slf: &Bound<'py, Sut>,
@@ -54,6 +74,12 @@ impl Sut {
     }
 
     /// A predicate: does a test touch these statements and branches, and at least one more?
+    ///
+    ///     >>> sut.replay(test[:3])
+    ///     True
+    ///     >>> does_more = sut.covers_more(sut.curr_statements(), sut.curr_branches())
+    ///     >>> does_more(test), does_more(test[:3])
+    ///     (True, False)
     #[pyo3(signature = (statements, branches, catch_uncaught = false, check_prop = false))]
     fn covers_more<'py>(
         slf: &Bound<'py, Sut>,
@@ -67,6 +93,11 @@ impl Sut {
     }
 
     /// A predicate: does a test touch all that this test touches?
+    ///
+    ///     >>> print(sut.reduce(test, sut.covers_same(test[:3])))
+    ///     stack0 = stack.Stack()
+    ///     int0 = 3
+    ///     stack0.push(int0)
     #[pyo3(signature = (test, catch_uncaught = false, check_prop = false))]
     fn covers_same<'py>(
         slf: &Bound<'py, Sut>,
@@ -80,6 +111,10 @@ impl Sut {
     }
 
     /// A predicate: does a test touch all that this test touches, and more?
+    ///
+    ///     >>> does_more = sut.covers_more_than(test[:3])
+    ///     >>> does_more(test), does_more(test[:3])
+    ///     (True, False)
     #[pyo3(signature = (test, catch_uncaught = false, check_prop = false))]
     fn covers_more_than<'py>(
         slf: &Bound<'py, Sut>,
@@ -93,6 +128,14 @@ impl Sut {
     }
 
     /// A predicate: is this one of the values, as `unique_vals` lists them, that a test ends with?
+    ///
+    ///     >>> ends_with_3 = sut.covers_unique(("self.p_stack", "Stack([3])"))
+    ///     >>> ends_with_3(test[:3]), ends_with_3(test)
+    ///     (True, False)
+    ///     >>> print(sut.reduce(test[:4], ends_with_3))
+    ///     stack0 = stack.Stack()
+    ///     int0 = 3
+    ///     stack0.push(int0)
     #[pyo3(signature = (val, catch_uncaught = false, check_prop = false))]
     fn covers_unique<'py>(
         slf: &Bound<'py, Sut>,
@@ -110,6 +153,12 @@ impl Sut {
     }
 
     /// Short tests that together touch what one test touches.
+    ///
+    ///     >>> for part in sut.cover_decompose(test):
+    ///     ...     print([step.text for step in part])
+    ///     ['stack0 = stack.Stack()', 'int0 = 3', 'stack0.push(int0)']
+    ///     ['stack0 = stack.Stack()', 'stack0.pop()']
+    ///     ['stack0 = stack.Stack()', 'stack0.top()']
     #[pyo3(signature = (test, verbose = false, catch_uncaught = false, check_prop = false))]
     fn cover_decompose<'py>(
         slf: &Bound<'py, Sut>,

@@ -25,6 +25,13 @@ sut.replay(sut.replayable(text), catch_uncaught=True, delay=delay)
 #[pymethods]
 impl Sut {
     /// The values of all pools that are worth showing, copied; with names, of those pools only.
+    ///
+    ///     >>> sut.replay(test[:3])
+    ///     True
+    ///     >>> sut.trajectory_item()
+    ///     [[3, None], [Stack([3])]]
+    ///     >>> sut.trajectory_item(["stack"])
+    ///     [[Stack([3])]]
     #[pyo3(signature = (pools = None))]
     fn trajectory_item<'py>(
         slf: &Bound<'py, Sut>,
@@ -51,6 +58,9 @@ impl Sut {
     /// Whether the values at the end of a test differ between runs with and without a delay after each step.
     ///
     /// Values that cannot be compared, because that raises, count as equal; with `report_equal_fail` it is raised.
+    ///
+    ///     >>> sut.nondeterministic(test[:3], delay=0)
+    ///     False
     #[pyo3(signature = (test, delay = 1.0, delay0 = None, tries = 1, report_equal_fail = false, pools = None))]
     fn nondeterministic(
         slf: &Bound<'_, Sut>,
@@ -67,6 +77,9 @@ impl Sut {
     }
 
     /// Whether the values after any step of a test differ between runs with and without a delay after each step.
+    ///
+    ///     >>> sut.step_nondeterministic(test[:3], delay=0)
+    ///     False
     #[pyo3(signature = (test, delay = 1.0, delay0 = None, tries = 1, report_equal_fail = false, pools = None))]
     fn step_nondeterministic(
         slf: &Bound<'_, Sut>,
@@ -85,6 +98,9 @@ impl Sut {
     /// that differs, or -1.
     ///
     /// Addresses in memory do not count, nor, with `ignore_exceptions`, do the texts of exceptions.
+    ///
+    ///     >>> sut.find_process_nondeterminism(test)
+    ///     -1
     #[pyo3(signature = (test, ignore_exceptions = true, verbose = false, delay = None, tries = 1))]
     fn find_process_nondeterminism(
         slf: &Bound<'_, Sut>,
@@ -122,6 +138,9 @@ impl Sut {
 
     /// The same for the first step, then for more and more of the test: one more each time, or twice as many. What
     /// shows in a short test is easier to understand.
+    ///
+    ///     >>> sut.iterate_find_process_nondeterminism(test[:2])
+    ///     -1
     #[pyo3(signature = (test, ignore_exceptions = true, verbose = false, double = false, delay = None, tries = 1))]
     fn iterate_find_process_nondeterminism(
         slf: &Bound<'_, Sut>,
@@ -153,6 +172,9 @@ impl Sut {
     }
 
     /// Whether a test does something else in another process; `iterate` tries beginnings of it first.
+    ///
+    ///     >>> sut.process_nondeterministic(test[:2])
+    ///     False
     #[pyo3(signature = (test, ignore_exceptions = true, verbose = false, iterate = false, double = true, delay = None, tries = 1))]
     #[expect(
         clippy::too_many_arguments,

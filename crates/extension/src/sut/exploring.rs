@@ -23,6 +23,12 @@ impl Sut {
     /// fail are appended to the list `gather_fail`, tests that touch something new to `gather_cover`. `visited`
     /// remembers states, so that each is visited once: a dictionary or set of their `repr`, or a list of them.
     /// `reverse` begins with the last action of the harness.
+    ///
+    ///     >>> failing = []
+    ///     >>> sut.explore_from_here(2, stop_fail=False, gather_fail=failing)
+    ///     True
+    ///     >>> failing
+    ///     [Test([<stack0 = stack.Stack()>, <stack0.top()>])]
     #[pyo3(signature = (depth, check_prop = true, stop_fail = true, stop_cover = false, gather_fail = None, gather_cover = None, verbose = false, reverse = false, visited = None))]
     #[expect(
         clippy::too_many_arguments,

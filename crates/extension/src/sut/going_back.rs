@@ -12,6 +12,11 @@ use crate::state::{State, by_index};
 #[pymethods]
 impl Sut {
     /// The values of all slots as they are: pairs of a pool and a dictionary.
+    ///
+    ///     >>> sut.replay(test[:3])
+    ///     True
+    ///     >>> sut.shallow_state()
+    ///     [('self.p_int', {0: 3, 1: None}), ('self.p_stack', {0: Stack([3])}), ('self.p_stack_REF', {0: [3]})]
     fn shallow_state<'py>(slf: &Bound<'py, Sut>) -> PyResult<Vec<(String, Bound<'py, PyDict>)>> {
         let pools = Sut::with(slf, |system| system.pools())?;
         let pair = |pool: testwright_python::PoolValues<'py>| {
@@ -21,7 +26,13 @@ impl Sut {
         pools.into_iter().map(pair).collect()
     }
 
-    /// The state as it is now, to go back to with [`backtrack`].
+    /// The state as it is now, to go back to with `backtrack`.
+    ///
+    ///     >>> sut.replay(test[:3])
+    ///     True
+    ///     >>> ints, stacks, *rest = sut.state()
+    ///     >>> ints, stacks
+    ///     ({0: 3, 1: None}, {0: Stack([3])})
     fn state(slf: &Bound<'_, Sut>) -> PyResult<State> {
         let test = Sut::look_at(slf)?.test(slf.py())?;
         let core = Sut::core_test(slf, test.as_any())?;
@@ -53,6 +64,15 @@ impl Sut {
     }
 
     /// Goes back to a state: to a copy of its values, or by running its test where values cannot be copied.
+    ///
+    ///     >>> sut.replay(test[:3])
+    ///     True
+    ///     >>> here = sut.state()
+    ///     >>> sut.safely(sut.playable("stack0.pop()"))
+    ///     True
+    ///     >>> sut.backtrack(here)
+    ///     >>> sut.p_stack[0]
+    ///     Stack([3])
     fn backtrack(slf: &Bound<'_, Sut>, state: &Bound<'_, PyAny>) -> PyResult<()> {
         let Ok(state) = state.cast::<State>() else {
             return Err(PyTypeError::new_err(
@@ -79,6 +99,12 @@ impl Sut {
     }
 
     /// A state in which each value is what its pool's `ABSTRACT` function makes of it.
+    ///
+    ///     >>> sut.replay(test[:3])
+    ///     True
+    ///     >>> ints, stacks, *rest = sut.abstract(sut.state())
+    ///     >>> ints, stacks
+    ///     ({0: 3, 1: None}, {0: 1})
     #[pyo3(name = "abstract")]
     fn abstract_state<'py>(
         slf: &Bound<'py, Sut>,
@@ -107,6 +133,15 @@ impl Sut {
     }
 
     /// Whether going back to a state means running the test that led there.
+    ///
+    ///     >>> sut.set_replay_backtrack(True)
+    ///     >>> sut.replay(test[:3])
+    ///     True
+    ///     >>> here = sut.state()
+    ///     >>> sut.restart()
+    ///     >>> sut.backtrack(here)
+    ///     >>> sut.p_stack[0]
+    ///     Stack([3])
     fn set_replay_backtrack(&mut self, replay: bool) {
         self.replays = replay;
     }

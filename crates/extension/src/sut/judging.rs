@@ -36,6 +36,15 @@ impl Sut {
     ///
     /// An exception that the harness does not expect is raised, unless `catch_uncaught`. With `return_cov` the
     /// answer is a pair, whose second part lists the new statements and branches of each step that has any.
+    ///
+    ///     >>> sut.replay(test[:5])
+    ///     True
+    ///     >>> sut.replay(test)
+    ///     Traceback (most recent call last):
+    ///         ...
+    ///     IndexError: list index out of range
+    ///     >>> sut.replay(test, catch_uncaught=True)
+    ///     False
     #[pyo3(signature = (test, catch_uncaught = false, extend = false, check_prop = false, verbose = false, stop_fail = true, return_cov = false, delay = None))]
     #[expect(
         clippy::too_many_arguments,
@@ -92,6 +101,10 @@ impl Sut {
 
     /// The shortest beginning of a test after which a predicate of no arguments holds; `False` if the test fails
     /// before, `None` if it never holds.
+    ///
+    ///     >>> print(sut.replay_until(test, lambda: sut.p_int[0] == 3))
+    ///     stack0 = stack.Stack()
+    ///     int0 = 3
     #[pyo3(signature = (test, pred, catch_uncaught = false, check_prop = false, stop_fail = true))]
     fn replay_until<'py>(
         slf: &Bound<'py, Sut>,
@@ -125,6 +138,12 @@ impl Sut {
     }
 
     /// Runs a test from the state as it is; false at the first step that is not enabled.
+    ///
+    ///     >>> sut.all_enabled(test[:3])
+    ///     True
+    ///     >>> sut.restart()
+    ///     >>> sut.all_enabled(test[1:3])
+    ///     False
     fn all_enabled(slf: &Bound<'_, Sut>, test: &Bound<'_, PyAny>) -> PyResult<bool> {
         for step in test.try_iter()? {
             let step = step?;
@@ -137,6 +156,13 @@ impl Sut {
     }
 
     /// Whether a test fails without its properties; with a failure, whether it fails like that.
+    ///
+    ///     >>> sut.fails(test)
+    ///     True
+    ///     >>> sut.fails(test[:1] + test[-1:], failure=sut.failure())
+    ///     True
+    ///     >>> sut.fails(test[:-1])
+    ///     False
     #[pyo3(signature = (test, verbose = false, failure = None))]
     fn fails(
         slf: &Bound<'_, Sut>,
@@ -148,6 +174,12 @@ impl Sut {
     }
 
     /// Whether a test fails, properties included; with a failure, whether it fails like that.
+    ///
+    ///     >>> pushes = test[:1] + 4 * test[1:3]
+    ///     >>> sut.fails(pushes), sut.fails_check(pushes)
+    ///     (False, True)
+    ///     >>> sut.failure_text
+    ///     '`len(stack0) < 4` is false'
     #[pyo3(signature = (test, verbose = false, failure = None))]
     fn fails_check(
         slf: &Bound<'_, Sut>,
@@ -159,6 +191,9 @@ impl Sut {
     }
 
     /// The same as `fails_check`: what a failure is does not depend on the line it is found in.
+    ///
+    ///     >>> sut.fails_any(test)
+    ///     True
     #[pyo3(signature = (test, verbose = false, failure = None))]
     fn fails_any(
         slf: &Bound<'_, Sut>,
@@ -170,6 +205,14 @@ impl Sut {
     }
 
     /// Whether two failures are the same: exceptions of one type with the same text.
+    ///
+    ///     >>> sut.fails(test)
+    ///     True
+    ///     >>> first = sut.failure()
+    ///     >>> sut.fails(test[:1] + test[-1:])
+    ///     True
+    ///     >>> sut.eq_fail(first, sut.failure())
+    ///     True
     #[staticmethod]
     pub(super) fn eq_fail(f1: &Bound<'_, PyAny>, f2: &Bound<'_, PyAny>) -> PyResult<bool> {
         if f1.is_none() || f2.is_none() {
@@ -181,6 +224,11 @@ impl Sut {
     }
 
     /// How often, of some runs, a predicate holds for a test: from 0 to 1.
+    ///
+    ///     >>> sut.probability(test, sut.fails)
+    ///     1.0
+    ///     >>> sut.probability(test[:-1], sut.fails)
+    ///     0.0
     #[staticmethod]
     #[pyo3(signature = (test, pred, samples = 10))]
     fn probability(
@@ -197,6 +245,11 @@ impl Sut {
 
     /// Whether a predicate holds for a test with at least some probability, each time that this is measured: a
     /// predicate for reducing tests that do not always fail.
+    ///
+    ///     >>> mostly = lambda test: sut.force_p(test, sut.fails, p=0.8)
+    ///     >>> print(sut.reduce(test, mostly))
+    ///     stack0 = stack.Stack()
+    ///     stack0.top()
     #[staticmethod]
     #[pyo3(signature = (test, pred, p = 0.5, samples = 10, replications = 1))]
     fn force_p(

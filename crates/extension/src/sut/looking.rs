@@ -48,6 +48,9 @@ fn access(pool: &str, index: usize) -> String {
 #[pymethods]
 impl Sut {
     /// The name of the harness: its file without `.tstl`.
+    ///
+    ///     >>> sut.sut_name()
+    ///     'stack'
     #[pyo3(name = "sut_name")]
     fn name_of_harness(&self) -> String {
         let stem = self.path.file_stem();
@@ -55,11 +58,17 @@ impl Sut {
     }
 
     /// A text with `self.p_avl[0]` written as people read it: `avl0`.
+    ///
+    ///     >>> sut.pretty_name("self.p_stack[0].push(self.p_int[1])")
+    ///     'stack0.push(int1)'
     fn pretty_name(slf: &Bound<'_, Sut>, text: &str) -> PyResult<String> {
         Sut::with(slf, |system| system.with_display_names(text))
     }
 
     /// The class of an action: its line in the harness.
+    ///
+    ///     >>> sut.action_class(sut.playable("int0 = 2"))
+    ///     '<int> := <[1..3]>'
     fn action_class(slf: &Bound<'_, Sut>, action: &Bound<'_, PyAny>) -> PyResult<String> {
         match Action::step_for(action, slf)? {
             Step::Act(action) => {
@@ -72,6 +81,15 @@ impl Sut {
     }
 
     /// All classes, in the order of the harness.
+    ///
+    ///     >>> for line in sut.action_classes():
+    ///     ...     print(line)
+    ///     <int> := <[1..3]>
+    ///     <stack> := stack.Stack()  #ESSENTIAL
+    ///     <stack>.push(<int>) => len(<stack,1>) > pre<(len(<stack,1>))>
+    ///     {IndexError} <stack>.pop()
+    ///     {!ValueError} <stack>.remove(<int>)
+    ///     <stack>.top()
     fn action_classes(&self) -> Vec<String> {
         let texts = self.classes.iter();
         texts
@@ -80,6 +98,9 @@ impl Sut {
     }
 
     /// The classes that swarm testing never leaves out.
+    ///
+    ///     >>> sut.essential_classes()
+    ///     ['<stack> := stack.Stack()  #ESSENTIAL']
     fn essential_classes(&self) -> Vec<String> {
         let essential = self
             .classes
@@ -91,6 +112,9 @@ impl Sut {
     }
 
     /// What a class needs: of each list, at least one class.
+    ///
+    ///     >>> sut.dependencies("<stack>.top()")
+    ///     [['<stack> := stack.Stack()  #ESSENTIAL']]
     fn dependencies(&self, class_: &str) -> Vec<Vec<String>> {
         let Some(class) = self.classes.find(class_) else {
             return Vec::new();
@@ -105,6 +129,9 @@ impl Sut {
     }
 
     /// The place of an action in the harness, from 1; lower ones are simpler.
+    ///
+    ///     >>> [sut.act_order(step) for step in test[:3]]
+    ///     [7, 3, 8]
     fn act_order(slf: &Bound<'_, Sut>, action: &Bound<'_, PyAny>) -> PyResult<i64> {
         Ok(match Action::step_for(action, slf)? {
             Step::Act(action) => action.0 as i64 + 1,
@@ -113,6 +140,11 @@ impl Sut {
     }
 
     /// Prints a test, a step a line.
+    ///
+    ///     >>> sut.pretty_print_test(test[:3], columns=30)
+    ///     stack0 = stack.Stack()        # STEP 0
+    ///     int0 = 3                      # STEP 1
+    ///     stack0.push(int0)             # STEP 2
     #[pyo3(signature = (test, columns = 80))]
     fn pretty_print_test(
         slf: &Bound<'_, Sut>,
@@ -127,6 +159,12 @@ impl Sut {
     }
 
     /// Prints the steps of the first test that the second does not have.
+    ///
+    ///     >>> sut.pretty_print_removed(test, sut.reduce(test, sut.fails), columns=30)
+    ///     int0 = 3                      # STEP 1
+    ///     stack0.push(int0)             # STEP 2
+    ///     int1 = 2                      # STEP 3
+    ///     stack0.pop()                  # STEP 4
     #[pyo3(signature = (t1, t2, columns = 80))]
     fn pretty_print_removed(
         slf: &Bound<'_, Sut>,
@@ -146,6 +184,9 @@ impl Sut {
     }
 
     /// The pools as harness code writes them: `self.p_avl`.
+    ///
+    ///     >>> sut.pools()
+    ///     ['self.p_int', 'self.p_stack', 'self.p_stack_REF']
     fn pools(slf: &Bound<'_, Sut>) -> PyResult<Vec<String>> {
         let pools = Sut::with(slf, |system| system.pools())?;
         Ok(pools
@@ -155,6 +196,9 @@ impl Sut {
     }
 
     /// The pools whose values are not worth showing.
+    ///
+    ///     >>> sut.opaque()
+    ///     ['self.p_stack_REF']
     fn opaque(slf: &Bound<'_, Sut>) -> PyResult<Vec<String>> {
         let pools = Sut::with(slf, |system| system.pools())?;
         let opaque = pools.iter().filter(|pool| pool.opaque);
@@ -162,6 +206,9 @@ impl Sut {
     }
 
     /// The slots that a text mentions, each with its index, by pool and then by place in the text.
+    ///
+    ///     >>> sut.pool_uses("self.p_stack[0].push(self.p_int[1])")
+    ///     [('self.p_int[1]', '1'), ('self.p_stack[0]', '0')]
     fn pool_uses(slf: &Bound<'_, Sut>, text: &str) -> PyResult<Vec<(String, String)>> {
         let pools = Sut::with(slf, |system| system.pools())?;
         let mut uses = Vec::new();
@@ -178,6 +225,14 @@ impl Sut {
     }
 
     /// The slots that are empty, and those whose value was not used yet.
+    ///
+    ///     >>> sut.safely(sut.playable("int0 = 1"))
+    ///     True
+    ///     >>> empty, fresh = sut.get_pool_states()
+    ///     >>> empty
+    ///     ['self.p_int[1]', 'self.p_stack[0]', 'self.p_stack_REF[0]']
+    ///     >>> fresh
+    ///     ['self.p_int[0]']
     fn get_pool_states(slf: &Bound<'_, Sut>) -> PyResult<(Vec<String>, Vec<String>)> {
         let (mut empty, mut fresh) = (Vec::new(), Vec::new());
         for pool in Sut::with(slf, |system| system.pools())? {
@@ -194,6 +249,11 @@ impl Sut {
     }
 
     /// The different values of all slots: pairs of a pool and a text.
+    ///
+    ///     >>> sut.replay(test[:4])
+    ///     True
+    ///     >>> sut.unique_vals()
+    ///     [('self.p_int', '3'), ('self.p_int', '2'), ('self.p_stack', 'Stack([3])')]
     fn unique_vals<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PyList>> {
         let seen = PySet::empty(slf.py())?;
         let values = PyList::empty(slf.py());
@@ -210,11 +270,19 @@ impl Sut {
     }
 
     /// Evaluates all `hint:` lines now.
+    ///
+    ///     >>> sut.replay(test[:3])
+    ///     True
+    ///     >>> sut.hints()
+    ///     [1]
     fn hints<'py>(slf: &Bound<'py, Sut>) -> PyResult<Vec<Option<Bound<'py, PyAny>>>> {
         Sut::with(slf, |system| system.hints())
     }
 
     /// The `feature:` lines.
+    ///
+    ///     >>> sut.features()
+    ///     ['top']
     fn features(slf: &Bound<'_, Sut>) -> PyResult<Vec<String>> {
         Sut::with(slf, |system| {
             let features = system.harness().features.iter();
@@ -223,6 +291,11 @@ impl Sut {
     }
 
     /// The function that abstracts the values of a pool, or `None`.
+    ///
+    ///     >>> sut.abstraction("stack")
+    ///     <built-in function len>
+    ///     >>> sut.abstraction("int") is None
+    ///     True
     pub(super) fn abstraction<'py>(
         slf: &Bound<'py, Sut>,
         pool: &str,
@@ -240,6 +313,9 @@ impl Sut {
     }
 
     /// The expressions whose values before an action its post-condition asks for, a line each, or `None`.
+    ///
+    ///     >>> sut.get_pre_code(test[2])
+    ///     'len(stack0)'
     fn get_pre_code(slf: &Bound<'_, Sut>, action: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
         let Some(action) = Sut::named_action(slf, action)? else {
             return Ok(None);
@@ -249,6 +325,9 @@ impl Sut {
     }
 
     /// The statement of the reference for an action, or `None`.
+    ///
+    ///     >>> sut.get_ref_code(test[2])
+    ///     'self.p_stack_REF[0].append(self.p_int[0])'
     fn get_ref_code(slf: &Bound<'_, Sut>, action: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
         let Some(action) = Sut::named_action(slf, action)? else {
             return Ok(None);
@@ -258,6 +337,9 @@ impl Sut {
     }
 
     /// The exceptions that an action may raise, with commas between them, or `None`.
+    ///
+    ///     >>> sut.get_ok_exceptions(sut.playable("stack0.pop()"))
+    ///     'IndexError'
     fn get_ok_exceptions(
         slf: &Bound<'_, Sut>,
         action: &Bound<'_, PyAny>,
@@ -276,6 +358,9 @@ impl Sut {
     }
 
     /// The post-condition of an action, or `None`.
+    ///
+    ///     >>> sut.get_prop_code(test[2])
+    ///     'len(stack0) > pre<(len(stack0))>'
     fn get_prop_code(slf: &Bound<'_, Sut>, action: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
         let Some(action) = Sut::named_action(slf, action)? else {
             return Ok(None);

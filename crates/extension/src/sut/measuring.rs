@@ -162,23 +162,47 @@ impl Sut {
 #[pymethods]
 impl Sut {
     /// Whether coverage is measured.
+    ///
+    ///     >>> sut.measures_coverage
+    ///     True
+    ///     >>> testwright.load("stack.tstl", coverage=False).measures_coverage
+    ///     False
     #[getter]
     fn measures_coverage(&self) -> bool {
         self.measures()
     }
 
     /// Measures again after `stop_coverage`.
+    ///
+    ///     >>> sut.stop_coverage()
+    ///     >>> sut.start_coverage()
+    ///     >>> sut.replay(test[:1])
+    ///     True
+    ///     >>> len(sut.curr_statements())
+    ///     1
     fn start_coverage(slf: &Bound<'_, Sut>) -> PyResult<()> {
         let started = Sut::measured(slf, |collector, _| collector.go_on())?;
         started.map_err(|error| trouble(&error))
     }
 
     /// From now on, what is touched does not count.
+    ///
+    ///     >>> sut.stop_coverage()
+    ///     >>> sut.replay(test[:3])
+    ///     True
+    ///     >>> sut.curr_statements()
+    ///     set()
     fn stop_coverage(slf: &Bound<'_, Sut>) -> PyResult<()> {
         Sut::measured(slf, |collector, _| collector.pause())
     }
 
     /// Forgets what the current test and its last step have touched.
+    ///
+    ///     >>> sut.replay(test[:3])
+    ///     True
+    ///     >>> sut.clean_cov()
+    ///     >>> sut.curr_statements()
+    ///     set()
     fn clean_cov(slf: &Bound<'_, Sut>) -> PyResult<()> {
         let cleaned = Sut::measured(slf, |collector, measurement| {
             measurement.begin_anew(collector)
@@ -187,6 +211,12 @@ impl Sut {
     }
 
     /// Forgets all that was ever touched.
+    ///
+    ///     >>> sut.replay(test[:3])
+    ///     True
+    ///     >>> sut.reset_cov()
+    ///     >>> sut.all_statements()
+    ///     set()
     fn reset_cov(slf: &Bound<'_, Sut>) -> PyResult<()> {
         let reset = Sut::measured(slf, |collector, measurement| {
             measurement.forget_all();
@@ -199,6 +229,14 @@ impl Sut {
     fn silence_coverage(&self) {}
 
     /// Every branch that was ever touched.
+    ///
+    ///     >>> sut.replay(test[:3])
+    ///     True
+    ///     >>> before = sut.all_branches()
+    ///     >>> sut.replay(test[:5])
+    ///     True
+    ///     >>> before < sut.all_branches()
+    ///     True
     fn all_branches<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PySet>> {
         let found = Sut::measured(slf, |collector, _| {
             branches(collector, collector.all().iter())
@@ -207,6 +245,13 @@ impl Sut {
     }
 
     /// Every statement that was ever touched.
+    ///
+    ///     >>> sut.replay(test[:1])
+    ///     True
+    ///     >>> sut.replay(test[:3])
+    ///     True
+    ///     >>> sorted(line for file, line in sut.all_statements())
+    ///     [1, 2, 3, 5, 6, 8, 11, 14, 17, 18, 20, 23]
     fn all_statements<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PySet>> {
         let found = Sut::measured(slf, |collector, _| {
             statements(collector, collector.all().iter())
@@ -215,6 +260,11 @@ impl Sut {
     }
 
     /// The branches that the current test touched.
+    ///
+    ///     >>> sut.replay(test[:1])
+    ///     True
+    ///     >>> sorted(branch for file, branch in sut.curr_branches())
+    ///     [(-2, 3), (3, -2)]
     pub(crate) fn curr_branches<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PySet>> {
         let found = Sut::measured(slf, |collector, _| {
             branches(collector, collector.current().iter())
@@ -223,6 +273,11 @@ impl Sut {
     }
 
     /// The statements that the current test touched.
+    ///
+    ///     >>> sut.replay(test[:3])
+    ///     True
+    ///     >>> sorted(line for file, line in sut.curr_statements())
+    ///     [3, 6, 18]
     pub(crate) fn curr_statements<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PySet>> {
         let found = Sut::measured(slf, |collector, _| {
             statements(collector, collector.current().iter())
@@ -231,6 +286,15 @@ impl Sut {
     }
 
     /// The branches that the last step, with the check after it, was the first ever to touch.
+    ///
+    ///     >>> sut.replay(test[:1])
+    ///     True
+    ///     >>> sorted(branch for file, branch in sut.new_branches())
+    ///     [(-2, 3), (3, -2)]
+    ///     >>> sut.replay(test[:1])
+    ///     True
+    ///     >>> sut.new_branches()
+    ///     set()
     pub(crate) fn new_branches<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PySet>> {
         let found = Sut::measured(slf, |collector, measurement| {
             branches(collector, measurement.new.iter().copied())
@@ -239,6 +303,15 @@ impl Sut {
     }
 
     /// The statements that the last step, with the check after it, was the first ever to touch.
+    ///
+    ///     >>> sut.replay(test[:1])
+    ///     True
+    ///     >>> sorted(line for file, line in sut.new_statements())
+    ///     [3]
+    ///     >>> sut.replay(test[:1])
+    ///     True
+    ///     >>> sut.new_statements()
+    ///     set()
     pub(crate) fn new_statements<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PySet>> {
         let found = Sut::measured(slf, |collector, measurement| {
             named(&name_of(collector), &measurement.new_lines)
@@ -247,6 +320,13 @@ impl Sut {
     }
 
     /// The branches that the current test was the first ever to touch.
+    ///
+    ///     >>> sut.replay(test[:2])
+    ///     True
+    ///     >>> sut.new_branches()
+    ///     set()
+    ///     >>> sorted(branch for file, branch in sut.new_curr_branches())
+    ///     [(-2, 3), (3, -2)]
     fn new_curr_branches<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PySet>> {
         let found = Sut::measured(slf, |collector, measurement| {
             branches(collector, measurement.new_in_test.iter().copied())
@@ -255,6 +335,13 @@ impl Sut {
     }
 
     /// The statements that the current test was the first ever to touch.
+    ///
+    ///     >>> sut.replay(test[:2])
+    ///     True
+    ///     >>> sut.new_statements()
+    ///     set()
+    ///     >>> sorted(line for file, line in sut.new_curr_statements())
+    ///     [3]
     fn new_curr_statements<'py>(slf: &Bound<'py, Sut>) -> PyResult<Bound<'py, PySet>> {
         let found = Sut::measured(slf, |collector, measurement| {
             named(&name_of(collector), &measurement.new_lines_in_test)
@@ -263,6 +350,14 @@ impl Sut {
     }
 
     /// Writes a table of what was covered to a file; the percentage of lines and branches.
+    ///
+    ///     >>> sut.replay(test[:3])
+    ///     True
+    ///     >>> percentage = sut.report("coverage.txt")
+    ///     >>> print(Path("coverage.txt").read_text(encoding="utf-8"), end="")
+    ///     Name      Statements  Missed  Branches  Missed  Cover  Missing
+    ///     ────────────────────────────────────────────────────────────────────────
+    ///     stack.py          17       5         0       0    71%  9, 12, 15, 21, 24
     fn report(slf: &Bound<'_, Sut>, filename: PathBuf) -> PyResult<f64> {
         let report = Sut::measured(slf, |collector, _| {
             testwright_cli::coverage_report(collector)
@@ -280,6 +375,12 @@ impl Sut {
 
     /// Writes pages of the measured files, with what was covered in colour, to a folder; the percentage of lines and
     /// branches.
+    ///
+    ///     >>> sut.replay(test[:3])
+    ///     True
+    ///     >>> percentage = sut.html_report("pages")
+    ///     >>> Path("pages", "index.html").exists()
+    ///     True
     fn html_report(slf: &Bound<'_, Sut>, folder: PathBuf) -> PyResult<f64> {
         let report = Sut::measured(slf, |collector, _| {
             testwright_cli::coverage_report(collector)
@@ -290,6 +391,16 @@ impl Sut {
     }
 
     /// Prints all arcs and lines that were covered, file by file.
+    ///
+    ///     >>> sut.reset_cov()
+    ///     >>> sut.replay(test[:1])
+    ///     True
+    ///     >>> sut.internal_report()
+    ///     TSTL INTERNAL COVERAGE REPORT:
+    ///     .../stack.py ARCS: 2 [(-2, 3), (3, -2)]
+    ///     .../stack.py LINES: 1 [3]
+    ///     TOTAL BRANCHES COVERED: 2
+    ///     TOTAL STATEMENTS COVERED: 1
     fn internal_report(slf: &Bound<'_, Sut>) -> PyResult<()> {
         let arcs = Sut::measured(slf, |collector, _| {
             let mut arcs = vec![BTreeSet::new(); collector.files().len()];
@@ -318,6 +429,9 @@ impl Sut {
     }
 
     /// The files whose coverage is measured.
+    ///
+    ///     >>> [Path(file).name for file in sut.module_locations()]
+    ///     ['stack.py']
     fn module_locations<'py>(slf: &Bound<'py, Sut>) -> PyResult<Vec<String>> {
         Sut::measured(slf, |collector, _| name_of(collector))
     }

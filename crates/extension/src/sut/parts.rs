@@ -13,6 +13,9 @@ use crate::action::Action;
 impl Sut {
     /// For each step of a test, by index, the names of the actions that could stand there: those that are enabled then,
     /// or all that are switched on.
+    ///
+    ///     >>> sut.get_enabled(test[:1], True)[0][-2:]
+    ///     ['self.p_int[1] = 3 ', 'self.p_stack[0] = stack.Stack() ']
     fn get_enabled<'py>(
         slf: &Bound<'py, Sut>,
         test: &Bound<'py, PyAny>,
@@ -36,18 +39,29 @@ impl Sut {
     }
 
     /// How many steps of a test fill a slot that was filled before.
+    ///
+    ///     >>> sut.num_reassigns(test), sut.num_reassigns(test + test)
+    ///     (0, 3)
     fn num_reassigns(slf: &Bound<'_, Sut>, test: &Bound<'_, PyAny>) -> PyResult<usize> {
         let test = Sut::core_test(slf, test)?;
         Ok(shrink::reassigns(&Sut::look_at(slf)?.catalog, &test.steps))
     }
 
     /// How many characters have to be inserted, deleted or replaced to make one text of another.
+    ///
+    ///     >>> sut.lev_dist("stack0.pop()", "stack0.top()")
+    ///     1
     #[staticmethod]
     fn lev_dist(s1: &str, s2: &str) -> usize {
         text_distance(s1, s2)
     }
 
     /// The action named `new` if this one is named `old`, else itself.
+    ///
+    ///     >>> sut.action_replace(test[1], "int0 = 3", "int0 = 1")
+    ///     <int0 = 1>
+    ///     >>> sut.action_replace(test[2], "int0 = 3", "int0 = 1")
+    ///     <stack0.push(int0)>
     fn action_replace<'py>(
         slf: &Bound<'py, Sut>,
         action: &Bound<'py, PyAny>,
@@ -64,6 +78,9 @@ impl Sut {
     }
 
     /// The action whose name is that of this one with `new` for `old`; a `KeyError` if there is none.
+    ///
+    ///     >>> sut.action_modify(test[2], "int[0]", "int[1]")
+    ///     <stack0.push(int1)>
     fn action_modify<'py>(
         slf: &Bound<'py, Sut>,
         action: &Bound<'py, PyAny>,
@@ -76,6 +93,9 @@ impl Sut {
     }
 
     /// All ways to take some of these, none and all included, small ones first.
+    ///
+    ///     >>> list(sut.powerset("abc"))
+    ///     [(), ('a',), ('b',), ('c',), ('a', 'b'), ('a', 'c'), ('b', 'c'), ('a', 'b', 'c')]
     #[staticmethod]
     fn powerset<'py>(python: Python<'py>, xs: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let tools = python.import("itertools")?;
@@ -92,6 +112,12 @@ impl Sut {
     ///
     /// `previous` are the steps before it, `replacements` has for their indices the names of what could stand there:
     /// neither the last step nor what could stand for the last one that can be replaced is fresh.
+    ///
+    ///     >>> for filling, step in sut.fresh_simple_variants(test[2], test[:2], {}):
+    ///     ...     print(filling, "before", step)
+    ///     int0 = 1 before stack0.push(int0)
+    ///     int0 = 2 before stack0.push(int0)
+    ///     stack0 = stack.Stack() before stack0.push(int0)
     fn fresh_simple_variants<'py>(
         slf: &Bound<'py, Sut>,
         name: &Bound<'py, PyAny>,

@@ -55,6 +55,12 @@ impl Sut {
     /// ends with the first shorter test. `test_handler` is called after each evaluation, `find_locations` notes for
     /// each step where it was in the original test, `save_intermediate` is the beginning of the names of files in
     /// which each success is saved.
+    ///
+    ///     >>> print(sut.reduce(test, sut.fails))
+    ///     stack0 = stack.Stack()
+    ///     stack0.top()
+    ///     >>> print(sut.reduce(test, lambda test: "stack0.pop()" in str(test)))
+    ///     stack0.pop()
     #[pyo3(signature = (test, pred, prune_guards = true, keep_last = false, verbose = false, rgen = None, amplify = false, amplify_replications = 1, stop_found = false, try_fast = true, test_handler = None, find_locations = false, no_reset_split = false, safe_reduce = false, save_intermediate = None))]
     #[expect(
         clippy::too_many_arguments,
@@ -110,6 +116,11 @@ impl Sut {
 
     /// Several different reductions of a test. `recursive` says how often to begin anew with what was found, -1 as often
     /// as there is something new.
+    ///
+    ///     >>> for reduced in sut.reductions(test, lambda test: "stack0.p" in str(test)):
+    ///     ...     print(reduced)
+    ///     stack0.pop()
+    ///     stack0.push(int0)
     #[pyo3(signature = (test, pred, prune_guards = true, try_fast = true, keep_last = false, verbose = false, recursive = 1, use_classes = true, limit = None))]
     #[expect(
         clippy::too_many_arguments,
@@ -153,6 +164,11 @@ impl Sut {
     /// Which steps of a reduced test the original one needs, and which can be made up for by others.
     ///
     /// Returns pairs of steps of the original that can go and what is left then, and sets of steps that cannot.
+    ///
+    ///     >>> reduced = sut.reduce(test, sut.fails)
+    ///     >>> dispensable, essential = sut.reduce_essentials(reduced, test, sut.fails)
+    ///     >>> essential
+    ///     [Test([<stack0 = stack.Stack()>, <stack0.top()>]), Test([<stack0 = stack.Stack()>]), Test([<stack0.top()>])]
     #[pyo3(signature = (test, original, pred, prune_guards = true, keep_last = false, try_fast = true, limit = 500))]
     #[expect(
         clippy::too_many_arguments,
@@ -200,6 +216,11 @@ impl Sut {
     }
 
     /// The tests that delta debugging tries next: a test cut into `n` parts of equal length, without each of them in turn.
+    ///
+    ///     >>> for candidate in sut.test_candidates(test, 2):
+    ///     ...     print([step.text for step in candidate])
+    ///     ['int1 = 2', 'stack0.pop()', 'stack0.top()']
+    ///     ['stack0 = stack.Stack()', 'int0 = 3', 'stack0.push(int0)']
     fn test_candidates<'py>(
         slf: &Bound<'py, Sut>,
         test: &Bound<'py, PyAny>,

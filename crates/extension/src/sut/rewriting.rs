@@ -22,6 +22,11 @@ impl Sut {
     ///
     /// `speed` is `"FAST"`, `"SLOW"` or, for replacements of at most three characters, `"VERYFAST"`; `dist_limit` sets
     /// another such limit. `no_reassigns` prefers tests that fill no slot twice.
+    ///
+    ///     >>> print(sut.normalize(test[:3], sut.covers_same(test[:3])))
+    ///     int0 = 1
+    ///     stack0 = stack.Stack()
+    ///     stack0.push(int0)
     #[pyo3(signature = (test, pred, prune_guards = true, keep_last = false, verbose = false, speed = "FAST", check_enabled = false, dist_limit = None, reorder = true, no_reassigns = false, use_cache = true, try_fast = true))]
     #[expect(
         clippy::too_many_arguments,
@@ -66,6 +71,15 @@ impl Sut {
     /// With `return_collect` it returns a triple: whether one of the `targets` was found among the tests that are as
     /// good, which one, and a dictionary of all of these; tests are written as `capture_replay` does. With a `depth`,
     /// those that are as good as these are added, and so on.
+    ///
+    ///     >>> text = sut.generalize(test[:3], sut.covers_same(test[:3]))
+    ///     #[
+    ///     stack0 = stack.Stack()                                       # STEP 0
+    ///     int0 = 3                                                     # STEP 1
+    ///     #  or int0 = 1
+    ///     #   - int0 = 2
+    ///     #] (steps in [] can be in any order)
+    ///     stack0.push(int0)                                            # STEP 2
     #[pyo3(signature = (test, pred, prune_guards = true, keep_last = false, verbose = false, check_enabled = false, dist_limit = None, return_collect = false, collected = None, depth = 0, silent = false, targets = None, fresh = true, speed = "FAST"))]
     #[expect(
         clippy::too_many_arguments,
@@ -155,6 +169,9 @@ impl Sut {
     ///
     /// The rules are `"NoReassigns"`, `"SimplifyAll"`, `"ReplacePool"`, `"SimplifySingle"`, `"SwapPool"`, `"SwapAction"`
     /// and `"ReduceAction"`.
+    ///
+    ///     >>> sut.apply_rule("ReduceAction", test, sut.fails)
+    ///     (True, Test([<stack0 = stack.Stack()>, <stack0.top()>]))
     #[pyo3(signature = (rule, test, pred, keep_last = false, dist_limit = None))]
     fn apply_rule<'py>(
         slf: &Bound<'py, Sut>,

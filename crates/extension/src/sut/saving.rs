@@ -19,6 +19,14 @@ const SEPARATOR: &str = "#!#!";
 #[pymethods]
 impl Sut {
     /// Saves a test: text, an action a line; or with `afl` bytes, as `test_to_bytes` makes them.
+    ///
+    ///     >>> sut.save_test(test[:3], "failure.test")
+    ///     >>> print(Path("failure.test").read_text(), end="")
+    ///     # testwright test 1
+    ///     # harness: stack.tstl
+    ///     stack0 = stack.Stack()
+    ///     int0 = 3
+    ///     stack0.push(int0)
     #[pyo3(signature = (test, filename, afl = false))]
     fn save_test(
         slf: &Bound<'_, Sut>,
@@ -35,6 +43,10 @@ impl Sut {
 
     /// Loads a test. A line that the harness does not know is a `KeyError`. With `afl` it is bytes, which
     /// `bytes_to_test` reads.
+    ///
+    ///     >>> sut.save_test(test, "failure.test")
+    ///     >>> sut.load_test("failure.test") == test
+    ///     True
     #[pyo3(signature = (filename, afl = false, swarm = false))]
     fn load_test<'py>(
         slf: &Bound<'py, Sut>,
@@ -71,6 +83,9 @@ impl Sut {
     }
 
     /// The line of a saved test for a step.
+    ///
+    ///     >>> sut.serializable(test[2])
+    ///     'self.p_stack[0].push(self.p_int[0]) '
     fn serializable(slf: &Bound<'_, Sut>, step: &Bound<'_, PyAny>) -> PyResult<String> {
         let action = Sut::own_action(slf, step)?;
         let action = action.get();
@@ -82,6 +97,15 @@ impl Sut {
     }
 
     /// The step for a line of a saved test; a `KeyError` if the harness does not know it.
+    ///
+    ///     >>> sut.playable("stack0.push(int0)")
+    ///     <stack0.push(int0)>
+    ///     >>> sut.playable("self.p_stack[0].push(self.p_int[0])")
+    ///     <stack0.push(int0)>
+    ///     >>> sut.playable("stack0.peek()")
+    ///     Traceback (most recent call last):
+    ///         ...
+    ///     KeyError: 'stack0.peek()'
     fn playable<'py>(slf: &Bound<'py, Sut>, text: &str) -> PyResult<Bound<'py, Action>> {
         let step = Sut::look_at(slf)?.playable_step(text)?;
         let note = text
@@ -91,13 +115,19 @@ impl Sut {
     }
 
     /// A whole test as one line of text.
+    ///
+    ///     >>> sut.capture_replay(test[:3])
+    ///     'self.p_stack[0] = stack.Stack() #!#!self.p_int[0] = 3 #!#!self.p_stack[0].push(self.p_int[0]) '
     fn capture_replay(slf: &Bound<'_, Sut>, test: &Bound<'_, PyAny>) -> PyResult<String> {
         let steps = test.try_iter()?;
         let lines = steps.map(|step| Sut::serializable(slf, &step?));
         Ok(lines.collect::<PyResult<Vec<_>>>()?.join(SEPARATOR))
     }
 
-    /// The test that [`capture_replay`] made a text of.
+    /// The test that `capture_replay` made a text of.
+    ///
+    ///     >>> sut.replayable(sut.capture_replay(test)) == test
+    ///     True
     fn replayable<'py>(slf: &Bound<'py, Sut>, text: &str) -> PyResult<Bound<'py, PyList>> {
         let lines = text.split(SEPARATOR).filter(|line| !line.is_empty());
         let steps: Vec<Step> = lines
@@ -107,6 +137,9 @@ impl Sut {
     }
 
     /// A test as bytes for a fuzzer: for each step its place in `actions()`, in one, two or four bytes.
+    ///
+    ///     >>> sut.test_to_bytes(test)
+    ///     b'\x06\x02\x07\x04\t\x0c'
     fn test_to_bytes<'py>(
         slf: &Bound<'py, Sut>,
         test: &Bound<'py, PyAny>,
@@ -116,6 +149,9 @@ impl Sut {
 
     /// The test that bytes stand for. With `swarm`, the first four are the seed of a `standard_swarm`, which is made
     /// before the places are looked up.
+    ///
+    ///     >>> sut.bytes_to_test(b"\x06\x0c")
+    ///     Test([<stack0 = stack.Stack()>, <stack0.top()>])
     #[pyo3(signature = (data, swarm = false))]
     fn bytes_to_test<'py>(
         slf: &Bound<'py, Sut>,

@@ -27,16 +27,44 @@ impl Default for Talk {
 #[pymethods]
 impl Sut {
     /// Whether each step prints what it does, and the values before and after it of the slots that it names.
+    ///
+    ///     >>> sut.verbose(True)
+    ///     >>> sut.safely(test[0])
+    ///     ACTION: stack0 = stack.Stack()
+    ///     stack0 = None : NoneType
+    ///     stack_REF0 = None : NoneType
+    ///     => stack0 = Stack([]) : Stack
+    ///     => stack_REF0 = [] : list
+    ///     REFERENCE ACTION: stack_REF0 = []
+    ///     ==================================================
+    ///     True
     fn verbose(&mut self, on: bool) {
         self.talk.on = on;
     }
 
     /// Whether that goes for the values of `OPAQUE` pools, too; at first it does.
+    ///
+    ///     >>> sut.verbose_opaque(False)
+    ///     >>> sut.verbose(True)
+    ///     >>> sut.safely(test[0])
+    ///     ACTION: stack0 = stack.Stack()
+    ///     stack0 = None : NoneType
+    ///     => stack0 = Stack([]) : Stack
+    ///     REFERENCE ACTION: stack_REF0 = []
+    ///     ==================================================
+    ///     True
     fn verbose_opaque(&mut self, on: bool) {
         self.talk.opaque = on;
     }
 
     /// Sets the level up to which `log:` lines speak: a number, `"All"`, or `None`.
+    ///
+    ///     >>> sut.set_log(0)
+    ///     >>> sut.replay(test[:2])
+    ///     [ LOG int0 = 3  :  len(stack0)] 0
+    ///     [ LOG int0 = 3  :  len(stack_REF0)] 0
+    ///     True
+    ///     >>> sut.set_log(None)
     fn set_log(slf: &Bound<'_, Sut>, level: &Bound<'_, PyAny>) -> PyResult<()> {
         let level = match level.extract::<String>() {
             _ if level.is_none() => None,
@@ -54,17 +82,36 @@ impl Sut {
     }
 
     /// Lets all `log:` lines speak.
+    ///
+    ///     >>> sut.log_all()
+    ///     >>> sut.replay(test[:2])
+    ///     [ LOG int0 = 3  :  len(stack0)] 0
+    ///     [ LOG int0 = 3  :  len(stack_REF0)] 0
+    ///     True
     fn log_all(slf: &Bound<'_, Sut>) -> PyResult<()> {
         Sut::with(slf, |system| system.set_log(Some(i64::MAX)))
     }
 
     /// Silences all `log:` lines.
+    ///
+    ///     >>> sut.log_all()
+    ///     >>> sut.log_off()
+    ///     >>> sut.replay(test[:5])
+    ///     True
     fn log_off(slf: &Bound<'_, Sut>) -> PyResult<()> {
         Sut::with(slf, |system| system.set_log(None))
     }
 
     /// Has a function called with action, code, value and whether it is after the step, instead of printing what a
     /// `log:` line says; `None` prints again. It is called in the middle of a step, so it cannot use this object.
+    ///
+    ///     >>> logged = []
+    ///     >>> sut.set_log_action(lambda action, code, value, after: logged.append((code, value)))
+    ///     >>> sut.log_all()
+    ///     >>> sut.replay(test[:2])
+    ///     True
+    ///     >>> logged
+    ///     [('len(stack0)', 0), ('len(stack_REF0)', 0)]
     fn set_log_action<'py>(slf: &Bound<'py, Sut>, f: Option<Bound<'py, PyAny>>) -> PyResult<()> {
         if let Some(f) = &f
             && !f.is_callable()
@@ -77,6 +124,9 @@ impl Sut {
     }
 
     /// Prints what a `log:` line says, the way it is printed without a log action.
+    ///
+    ///     >>> sut.log_print("int0 = 3", "len(stack0)", 0, False)
+    ///     [ LOG int0 = 3  :  len(stack0)] 0
     #[staticmethod]
     fn log_print(
         python: Python<'_>,
@@ -91,11 +141,27 @@ impl Sut {
     }
 
     /// Whether a restart runs the imported modules again.
+    ///
+    ///     >>> import stack
+    ///     >>> stack.Stack.limit = 10
+    ///     >>> sut.restart()
+    ///     >>> hasattr(stack.Stack, "limit")
+    ///     False
+    ///     >>> sut.set_reload(False)
+    ///     >>> stack.Stack.limit = 10
+    ///     >>> sut.restart()
+    ///     >>> hasattr(stack.Stack, "limit")
+    ///     True
     fn set_reload(slf: &Bound<'_, Sut>, on: bool) -> PyResult<()> {
         Sut::with(slf, |system| system.set_reset_modules(on))?
     }
 
     /// Whether `safely` refuses actions that are not enabled, with a warning.
+    ///
+    ///     >>> sut.set_debug_safely_mode(True)
+    ///     >>> sut.safely(sut.playable("stack0.pop()"))
+    ///     WARNING: `stack0.pop()` is not enabled and was not taken
+    ///     False
     fn set_debug_safely_mode(&mut self, on: bool) {
         self.asks_first = on;
     }

@@ -22,6 +22,10 @@ impl Sut {
     /// `class_prob` has a probability of its own for each class, or `file` is one that `write_prob_file` wrote; classes
     /// that neither names are in with probability `p`. Lines with `#ESSENTIAL` are always in. `no_dependencies` leaves
     /// out what others need, `force_parent` puts in some use of what others make.
+    ///
+    ///     >>> sut.standard_swarm(rgen)
+    ///     >>> [line for line in sut.action_classes() if line not in sut.swarm_config()]
+    ///     ['{!ValueError} <stack>.remove(<int>)']
     #[pyo3(signature = (rgen = None, p = 0.5, file = None, class_prob = None, no_dependencies = false, force_parent = true))]
     fn standard_swarm(
         slf: &Bound<'_, Sut>,
@@ -43,6 +47,12 @@ impl Sut {
     }
 
     /// The classes that the last swarm has left in, or `None` if all are.
+    ///
+    ///     >>> sut.swarm_config() is None
+    ///     True
+    ///     >>> sut.standard_swarm(rgen, p=0)
+    ///     >>> sut.swarm_config()
+    ///     ['<stack> := stack.Stack()  #ESSENTIAL', '<stack>.top()']
     fn swarm_config(&self) -> Option<Vec<String>> {
         let classes = self.swarm.as_ref()?.classes().iter();
         Some(
@@ -54,6 +64,15 @@ impl Sut {
 
     /// Probabilities for `random_enabled_class_probs` in which no line is left out: those that a swarm would have let in
     /// share `high_prob`, the others the rest.
+    ///
+    ///     >>> for probability, line in sut.high_low_swarm(rgen):
+    ///     ...     print(f"{probability:.2f} {line}")
+    ///     0.18 <int> := <[1..3]>
+    ///     0.18 <stack> := stack.Stack()  #ESSENTIAL
+    ///     0.18 <stack>.push(<int>) => len(<stack,1>) > pre<(len(<stack,1>))>
+    ///     0.18 {IndexError} <stack>.pop()
+    ///     0.10 {!ValueError} <stack>.remove(<int>)
+    ///     0.18 <stack>.top()
     #[pyo3(signature = (rgen = None, p = 0.5, file = None, high_prob = 0.9, no_dependencies = false, force_parent = true))]
     fn high_low_swarm(
         slf: &Bound<'_, Sut>,
@@ -78,6 +97,15 @@ impl Sut {
     }
 
     /// The same, where it makes no difference which lines need each other.
+    ///
+    ///     >>> for probability, line in sut.high_low_class_probs(rgen):
+    ///     ...     print(f"{probability:.2f} {line}")
+    ///     0.05 <int> := <[1..3]>
+    ///     0.23 <stack> := stack.Stack()  #ESSENTIAL
+    ///     0.23 <stack>.push(<int>) => len(<stack,1>) > pre<(len(<stack,1>))>
+    ///     0.23 {IndexError} <stack>.pop()
+    ///     0.05 {!ValueError} <stack>.remove(<int>)
+    ///     0.23 <stack>.top()
     #[pyo3(signature = (rgen = None, p = 0.5, file = None, high_prob = 0.9))]
     fn high_low_class_probs(
         slf: &Bound<'_, Sut>,
@@ -91,6 +119,12 @@ impl Sut {
 
     /// Reads a file with a number for each class, a line each: a dictionary, or with `return_list` a list of pairs of
     /// number and class.
+    ///
+    ///     >>> sut.write_prob_file("probabilities.txt", {"<stack>.top()": 0.25})
+    ///     >>> sut.read_prob_file("probabilities.txt")
+    ///     {'<stack>.top()': 0.25}
+    ///     >>> sut.read_prob_file("probabilities.txt", return_list=True)
+    ///     [(0.25, '<stack>.top()')]
     #[pyo3(signature = (file, return_list = false))]
     fn read_prob_file<'py>(
         &self,
@@ -114,6 +148,10 @@ impl Sut {
     }
 
     /// Writes a dictionary from class to number to a file that `read_prob_file` and the command's `--probabilities` read.
+    ///
+    ///     >>> sut.write_prob_file("probabilities.txt", {"<stack>.top()": 0.25})
+    ///     >>> print(Path("probabilities.txt").read_text(), end="")
+    ///     <stack>.top()  %%%% 0.25
     fn write_prob_file(&self, file: PathBuf, probs: BTreeMap<String, f64>) -> PyResult<()> {
         let table = table_of(&self.classes, &probs)?;
         std::fs::write(&file, table.write(&self.classes)).map_err(|error| {

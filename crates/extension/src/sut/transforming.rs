@@ -13,6 +13,14 @@ use super::settings::{print, truth};
 #[pymethods]
 impl Sut {
     /// The same test with its slots numbered in order of their first use.
+    ///
+    ///     >>> swapped = sut.swap_pools(test[:3], "int0", "int1")
+    ///     >>> print(swapped)
+    ///     stack0 = stack.Stack()
+    ///     int1 = 3
+    ///     stack0.push(int1)
+    ///     >>> sut.alpha_convert(swapped) == test[:3]
+    ///     True
     #[pyo3(signature = (test, verbose = false))]
     fn alpha_convert<'py>(
         slf: &Bound<'py, Sut>,
@@ -31,6 +39,11 @@ impl Sut {
     }
 
     /// A test in which two slots, named as people read them, have changed places from some step on.
+    ///
+    ///     >>> print(sut.swap_pools(test[:3], "int0", "int1"))
+    ///     stack0 = stack.Stack()
+    ///     int1 = 3
+    ///     stack0.push(int1)
     #[pyo3(signature = (test, one, other, after = 0))]
     fn swap_pools<'py>(
         slf: &Bound<'py, Sut>,
@@ -62,6 +75,12 @@ impl Sut {
     }
 
     /// A test in which, somewhere, any action was inserted or put in place of another.
+    ///
+    ///     >>> longer = sut.mutate(test, rgen, p_insert=1)
+    ///     >>> len(longer)
+    ///     7
+    ///     >>> [step for step in longer if step not in test]
+    ///     [<stack0.remove(int0)>]
     #[pyo3(signature = (test, rgen = None, p_insert = 0.2))]
     fn mutate<'py>(
         slf: &Bound<'py, Sut>,
@@ -86,6 +105,11 @@ impl Sut {
     }
 
     /// The beginning of one test and the end of another; with two points, then the end of the first.
+    ///
+    ///     >>> print(sut.crossover(test[:3], test[3:], random.Random(6)))
+    ///     stack0 = stack.Stack()
+    ///     int0 = 3
+    ///     stack0.top()
     #[pyo3(signature = (t1, t2, rgen = None, two_point = false))]
     fn crossover<'py>(
         slf: &Bound<'py, Sut>,
