@@ -125,7 +125,7 @@ fn wrong_arguments_are_refused() {
     }
     assert_refused("run a.tstl --json --show-output", "cannot be used with");
     assert_refused("expand a.tstl --count --actions", "cannot be used with");
-    assert_refused("replay a.test", "--harness <FILE>");
+    assert_refused("replay", "<TEST>...");
     assert_refused(
         "standalone a.test --harness a.tstl --style doctest",
         "[possible values: pytest, unittest, script]",
