@@ -87,11 +87,11 @@ fix: .venv/ready ## format, and accept the output of the expectation tests for y
 	PATH="$(CURDIR)/$(BIN):$$PATH" UPDATE_EXPECTATIONS=1 $(BIN)/python -m pytest -q python/tests/test_examples.py
 
 ifdef BENCH_PYTHONS
-bench: ## measure everything against others and write docs/benchmarks.md (QUICK=1: a little of it)
+bench: ## measure everything against others and write docs/benchmarks.md (QUICK=1: a little of it, BRIEF=1: what depends on the interpreter)
 	@for python in $(BENCH_PYTHONS); do $(MAKE) bench PYTHON=$$python BENCH_PYTHONS= || exit 1; done
 else
 bench: install
-	@$(BIN)/python bench/run.py $(if $(QUICK),--quick)
+	@$(BIN)/python bench/run.py $(if $(QUICK),--quick) $(if $(BRIEF),--brief)
 endif
 
 fuzz: ## throw broken harnesses at the parser for SECONDS (default 60)

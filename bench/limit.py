@@ -42,7 +42,7 @@ class Recording:
 
     def ours(self, *options):
         """CPU seconds per step of the same tests, made by Testwright."""
-        repeats = 1 if self.setting.quick else 7
+        repeats = 1 if self.setting.quick else 5
         if options not in self.first_half:
             halves = [self._search(self.tests, options) for _ in range(repeats)]
             cpu = median(done.cpu for done, _ in halves)
@@ -135,16 +135,12 @@ def _against_the_limit(setting, recordings):
     table = page.Table(
         "Against a program without any tool",
         "The tests that Testwright made, as one straight-line Python program: the same actions, guards, calls of the reference, comparisons and properties in the same order, slots as local variables, empty again for each test, modules not executed again. That is the limit for any tool. Both are warm: the program was passed through before, and Testwright made as many other tests before these. The numbers of steps and of evaluated properties were compared and are the same. 100 % is as fast as the program.",
-        ["system", "steps", "properties", "the program, per step", "Testwright", "`--no-reset`", "`--coverage`"],
+        ["system", "steps", "properties", "the program, per step", "Testwright", "`--coverage`"],
     )  # fmt: skip
     for system, recording in recordings.items():
         counted = recording.properties()
         same(*counted, "properties")
-        works = {
-            "program": recording.straight,
-            "": recording.ours,
-            "--no-reset": lambda recording=recording: recording.ours("--no-reset"),
-        }
+        works = {"program": recording.straight, "": recording.ours}
         if setting.ours.has_coverage:
             works["--coverage"] = lambda recording=recording: recording.ours("--coverage")
         taken = alternately(setting.repeats, works)
@@ -154,7 +150,7 @@ def _against_the_limit(setting, recordings):
             cells["--coverage"] = "not available" + table.note(
                 "This version of Testwright has no `--coverage`."
             )
-        shown = [cells[name] for name in ("", "--no-reset", "--coverage")]
+        shown = [cells[name] for name in ("", "--coverage")]
         numbers = f"{recording.steps:,}", f"{counted[0]:,}", page.microseconds(limit)
         table.add(SHOWN[system], *numbers, *shown)
     return table

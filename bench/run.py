@@ -37,6 +37,9 @@ CHAPTERS = [
     growth,
 ]
 
+#: Those whose ratios depend on the interpreter. The others count steps and executions, or compare start-up.
+BRIEF = [limit, steps_per_second, coverage_overhead]
+
 
 def main():
     arguments = _arguments()
@@ -46,7 +49,7 @@ def main():
     started = time.monotonic()
     setting = Setting.prepare(work, arguments.folder, arguments.quick, not arguments.no_install)
     tables = []
-    for chapter in CHAPTERS:
+    for chapter in BRIEF if arguments.brief else CHAPTERS:
         if arguments.only and chapter.__name__ not in arguments.only:
             continue
         print(f"{time.monotonic() - started:5.0f} s: {chapter.__name__} ...", file=sys.stderr, flush=True)  # fmt: skip
@@ -84,6 +87,11 @@ def _arguments():
         "--quick",
         action="store_true",
         help="a little of everything, in a minute; writes no page unless asked",
+    )
+    parser.add_argument(
+        "--brief",
+        action="store_true",
+        help="only what depends on the interpreter, for the page to have more than one",
     )
     parser.add_argument(
         "--only",

@@ -145,8 +145,10 @@ def test_a_quick_run_writes_a_well_formed_page(tmp_path):
 
 
 def test_the_page_in_the_documentation_is_well_formed():
-    # A section that was measured before a chapter was added has not got it yet.
-    well_formed((ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8"), 7)
+    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    # Only what depends on the interpreter has to be measured with each of them.
+    well_formed(page, 4)
+    assert page.count("### Executions to shrink a failing test") > 0
 
 
 def well_formed(text, least):
