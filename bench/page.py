@@ -12,6 +12,8 @@ How to read it: times are CPU times, so that other work on the machine does litt
 """
 
 HEADING = "## Python "
+#: Where a table begins.
+TABLE = re.compile("^(?=### )", re.MULTILINE)
 
 
 @dataclass
@@ -59,6 +61,17 @@ def with_section(page, version, new):
     sections[version] = new.rstrip() + "\n"
     newest_first = sorted(sections, key=_numbers, reverse=True)
     return "\n".join([INTRODUCTION, *(sections[version] for version in newest_first)])
+
+
+def with_chapters(page, version, new):
+    """The page with some tables of a section replaced; what is new about the section itself is dropped."""
+    tables = {part.split("\n")[0]: part.rstrip() for part in re.split(TABLE, new)[1:]}
+    for part in re.split(rf"^(?={HEADING})", page, flags=re.MULTILINE)[1:]:
+        if part.startswith(f"{HEADING}{version}\n"):
+            old = [table.rstrip() for table in re.split(TABLE, part)]
+            changed = [tables.get(table.split("\n")[0], table) for table in old]
+            return page.replace(part.rstrip(), "\n\n".join(changed))
+    return with_section(page, version, new)
 
 
 def _numbers(version):

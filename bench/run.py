@@ -58,11 +58,11 @@ def main():
     version = ".".join(platform.python_version_tuple()[:2])
     new = page.section(version, _facts(setting), tables)
     print(new)
-    if not arguments.only:
-        file = arguments.page
-        old = file.read_text(encoding="utf-8") if file.exists() else ""
-        file.write_text(page.with_section(old, version, new), encoding="utf-8")
-        print(f"Written to {file}", file=sys.stderr)
+    file = arguments.page
+    old = file.read_text(encoding="utf-8") if file.exists() else ""
+    put = page.with_chapters if arguments.only else page.with_section
+    file.write_text(put(old, version, new), encoding="utf-8")
+    print(f"Written to {file}", file=sys.stderr)
 
 
 def _facts(setting):
@@ -97,7 +97,7 @@ def _arguments():
         "--only",
         action="append",
         choices=[chapter.__name__ for chapter in CHAPTERS],
-        help="only this chapter; prints and writes nothing",
+        help="only this chapter; the others of the section stay as they are",
     )
     parser.add_argument(
         "--no-install", action="store_true", help="compare only with what an earlier run installed"
