@@ -5,17 +5,41 @@
 //! the middle of a step. What it did up to then is in its [`Log`], which lives in memory that both share and which
 //! costs a worker a few nanoseconds for each step.
 
+#[cfg(unix)]
+mod descriptors;
+mod ending;
+#[cfg(unix)]
+mod folders;
+#[cfg(unix)]
+mod limits;
 mod log;
 mod logged;
 #[cfg(unix)]
+mod nursery;
+#[cfg(unix)]
+mod oversee;
+#[cfg(unix)]
 mod process;
 mod remote;
+mod sent;
 mod serve;
+mod voice;
 mod wire;
 
+pub use ending::Ending;
+#[cfg(unix)]
+pub use folders::remove_folder;
+#[cfg(unix)]
+pub use limits::{Limits, spare_memory};
 pub use log::{Doing, Log, Recorded};
 pub use logged::Logged;
 #[cfg(unix)]
-pub use process::{Process, Processes, connection_to_supervisor};
-pub use remote::{Connection, Ending, Launcher, Patience, Remote, Worker};
+pub use nursery::{Newborn, Nursery, Place, Stillborn, connect};
+#[cfg(unix)]
+pub use oversee::{Loss, Overseen, Overseer, oversee};
+#[cfg(unix)]
+pub use process::{Process, Processes, Served};
+pub use remote::{Connection, Launcher, Patience, Remote, Worker};
+pub use sent::{SentError, SentFailure, SentTest};
 pub use serve::serve;
+pub use voice::Voice;

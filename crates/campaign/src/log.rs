@@ -24,6 +24,8 @@ const TEST_BEGAN: usize = 2;
 const TESTS: usize = 3;
 const DOING: usize = 4;
 const BEATS: usize = 5;
+const RESETS: usize = 6;
+const STOP: usize = 7;
 const HEADER: usize = 8;
 
 /// A restart among the steps. No action has this number.
@@ -59,13 +61,14 @@ pub struct Recorded {
 #[derive(Debug)]
 pub struct Log {
     words: Words,
+    /// A power of two: dividing by any other number would take longer than all the rest of writing a step down.
     capacity: usize,
 }
 
 impl Log {
-    /// An empty log in a file, which must be open for reading and writing. It holds this many steps.
+    /// An empty log in a file, which must be open for reading and writing. It holds at least this many steps.
     pub fn create(file: &File, capacity: usize) -> io::Result<Log> {
-        let capacity = capacity.max(1);
+        let capacity = capacity.max(1).next_power_of_two();
         file.set_len(0)?;
         file.set_len(((HEADER + capacity) * size_of::<u64>()) as u64)?;
         let log = Log {
@@ -86,6 +89,7 @@ impl Log {
             ));
         }
         let capacity = words.len() - HEADER;
+        let capacity = 1 << capacity.ilog2();
         Ok(Log { words, capacity })
     }
 
@@ -99,6 +103,10 @@ impl Log {
     /// The system is about to be reset.
     pub fn reset(&self) {
         self.push(RESTART);
+        let resets = self.words.at(RESETS).load(Ordering::Relaxed);
+        self.words
+            .at(RESETS)
+            .store(resets.wrapping_add(1), Ordering::Release);
         self.does(Doing::Resetting);
     }
 
@@ -117,13 +125,38 @@ impl Log {
         let steps = self.words.at(STEPS).load(Ordering::Relaxed);
         let tests = self.words.at(TESTS).load(Ordering::Relaxed);
         self.words.at(TEST_BEGAN).store(steps, Ordering::Release);
-        self.words.at(TESTS).store(tests + 1, Ordering::Release);
+        self.words
+            .at(TESTS)
+            .store(tests.wrapping_add(1), Ordering::Release);
         self.does(Doing::OwnWork);
     }
 
     /// Changes whenever the worker turns to something else. One that stays the same for long hangs.
     pub fn beats(&self) -> u64 {
         self.words.at(BEATS).load(Ordering::Acquire)
+    }
+
+    /// Asks the worker to come to an end.
+    pub fn ask_to_stop(&self) {
+        self.words.at(STOP).store(1, Ordering::Release);
+    }
+
+    /// Whether the worker was asked to come to an end.
+    #[inline]
+    pub fn is_to_stop(&self) -> bool {
+        self.words.at(STOP).load(Ordering::Relaxed) != 0
+    }
+
+    /// How many tests have come to their end.
+    pub fn tests(&self) -> u64 {
+        self.words.at(TESTS).load(Ordering::Acquire)
+    }
+
+    /// How many steps were taken in all, with the one that is under way.
+    pub fn steps(&self) -> u64 {
+        let resets = self.words.at(RESETS).load(Ordering::Acquire);
+        let all = self.words.at(STEPS).load(Ordering::Acquire);
+        all.saturating_sub(resets)
     }
 
     /// What the worker is at.
@@ -163,13 +196,15 @@ impl Log {
         let steps = self.words.at(STEPS).load(Ordering::Relaxed);
         self.place(steps).store(word, Ordering::Relaxed);
         // Nobody sees the number without the step.
-        self.words.at(STEPS).store(steps + 1, Ordering::Release);
+        self.words
+            .at(STEPS)
+            .store(steps.wrapping_add(1), Ordering::Release);
     }
 
     #[inline]
     fn place(&self, step: u64) -> &std::sync::atomic::AtomicU64 {
         self.words
-            .at(HEADER + (step % self.capacity as u64) as usize)
+            .at(HEADER + (step as usize & (self.capacity - 1)))
     }
 
     /// The steps from one on, without the reset that every test begins with; and whether some are gone.
@@ -230,6 +265,10 @@ mod tests {
         worker.step(ActionId(3));
         worker.reset();
         worker.step(ActionId(4));
+        assert_eq!((supervisor.tests(), supervisor.steps()), (1, 4));
+        assert!(!worker.is_to_stop());
+        supervisor.ask_to_stop();
+        assert!(worker.is_to_stop());
         let current = supervisor.current();
         assert_eq!(current.test.steps, [act(3), Step::Restart, act(4)]);
         assert_eq!((current.number, current.is_cut), (1, false));
@@ -273,7 +312,7 @@ mod tests {
         }
         let supervisor = Log::open(&file).unwrap();
         assert_eq!(supervisor.doing(), Doing::OwnWork);
-        assert!(supervisor.current().test.len() <= 10);
-        assert!(supervisor.history().test.len() <= 10);
+        assert!(supervisor.current().test.len() <= 16);
+        assert!(supervisor.history().test.len() <= 16);
     }
 }

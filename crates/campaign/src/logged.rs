@@ -20,6 +20,11 @@ impl<'a, S: ?Sized> Logged<'a, S> {
         Logged { system, log }
     }
 
+    /// The system itself, to look at.
+    pub fn inner(&self) -> &S {
+        self.system
+    }
+
     /// The system itself.
     pub fn system(&mut self) -> &mut S {
         self.system

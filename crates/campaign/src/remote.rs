@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use testwright_core::{ActionId, Catalog, Error, Failure, FailureKind, Outcome, System};
 
+use crate::Ending;
 use crate::wire::{Answer, Request, receive, send};
 
 /// Starts processes.
@@ -24,6 +25,11 @@ pub trait Worker {
     /// The way to talk to it.
     fn connection(&mut self) -> &mut dyn Connection;
 
+    /// Whether those that the process needs are well, too. What it did to them before this is asked has had its effect.
+    fn is_well(&mut self) -> bool {
+        true
+    }
+
     /// Ends the process, and tells how it ended. One that does not hang is about to end by itself; one that does is
     /// asked for its stack first.
     fn end(&mut self, hangs: bool) -> Ending;
@@ -35,15 +41,6 @@ pub trait Connection: io::Read + io::Write {
     fn set_patience(&mut self, patience: Duration) -> io::Result<()>;
 }
 
-/// How a process came to its end.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ending {
-    /// For a person: `the process was killed by SIGSEGV`, `the process exited with status 3`.
-    pub how: String,
-    /// Where it was then, innermost call first, as far as it could tell; may be empty.
-    pub stack: String,
-}
-
 /// How long to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
@@ -51,6 +48,8 @@ pub struct Patience {
     pub step: Duration,
     /// For a reset, which may execute modules again.
     pub reset: Duration,
+    /// For a whole test, if there is a limit to that.
+    pub test: Option<Duration>,
 }
 
 impl Default for Patience {
@@ -58,6 +57,7 @@ impl Default for Patience {
         Patience {
             step: Duration::from_secs(5),
             reset: Duration::from_secs(60),
+            test: None,
         }
     }
 }
@@ -80,7 +80,7 @@ enum Silence {
     /// The process has ended.
     Ended,
     /// It takes too long.
-    Hangs(Duration),
+    Hangs,
     /// It says what is no answer.
     Babbles,
 }
@@ -111,10 +111,14 @@ impl<L: Launcher> Remote<L> {
             return Err(self.failure(&Silence::Ended, &Ending::default()));
         };
         let silence = match talk(worker.connection(), request, patience) {
-            Ok(answer) => return Ok(answer),
+            // A step may kill the process's parent, and pass.
+            Ok(answer) if !matches!(request, Request::Step(_)) || worker.is_well() => {
+                return Ok(answer);
+            }
+            Ok(_) => Silence::Ended,
             Err(silence) => silence,
         };
-        let ending = worker.end(matches!(silence, Silence::Hangs(_)));
+        let ending = worker.end(matches!(silence, Silence::Hangs));
         self.worker = None;
         let failure = self.failure(&silence, &ending);
         self.lost = Some(failure.clone());
@@ -126,28 +130,14 @@ impl<L: Launcher> Remote<L> {
             Some(action) => format!("template {}", self.catalog.template_of(action).0),
             None => "reset".to_owned(),
         };
-        let (kind, message, signature) = match silence {
-            // Where the process is when patience ends is up to chance, so its stack does not count.
-            Silence::Hangs(patience) => {
-                let message = format!("no end after {:?}", patience);
-                (FailureKind::Hang, message, place)
-            }
-            Silence::Ended => {
-                let innermost = ending.stack.lines().find_map(function);
-                let place = innermost.map_or(place, str::to_owned);
-                let signature = format!("{}: {place}", ending.how);
-                (FailureKind::Crash, ending.how.clone(), signature)
-            }
-            Silence::Babbles => {
-                let message = "the process wrote into the connection to the tool".to_owned();
-                (FailureKind::Crash, message, place)
-            }
-        };
-        Failure {
-            kind,
-            message,
-            signature,
-            details: ending.stack.clone(),
+        match silence {
+            Silence::Ended | Silence::Hangs => ending.failure(&place, self.patience.step),
+            Silence::Babbles => Failure {
+                kind: FailureKind::Crash,
+                message: "the process wrote into the connection to the tool".to_owned(),
+                signature: place,
+                details: ending.stack.clone(),
+            },
         }
     }
 
@@ -174,18 +164,10 @@ fn talk(
         receive(&mut &mut *connection)
     };
     exchange().map_err(|error: io::Error| match error.kind() {
-        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Silence::Hangs(patience),
+        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Silence::Hangs,
         io::ErrorKind::InvalidData => Silence::Babbles,
         _ => Silence::Ended,
     })
-}
-
-/// The function that a line of a stack names, as Python's `faulthandler` writes it: `File "x.py", line 3 in f`.
-fn function(line: &str) -> Option<&str> {
-    line.trim_start()
-        .strip_prefix("File ")?
-        .rsplit(" in ")
-        .next()
 }
 
 impl<L: Launcher> System for Remote<L> {
@@ -336,10 +318,11 @@ mod tests {
             &mut self.stream
         }
 
-        fn end(&mut self, _hangs: bool) -> Ending {
+        fn end(&mut self, hangs: bool) -> Ending {
             drop(self.stream.shutdown(Shutdown::Both));
             drop(self.handle.take().map(JoinHandle::join));
             Ending {
+                hangs,
                 how: "the process was killed by SIGTEST".to_owned(),
                 stack: "Thread 1:\n  File \"x.py\", line 3 in pop\n  File \"x.py\", line 9 in f\n"
                     .to_owned(),

@@ -4,7 +4,9 @@ use std::io::{self, Read, Write};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use testwright_core::{ActionId, Error, Failure, FailureKind, Outcome};
+use testwright_core::{ActionId, Error, Outcome};
+
+use crate::sent::SentFailure;
 
 /// No message is longer. One that says it is comes from code under test that wrote into our connection.
 const LONGEST: usize = 64 << 20;
@@ -34,12 +36,7 @@ pub(crate) enum Answer {
     Text(String),
     Passed,
     ExpectedException,
-    Failed {
-        kind: String,
-        message: String,
-        signature: String,
-        details: String,
-    },
+    Failed(SentFailure),
     Interrupted,
 }
 
@@ -49,12 +46,7 @@ impl From<Outcome> for Answer {
             Outcome::Passed => Answer::Passed,
             Outcome::Expected => Answer::ExpectedException,
             Outcome::Interrupted => Answer::Interrupted,
-            Outcome::Failed(failure) => Answer::Failed {
-                kind: failure.kind.name().to_owned(),
-                message: failure.message,
-                signature: failure.signature,
-                details: failure.details,
-            },
+            Outcome::Failed(failure) => Answer::Failed(SentFailure::from(&*failure)),
         }
     }
 }
@@ -75,17 +67,7 @@ impl Answer {
             Answer::Passed => Outcome::Passed,
             Answer::ExpectedException => Outcome::Expected,
             Answer::Interrupted => Outcome::Interrupted,
-            Answer::Failed {
-                kind,
-                message,
-                signature,
-                details,
-            } => Outcome::Failed(Box::new(Failure {
-                kind: FailureKind::of_name(&kind)?,
-                message,
-                signature,
-                details,
-            })),
+            Answer::Failed(failure) => Outcome::Failed(Box::new(failure.into_failure()?)),
             _ => return None,
         })
     }
@@ -133,6 +115,8 @@ fn too_long(length: usize) -> io::Error {
 
 #[cfg(test)]
 mod tests {
+    use testwright_core::{Failure, FailureKind};
+
     use super::*;
 
     #[test]
@@ -166,12 +150,10 @@ mod tests {
         assert_eq!(kind(b"\x03\0\0\0abc"), io::ErrorKind::InvalidData);
         assert_eq!(kind(b"\x09\0\0\0abc"), io::ErrorKind::UnexpectedEof);
         assert_eq!(Answer::Done.outcome(), None);
-        let unknown = Answer::Failed {
+        let unknown = SentFailure {
             kind: "sulk".to_owned(),
-            message: String::new(),
-            signature: String::new(),
-            details: String::new(),
+            ..SentFailure::default()
         };
-        assert_eq!(unknown.outcome(), None);
+        assert_eq!(Answer::Failed(unknown).outcome(), None);
     }
 }

@@ -1,5 +1,7 @@
 //! What can be typed after `testwright`.
 
+use std::ffi::OsString;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use testwright_python::{ChecksWhen, Measured, Options, Output, Process, ReferenceExceptions};
 
@@ -23,7 +25,7 @@ mod run;
 mod standalone;
 mod triage;
 
-pub(crate) use run::{draw_seed, probability};
+pub(crate) use run::{Chosen, Pace, Run, draw_seed, probability};
 
 /// Generates tests for Python code from small harnesses, and reduces what fails.
 ///
@@ -72,14 +74,21 @@ pub(crate) enum Command {
     Compile(compile::Compile),
     Cover(cover::Cover),
     Compat(crate::compat::Compat),
+    #[command(hide = true)]
+    Worker(crate::workers::Worker),
 }
 
 impl Command {
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+    /// `words` are what was typed.
+    pub(crate) fn run(
+        self,
+        console: &mut Console<'_>,
+        words: &[OsString],
+    ) -> Result<ExitStatus, Trouble> {
         match self {
             Command::Check(check) => check.run(console),
             Command::Expand(expand) => expand.run(console),
-            Command::Run(run) => run.run(console),
+            Command::Run(run) => run.run(console, words.get(1..).unwrap_or_default()),
             Command::Explore(explore) => explore.run(console),
             Command::Replay(replay) => replay.run(console),
             Command::Reduce(reduce) => reduce.run(console),
@@ -94,6 +103,7 @@ impl Command {
             Command::Compile(compile) => compile.run(console),
             Command::Cover(cover) => cover.run(console),
             Command::Compat(compat) => compat.run(console),
+            Command::Worker(worker) => worker.run(),
         }
     }
 }
@@ -157,6 +167,7 @@ impl SystemArguments {
     fn options(&self, output: Output) -> Options {
         Options {
             process: Process::OfTheTool,
+            folder: None,
             output,
             reference_exceptions: match self.reference_exceptions {
                 Agreement::Both => ReferenceExceptions::BothRaise,

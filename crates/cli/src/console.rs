@@ -108,6 +108,11 @@ impl<'a> Console<'a> {
         }
     }
 
+    /// How many characters fit into a line.
+    pub(crate) fn width(&self) -> usize {
+        self.terminal.width
+    }
+
     pub(crate) fn colour_out(&self) -> bool {
         self.terminal.colour_out
     }

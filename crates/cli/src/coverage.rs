@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::Args;
 use testwright_core::replay::Watcher;
 use testwright_core::{ActionId, Covered, Error, TargetId};
-use testwright_python::{Collector, Measured, MeasuredFile, PythonSystem};
+use testwright_python::{Arc, Collector, Measured, MeasuredFile, PythonSystem};
 use testwright_report::{
     Attribution, CoverageReport, FileCoverage, Timestamp, cobertura, data_file, html, lcov, table,
 };
@@ -269,6 +269,74 @@ impl Reached {
             files: files.collect(),
             tests: self.tests,
             attribution: self.attribution,
+            root: reports.root.clone(),
+        }
+    }
+}
+
+/// What several processes have reached, together.
+#[derive(Default)]
+pub(crate) struct Merged {
+    files: BTreeMap<PathBuf, BTreeSet<u32>>,
+    tests: Vec<String>,
+    /// For each file, the test that reached an arc first.
+    reached: BTreeMap<PathBuf, BTreeMap<Arc, usize>>,
+    size: u64,
+}
+
+impl Merged {
+    /// Adds what a test reached, and files with the lines that have code. Tells what nobody had reached before.
+    pub(crate) fn add(
+        &mut self,
+        test: String,
+        files: Vec<(PathBuf, Vec<u32>)>,
+        places: Vec<(PathBuf, Arc)>,
+    ) -> Vec<(PathBuf, Arc)> {
+        for (path, lines) in files {
+            self.files.entry(path).or_default().extend(lines);
+        }
+        let number = self.tests.len();
+        let reached = &mut self.reached;
+        let new: Vec<_> = places
+            .into_iter()
+            .filter(|(path, arc)| match reached.get_mut(path) {
+                Some(arcs) if arcs.contains_key(arc) => false,
+                Some(arcs) => arcs.insert(*arc, number).is_none(),
+                None => {
+                    reached.insert(path.clone(), BTreeMap::from([(*arc, number)]));
+                    true
+                }
+            })
+            .collect();
+        if !new.is_empty() {
+            self.tests.push(test);
+            self.size += new.len() as u64;
+        }
+        new
+    }
+
+    /// How much was reached.
+    pub(crate) fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// All that is to be reported.
+    pub(crate) fn into_report(self, reports: &Reports) -> CoverageReport {
+        let mut reached = self.reached;
+        let files = self.files.into_iter().map(|(path, lines)| {
+            let mut by_test: BTreeMap<usize, BTreeSet<Arc>> = BTreeMap::new();
+            for (arc, test) in reached.remove(&path).unwrap_or_default() {
+                by_test.entry(test).or_default().insert(arc);
+            }
+            FileCoverage {
+                by_test: by_test.into_iter().collect(),
+                ..shape(&MeasuredFile { path, lines })
+            }
+        });
+        CoverageReport {
+            files: files.collect(),
+            tests: self.tests,
+            attribution: Attribution::First,
             root: reports.root.clone(),
         }
     }

@@ -31,6 +31,7 @@ mod reducing;
 mod render;
 mod report;
 mod size;
+mod workers;
 
 pub use console::Terminal;
 pub use coverage::{coverage_report, now};
@@ -136,12 +137,12 @@ pub fn run(
 
 fn obey(arguments: Vec<OsString>, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
     let command = Arguments::command().color(console.colour_choice());
-    let words = std::iter::once(OsString::from("testwright")).chain(arguments);
+    let words = std::iter::once(OsString::from("testwright")).chain(arguments.iter().cloned());
     let parsed = command
         .try_get_matches_from(words)
         .and_then(|matches| Arguments::from_arg_matches(&matches));
     match parsed {
-        Ok(arguments) => arguments.command.run(console),
+        Ok(parsed) => parsed.command.run(console, &arguments),
         Err(answer) => Ok(tell(&answer, console)),
     }
 }

@@ -7,7 +7,7 @@ use testwright_core::generate::TextProblem;
 use testwright_core::saved::{self, ReadProblem};
 use testwright_core::{Error, System, Test};
 use testwright_lang::{Diagnostic, Harness, Severity};
-use testwright_python::{LoadError, Options, Problem, PythonSystem};
+use testwright_python::{Interpreter, LoadError, Options, Problem, PythonSystem};
 
 use crate::Trouble;
 use crate::console::Console;
@@ -98,24 +98,32 @@ pub(crate) fn with_system<R>(
     work: impl FnOnce(&mut Console<'_>, &mut PythonSystem<'_>) -> Result<R, Trouble>,
 ) -> Result<R, Trouble> {
     testwright_python::attach(|interpreter| {
-        let loaded = PythonSystem::load(interpreter, &file.path, &file.text, harness, options);
-        let mut system = match loaded {
-            Ok(system) => system,
-            // Whatever is said to have failed then, it is what Ctrl-C broke off.
-            Err(_) if testwright_python::interrupted() => return Err(Trouble::Interrupted),
-            Err(LoadError::Diagnostics(problems)) => {
-                return Err(tell_and_stop(console, file, &problems));
-            }
-            Err(LoadError::Failed(error)) => return Err(error.into()),
-        };
+        let mut system = system(console, interpreter, file, harness, options)?;
         let result = work(console, &mut system);
         tell_afterwards(console, file, &system.problems());
         result
     })
 }
 
+/// Brings a harness to life, or tells what is in the way.
+pub(crate) fn system<'py>(
+    console: &mut Console<'_>,
+    interpreter: Interpreter<'py>,
+    file: &TextFile,
+    harness: Harness,
+    options: &Options,
+) -> Result<PythonSystem<'py>, Trouble> {
+    match PythonSystem::load(interpreter, &file.path, &file.text, harness, options) {
+        Ok(system) => Ok(system),
+        // Whatever is said to have failed then, it is what Ctrl-C broke off.
+        Err(_) if testwright_python::interrupted() => Err(Trouble::Interrupted),
+        Err(LoadError::Diagnostics(problems)) => Err(tell_and_stop(console, file, &problems)),
+        Err(LoadError::Failed(error)) => Err(error.into()),
+    }
+}
+
 /// Tells what was wrong with the harness itself while it ran.
-fn tell_afterwards(console: &mut Console<'_>, file: &TextFile, problems: &[Problem]) {
+pub(crate) fn tell_afterwards(console: &mut Console<'_>, file: &TextFile, problems: &[Problem]) {
     let (without_place, with_place): (Vec<_>, Vec<_>) =
         problems.iter().partition(|problem| problem.line == 0);
     for problem in without_place {

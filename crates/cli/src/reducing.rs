@@ -1,11 +1,11 @@
 //! Reduction with somebody looking on: progress, Ctrl-C, and how it went in one sentence.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use testwright_core::shrink::{
     Effort, NormalizeOptions, ReduceError, ReduceOptions, SameFailure, Shrinker, Shrunk, Speed,
 };
-use testwright_core::{Failure, Test};
+use testwright_core::{Failure, System, Test};
 use testwright_python::{Hook, PythonSystem};
 
 use crate::console::Console;
@@ -87,25 +87,8 @@ pub(crate) fn reduce(
         }
         shrunk => shrunk?,
     };
-    let steps = quantity::of(shrunk.test.len() as u64, "step");
-    let what = match (shrunk.test.len() == test.len(), shrunk.test == *test) {
-        (true, true) => format!("Nothing to reduce in {steps}, tried"),
-        (true, false) => format!("Simplified, still {steps},"),
-        (false, _) => {
-            let before = quantity::grouped(test.len() as u64);
-            format!("Reduced from {before} to {steps}")
-        }
-    };
-    let story = format!(
-        "{what} in {} ({}){}:",
-        quantity::of(effort.runs, "run"),
-        duration::show(started.elapsed()),
-        if shrunk.complete {
-            ""
-        } else {
-            "; interrupted, so it may not be the shortest"
-        },
-    );
+    let time = started.elapsed();
+    let story = story(test, &shrunk.test, effort.runs, time, shrunk.complete);
     Ok(Reduced {
         failure: shrunk.failure.unwrap_or_else(|| failure.clone()),
         test: shrunk.test,
@@ -116,8 +99,8 @@ pub(crate) fn reduce(
 }
 
 /// The simpler test, and what that has cost.
-fn shrink(
-    system: &mut PythonSystem<'_>,
+pub(crate) fn shrink<S: System>(
+    system: &mut S,
     test: &Test,
     failure: &Failure,
     options: &ReduceOptions,
@@ -125,7 +108,12 @@ fn shrink(
     proceed: &mut dyn FnMut() -> bool,
 ) -> Result<(Shrunk, Effort), ReduceError> {
     let mut goal = SameFailure(failure.clone());
-    let mut shrinker = Shrinker::new(system, &mut goal, options, proceed);
+    let mut is_stopped = false;
+    let mut proceed = || {
+        is_stopped |= !proceed();
+        !is_stopped
+    };
+    let mut shrinker = Shrinker::new(system, &mut goal, options, &mut proceed);
     let mut shrunk = shrinker.reduce(test)?;
     let runs = shrinker.effort().runs;
     let speed = match aim {
@@ -142,13 +130,40 @@ fn shrink(
             speed,
             ..NormalizeOptions::default()
         };
-        let simple = shrinker.normalize(&shrunk.test, &options)?;
-        // Out of budget is not interrupted: what was reduced before is as short as can be.
-        shrunk = Shrunk {
-            complete: simple.complete || aim == Aim::Simple && !testwright_python::interrupted(),
-            ..simple
-        };
+        shrunk = shrinker.normalize(&shrunk.test, &options)?;
     }
     let effort = shrinker.effort();
+    drop(shrinker);
+    // Out of budget is not interrupted: what was reduced before is as short as can be.
+    shrunk.complete |= aim == Aim::Simple && !is_stopped;
     Ok((shrunk, effort))
+}
+
+/// How it went, in one sentence.
+pub(crate) fn story(
+    before: &Test,
+    after: &Test,
+    runs: u64,
+    time: Duration,
+    complete: bool,
+) -> String {
+    let steps = quantity::of(after.len() as u64, "step");
+    let what = match (after.len() == before.len(), after == before) {
+        (true, true) => format!("Nothing to reduce in {steps}, tried"),
+        (true, false) => format!("Simplified, still {steps},"),
+        (false, _) => {
+            let before = quantity::grouped(before.len() as u64);
+            format!("Reduced from {before} to {steps}")
+        }
+    };
+    format!(
+        "{what} in {} ({}){}:",
+        quantity::of(runs, "run"),
+        duration::show(time),
+        if complete {
+            ""
+        } else {
+            "; interrupted, so it may not be the shortest"
+        },
+    )
 }

@@ -67,6 +67,7 @@ mod extend;
 mod markov;
 mod novelty;
 mod sequences;
+mod shared;
 mod strategy;
 pub mod swarm;
 #[cfg(test)]
@@ -84,6 +85,7 @@ pub use extend::{Extend, ExtendOptions};
 pub use markov::{Markov, MarkovModel};
 pub use novelty::{NewCoverage, NewStates, NothingNew, Novelty, WithHint};
 pub use sequences::{SequenceOptions, Sequences};
+pub use shared::Shared;
 pub use strategy::{Start, Strategy};
 pub use swarm::{Swarm, SwarmOptions};
 pub use uniform::Uniform;

@@ -86,6 +86,7 @@ impl Sut {
     ) -> PyResult<Sut> {
         let options = Options {
             process: Process::OfTheCaller,
+            folder: None,
             output: Output::Show,
             reference_exceptions: one_of(
                 "reference_exceptions",

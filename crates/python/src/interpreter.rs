@@ -1,6 +1,9 @@
 //! Holding the interpreter.
 
+use std::path::PathBuf;
+
 use pyo3::Python;
+use pyo3::prelude::*;
 
 /// Proof that this thread holds the interpreter.
 #[derive(Clone, Copy)]
@@ -16,4 +19,11 @@ impl<'py> From<Python<'py>> for Interpreter<'py> {
 pub fn attach<R>(work: impl FnOnce(Interpreter<'_>) -> R) -> R {
     Python::initialize();
     Python::attach(|python| work(Interpreter(python)))
+}
+
+/// The interpreter's own program file, if it has one.
+pub fn executable(interpreter: Interpreter<'_>) -> Option<PathBuf> {
+    let system = interpreter.0.import("sys").ok()?;
+    let path: PathBuf = system.getattr("executable").ok()?.extract().ok()?;
+    Some(path).filter(|path| !path.as_os_str().is_empty())
 }

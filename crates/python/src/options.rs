@@ -1,5 +1,7 @@
 //! What can be chosen when a harness is loaded.
 
+use std::path::PathBuf;
+
 use crate::output::Output;
 
 /// When an exception of the system and one of its reference agree.
@@ -45,16 +47,20 @@ pub enum Process {
     /// Ctrl-C is a wish to end the search.
     #[default]
     OfTheTool,
+    /// The tool's, with nobody at the keyboard: as before, but signals do what they do in any program.
+    OfAWorker,
     /// A script's or a notebook's that uses the tool as a library: its directory, streams, signals and random numbers
     /// are none of our business.
     OfTheCaller,
 }
 
 /// How a harness is brought to life.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// Whose the process is.
     pub process: Process,
+    /// The folder that the system finds itself in; the current one if none is named.
+    pub folder: Option<PathBuf>,
     /// What becomes of what the system prints.
     pub output: Output,
     /// When exceptions of system and reference agree.
@@ -73,6 +79,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             process: Process::default(),
+            folder: None,
             output: Output::default(),
             reference_exceptions: ReferenceExceptions::default(),
             reset_modules: true,

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use pyo3::types::PyModule;
 
+use crate::Process;
 use crate::chance::Chance;
 use crate::forked;
 use crate::interrupt;
@@ -21,26 +22,34 @@ pub(crate) struct Stage<'py> {
     surroundings: Surroundings<'py>,
     chance: Chance<'py>,
     redirection: Redirection,
-    /// Where the interpreter announces signals, as long as the stage stands.
-    _signals: PipeWriter,
+    /// Where the interpreter announces signals, as long as the stage stands; nowhere in a worker.
+    _signals: Option<PipeWriter>,
 }
 
 impl<'py> Stage<'py> {
-    pub(crate) fn start(support: &Bound<'py, PyModule>, output: Output) -> PyResult<Stage<'py>> {
+    pub(crate) fn start(
+        support: &Bound<'py, PyModule>,
+        output: Output,
+        whose: Process,
+    ) -> PyResult<Stage<'py>> {
         let redirection = Redirection::start(output)?;
         let handler = interrupt::handler(support.py())?;
-        let signals = interrupt::listen(&redirection)?;
+        let signals = match whose {
+            Process::OfAWorker => None,
+            _ => Some(interrupt::listen(&redirection)?),
+        };
+        let announced_on = signals.as_ref().map(AsRawFd::as_raw_fd);
         let keeper = support.getattr("Surroundings")?.call1((
             handler,
-            signals.as_raw_fd(),
+            announced_on,
             forked::in_child(support.py())?,
         ))?;
         keeper.call_method0("restore")?;
-        let has_signals = keeper.getattr("handlers")?.is_truthy()?;
+        let has_signals = keeper.getattr("own_handlers")?.is_truthy()?;
         let surroundings = Surroundings::new(
             support.py(),
             &keeper.getattr("directory")?.extract::<PathBuf>()?,
-            has_signals.then_some(signals.as_raw_fd()),
+            has_signals.then_some(announced_on),
         )?;
         Ok(Stage {
             keeper,

@@ -13,7 +13,7 @@ use std::path::Path;
 
 use pyo3::prelude::*;
 use testwright_core::replay::{ReplayOptions, Watcher, replay};
-use testwright_core::{Error, Event, Step, Test};
+use testwright_core::{Error, Event, Failure, Step, Test, Trace};
 
 use crate::system::PythonSystem;
 use body::{Body, StepRecord};
@@ -41,12 +41,54 @@ impl PythonSystem<'_> {
         name: &str,
         file: Option<&Path>,
     ) -> Result<String, Error> {
+        let (steps, trace) = self.record(test)?;
+        self.file_of(test, &steps, &trace, (style, name, file))
+    }
+
+    /// Writes a test as a Python file whose last step nobody survives. It is not taken here.
+    pub fn standalone_of_crash(
+        &mut self,
+        test: &Test,
+        failure: &Failure,
+        style: Style,
+        name: &str,
+        file: Option<&Path>,
+    ) -> Result<String, Error> {
+        let Some((Step::Act(fatal), before)) = test.steps.split_last() else {
+            return Err(Error::new("the test has no last step"));
+        };
+        let (mut steps, mut trace) = self.record(&Test::of_steps(before.to_vec()))?;
+        if trace.failure().is_some() {
+            return Err(Error::new("the test does not come to its last step"));
+        }
+        steps.push(StepRecord {
+            step: Step::Act(*fatal),
+            raised: None,
+            reference_raised: false,
+        });
+        let failed = Event::Failed(*fatal, Box::new(failure.clone()));
+        trace.events.push(failed);
+        self.file_of(test, &steps, &trace, (style, name, file))
+    }
+
+    /// What happens at each step.
+    fn record(&mut self, test: &Test) -> Result<(Vec<StepRecord>, Trace), Error> {
         let mut recorder = Recorder::default();
         let trace = replay(self, test, &ReplayOptions { check: true }, &mut recorder)?;
-        if trace.interrupted {
-            return Err(Error::new("interrupted"));
+        match trace.interrupted {
+            true => Err(Error::new("interrupted")),
+            false => Ok((recorder.steps, trace)),
         }
-        let body = Body::write(self, &recorder.steps, &trace, style)?;
+    }
+
+    fn file_of(
+        &mut self,
+        test: &Test,
+        steps: &[StepRecord],
+        trace: &Trace,
+        (style, name, file): (Style, &str, Option<&Path>),
+    ) -> Result<String, Error> {
+        let body = Body::write(self, steps, trace, style)?;
         let preamble = preamble::write(self, &body, file, style)?;
         Ok(assemble(
             &self.headline(test, body.complaint.as_deref()),

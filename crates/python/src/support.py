@@ -406,6 +406,7 @@ class Surroundings:
     """What a system under test may change in its process, and how it is put back on every reset."""
 
     def __init__(self, on_interrupt, announce_signals, in_child):
+        """Without anybody to announce signals to, they do what they do in any program."""
         self.builtins = dict(builtins.__dict__)
         self.directory = os.getcwd()
         self.search_path = list(sys.path)
@@ -413,38 +414,43 @@ class Surroundings:
         self.recursion_limit = sys.getrecursionlimit()
         self.own_streams = (sys.stdin, sys.stdout, sys.stderr)
         self.streams = [None, None, None]
-        self.on_interrupt = on_interrupt
+        if announce_signals is None:
+            self.handlers = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+        else:
+            self.handlers = {signal.SIGINT: on_interrupt, signal.SIGTERM: on_interrupt}
+            os.set_blocking(announce_signals, False)
         self.announce_signals = announce_signals
-        self.handlers = {}
-        os.set_blocking(announce_signals, False)
+        self.own_handlers = {}
         self.in_child = in_child
+        self.has_ended = False
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(
                 before=self.hold_signals,
                 after_in_parent=self.release_signals,
                 after_in_child=self.let_go,
             )
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number, handler in self.handlers.items():
             try:
-                self.handlers[number] = signal.signal(number, on_interrupt)
+                self.own_handlers[number] = signal.signal(number, handler)
             except ValueError:
                 pass  # not the main thread: whoever owns it deals with signals
 
     def hold_signals(self):
         """Until a child has let go of our handlers, a signal that is meant for it would come to us."""
-        if self.announce_signals is not None:
-            self.held = signal.pthread_sigmask(signal.SIG_BLOCK, self.handlers)
+        if not self.has_ended:
+            self.held = signal.pthread_sigmask(signal.SIG_BLOCK, self.own_handlers)
 
     def release_signals(self):
-        if self.announce_signals is not None:
+        if not self.has_ended:
             signal.pthread_sigmask(signal.SIG_SETMASK, self.held)
 
     def let_go(self):
         """A child of this process is none of ours: it must not tell us of its signals, nor go on testing."""
-        if self.announce_signals is not None:
-            signal.set_wakeup_fd(-1)
-            for number in self.handlers:
-                signal.signal(number, signal.SIG_DFL)
+        if not self.has_ended:
+            if self.announce_signals is not None:
+                signal.set_wakeup_fd(-1)
+                for number in self.own_handlers:
+                    signal.signal(number, signal.SIG_DFL)
             self.in_child()
             signal.pthread_sigmask(signal.SIG_SETMASK, self.held)
 
@@ -461,10 +467,10 @@ class Surroundings:
             pass  # the system removed it; nothing better can be done
         if sys.getrecursionlimit() != self.recursion_limit:
             sys.setrecursionlimit(self.recursion_limit)
-        if self.handlers:
+        if self.own_handlers and self.announce_signals is not None:
             signal.set_wakeup_fd(self.announce_signals, warn_on_full_buffer=False)
-        for number in self.handlers:
-            signal.signal(number, self.on_interrupt)
+        for number in self.own_handlers:
+            signal.signal(number, self.handlers[number])
         sys.stdin = self.stream(0, "r")
         sys.stdout = self.stream(1, "w")
         sys.stderr = self.stream(2, "w")
@@ -501,8 +507,8 @@ class Surroundings:
                 del sys.modules[name]
         sys.modules.update(self.modules)
         sys.stdin, sys.stdout, sys.stderr = self.own_streams
-        if self.handlers:
+        if self.own_handlers and self.announce_signals is not None:
             signal.set_wakeup_fd(-1)
-        for number, handler in self.handlers.items():
+        for number, handler in self.own_handlers.items():
             signal.signal(number, handler)
-        self.announce_signals = None
+        self.has_ended = True

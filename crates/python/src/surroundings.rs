@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyModule, PyString};
 
 use crate::call;
 use crate::imprint::Imprint;
@@ -36,12 +36,12 @@ pub(crate) struct Surroundings<'py> {
 }
 
 impl<'py> Surroundings<'py> {
-    /// Remembers the process as it is now. `announced_on` is the descriptor on which signals are announced, `None` if
-    /// signals are somebody else's business.
+    /// Remembers the process as it is now. `signals` tells on which descriptor signals are announced, if anywhere;
+    /// `None` if signals are somebody else's business.
     pub(crate) fn new(
         python: Python<'py>,
         directory: &Path,
-        announced_on: Option<c_int>,
+        signals: Option<Option<c_int>>,
     ) -> PyResult<Surroundings<'py>> {
         let system: Bound<'py, PyDict> = python.import("sys")?.getattr("__dict__")?.cast_into()?;
         let modules: Bound<'py, PyDict> = system.as_any().get_item("modules")?.cast_into()?;
@@ -57,8 +57,8 @@ impl<'py> Surroundings<'py> {
             // SAFETY: needs nothing but the interpreter.
             recursion_limit: unsafe { ffi::Py_GetRecursionLimit() },
             directory: CString::new(directory.as_os_str().as_bytes())?,
-            signals: announced_on
-                .map(|descriptor| Signals::new(python, descriptor))
+            signals: signals
+                .map(|announced_on| Signals::new(python, announced_on))
                 .transpose()?,
             system,
         };
@@ -124,15 +124,15 @@ fn holds(
 
 /// The signals that ask the process to end, and who is told of them.
 struct Signals<'py> {
-    /// How to be told of them at once.
-    announce: Announce<'py>,
+    /// How to be told of them at once, if anybody wants to know.
+    announce: Option<Announce<'py>>,
     get_handler: Bound<'py, PyAny>,
     /// The number of each, and its handler.
     handlers: Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>,
 }
 
 impl<'py> Signals<'py> {
-    fn new(python: Python<'py>, announced_on: c_int) -> PyResult<Signals<'py>> {
+    fn new(python: Python<'py>, announced_on: Option<c_int>) -> PyResult<Signals<'py>> {
         // The module behind `signal`, whose functions do not wrap their answers.
         let module = python.import("_signal")?;
         let get_handler = module.getattr("getsignal")?;
@@ -142,16 +142,12 @@ impl<'py> Signals<'py> {
             let handler = get_handler.call1((&number,))?;
             handlers.push((number, handler));
         }
-        let options = PyDict::new(python);
-        options.set_item("warn_on_full_buffer", false)?;
+        let announce = match announced_on {
+            Some(descriptor) => Some(Announce::new(&module, descriptor)?),
+            None => None,
+        };
         Ok(Signals {
-            announce: Announce {
-                set_descriptor: module.getattr("set_wakeup_fd")?,
-                descriptor: announced_on.into_pyobject(python)?.into_any(),
-                options,
-                addresses: SIGNALS.map(handler_address),
-                looked: Cell::new(Instant::now()),
-            },
+            announce,
             get_handler,
             handlers,
         })
@@ -162,7 +158,8 @@ impl<'py> Signals<'py> {
             call::call(&self.get_handler, std::slice::from_ref(number))
                 .is_ok_and(|found| found.is(handler))
         };
-        self.handlers.iter().all(is_set) && self.announce.is_unchanged()
+        self.handlers.iter().all(is_set)
+            && self.announce.as_ref().is_none_or(Announce::is_unchanged)
     }
 }
 
@@ -179,7 +176,20 @@ struct Announce<'py> {
     looked: Cell<Instant>,
 }
 
-impl Announce<'_> {
+impl<'py> Announce<'py> {
+    fn new(module: &Bound<'py, PyModule>, descriptor: c_int) -> PyResult<Announce<'py>> {
+        let python = module.py();
+        let options = PyDict::new(python);
+        options.set_item("warn_on_full_buffer", false)?;
+        Ok(Announce {
+            set_descriptor: module.getattr("set_wakeup_fd")?,
+            descriptor: descriptor.into_pyobject(python)?.into_any(),
+            options,
+            addresses: SIGNALS.map(handler_address),
+            looked: Cell::new(Instant::now()),
+        })
+    }
+
     /// A person does not notice that stopping takes so much longer.
     const NOW_AND_THEN: Duration = Duration::from_millis(100);
 

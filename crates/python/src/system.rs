@@ -21,6 +21,7 @@ use crate::draw::Draw;
 use crate::failures;
 use crate::forked;
 use crate::hooks::{Hook, Hooks};
+use crate::interpreter;
 use crate::interrupt;
 use crate::line_code::LineCode;
 use crate::load;
@@ -141,8 +142,7 @@ impl<'py> PythonSystem<'py> {
 
     /// The interpreter's own program file.
     pub fn executable(&self) -> Option<PathBuf> {
-        let system = self.context.python.import("sys").ok()?;
-        system.getattr("executable").ok()?.extract().ok()
+        interpreter::executable(self.context.python.into())
     }
 
     /// What went wrong with the harness itself so far, one entry per cause, in order of lines.

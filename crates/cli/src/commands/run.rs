@@ -1,34 +1,45 @@
 //! `testwright run`: search for failures.
 
+use std::ffi::OsString;
 use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use testwright_core::generate::{Progress, Search};
-use testwright_core::{Error, System};
+use testwright_core::shrink::ReduceOptions;
+use testwright_core::{Catalog, Covered, System, Test};
+use testwright_lang::Harness;
 use testwright_python::{Options, Output, PythonSystem};
+use testwright_report::CoverageReport;
 
 use super::SystemArguments;
 use crate::console::{Console, Look};
 use crate::coverage::{CoverageArguments, Reached, Reports};
 use crate::files::OutputFolder;
+use crate::workers::start::Starter;
 use crate::{ExitStatus, Trouble, duration, load, quantity, report};
 
 mod campaign;
 mod confirm;
 mod finding;
+mod in_process;
 mod json;
+mod keeper;
 mod last_words;
 mod pace;
+mod progress;
 mod strategy;
+mod workers;
 
-use campaign::Campaign;
-use finding::Finding;
+use finding::{Desk, Finding};
+use in_process::InProcess;
 use json::{FailureReport, Report};
 use last_words::LastWords;
+pub(crate) use pace::Pace;
 use strategy::StrategyArguments;
-pub(crate) use strategy::probability;
+pub(crate) use strategy::{Chosen, probability};
+use workers::WorkerArguments;
 
 /// Search for failures with random tests, and reduce what is found
 ///
@@ -110,6 +121,9 @@ pub(crate) struct Run {
     json: bool,
 
     #[command(flatten)]
+    workers: WorkerArguments,
+
+    #[command(flatten)]
     strategy: StrategyArguments,
 
     #[command(flatten)]
@@ -123,26 +137,91 @@ impl Run {
     const USUAL_TIME: Duration = Duration::from_secs(30);
     const USUAL_LENGTH: u32 = 100;
 
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+    /// `words` are what was typed after `testwright run`.
+    pub(crate) fn run(
+        self,
+        console: &mut Console<'_>,
+        words: &[OsString],
+    ) -> Result<ExitStatus, Trouble> {
         let folder = OutputFolder::of_findings(&self.folder())?;
         let kept = self.keep_tests.as_deref().map(OutputFolder::of_tests);
         let kept = kept.transpose()?;
         let reports = self.coverage.prepare()?;
-        let options = Options {
-            measured: self.strategy.measured(self.coverage.measured()),
-            ..self.system.options(self.output())
-        };
         let plan = self.plan();
         let (file, harness) = load::harness(console, &self.harness)?;
         let nothing_yet = Report::new(plan.seed, &harness.catalog);
-        let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>| {
-            self.search(console, system, plan, (folder, kept), &reports)
+        let desk = Desk {
+            run: &self,
+            folder,
+            plan,
+            catalog: harness.catalog.clone(),
         };
-        let ran = load::with_system(console, &file, harness, &options, work);
+        let ran = match self.jobs() {
+            0 => {
+                let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>| {
+                    self.search_here(console, system, desk, kept, &reports)
+                };
+                load::with_system(console, &file, harness, &self.options(), work)
+            }
+            jobs => {
+                let isolation = self.workers.isolation(jobs, self.show_output);
+                let starter = Starter::new(console, &file, words, isolation)?;
+                campaign::run(
+                    console,
+                    desk,
+                    kept,
+                    &reports,
+                    (&file, &harness),
+                    &starter,
+                    jobs,
+                )
+            }
+        };
         if self.json && matches!(ran, Err(Trouble::Interrupted)) {
             console.say(nothing_yet.interrupted().to_json());
         }
         ran
+    }
+
+    /// How many workers there are to be.
+    fn jobs(&self) -> usize {
+        self.workers.jobs.unwrap_or_else(|| {
+            // One worker makes the same tests for the same seed, and nobody wants to read what several print at once.
+            match self.seed.is_some() || self.show_output {
+                true => 1,
+                false => WorkerArguments::one_for_each_core(),
+            }
+        })
+    }
+
+    /// How the harness is brought to life.
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            measured: self.strategy.measured(self.coverage.measured()),
+            ..self.system.options(self.output())
+        }
+    }
+
+    /// The strategy for a system.
+    pub(crate) fn chosen<S: System + Covered>(
+        &self,
+        console: &mut Console<'_>,
+        system: &mut PythonSystem<'_>,
+    ) -> Result<Chosen<S>, Trouble> {
+        self.strategy.chosen(console, system, self.length.is_some())
+    }
+
+    /// The same, with paths that can be found from any folder.
+    pub(crate) fn settled(mut self) -> Run {
+        self.strategy.settle();
+        self
+    }
+
+    pub(crate) fn reduce_options(&self) -> ReduceOptions {
+        ReduceOptions {
+            check: !self.system.no_check,
+            ..ReduceOptions::default()
+        }
     }
 
     fn output(&self) -> Output {
@@ -160,56 +239,70 @@ impl Run {
             .unwrap_or_else(|| PathBuf::from("testwright-out").join(name))
     }
 
-    fn search(
+    /// Searches in this process.
+    fn search_here(
         &self,
         console: &mut Console<'_>,
         system: &mut PythonSystem<'_>,
-        plan: Search,
-        (folder, kept): (OutputFolder, Option<OutputFolder>),
+        desk: Desk<'_>,
+        kept: Option<OutputFolder>,
         reports: &Reports,
     ) -> Result<ExitStatus, Trouble> {
-        let mut strategy = self
-            .strategy
-            .chosen(console, system, self.length.is_some())?;
+        let strategy = self.chosen(console, system)?;
+        let plan = desk.plan;
         console.keep_quiet(self.json);
-        self.say_plan(console, system, &plan);
+        self.say_plan(console, system.harness(), &plan, 1);
         let started = Instant::now();
         let last_words = LastWords::prepare(plan.seed, system.actions(), started, self.json);
-        let mut campaign = Campaign::new(self, console, folder, kept, started, plan, last_words);
-        campaign.note_coverage(system, || "loading the harness".to_owned());
-        let searched = strategy.search(system, &plan, &mut campaign);
+        let mut search = InProcess::new(self, console, desk, kept, started, last_words);
+        search.note_coverage(system, || "loading the harness".to_owned());
+        let nobody_else = None::<fn() -> Option<Test>>;
+        let searched = strategy.search(system, &plan, &mut search, nobody_else);
         testwright_python::never_mind();
-        let mut result = campaign.into_outcome(searched);
+        let mut result = search.into_outcome(searched);
         system.flush();
-        say_summary(console, &result);
         let coverage = match (system.coverage(), result.reached.take()) {
             (Some(collector), Some(reached)) if self.coverage.is_wanted() => {
-                let coverage = reached.into_report(collector, reports);
-                reports.write(console, &coverage, |console, table| console.say(table))?;
-                Some(coverage)
+                Some(reached.into_report(collector, reports))
             }
             _ => None,
         };
+        self.conclude(console, system.actions(), result, coverage, reports)
+    }
+
+    /// Says what a run came to.
+    fn conclude(
+        &self,
+        console: &mut Console<'_>,
+        catalog: &Catalog,
+        result: Outcome,
+        coverage: Option<CoverageReport>,
+        reports: &Reports,
+    ) -> Result<ExitStatus, Trouble> {
+        say_summary(console, &result);
+        if let Some(coverage) = &coverage {
+            reports.write(console, coverage, |console, table| console.say(table))?;
+        }
         console.keep_quiet(false);
         if self.json {
-            let mut report = Report::new(result.seed, system.actions());
+            let mut report = Report::new(result.seed, catalog);
             report.coverage = coverage.map(|coverage| coverage.counts().into());
             report.update(&result.progress, result.time, result.interrupted);
             let failures = result.findings.iter();
             report.failures = failures
-                .map(|finding| FailureReport::new(finding, system.actions()))
+                .map(|finding| FailureReport::new(finding, catalog))
                 .collect();
             console.say(report.to_json());
         }
         match result.trouble {
-            Some(error) => Err(error.into()),
+            Some(trouble) => Err(trouble),
             None if result.unwritten => Ok(ExitStatus::CouldNot),
             None if result.findings.is_empty() => Ok(ExitStatus::NothingFound),
             None => Ok(ExitStatus::FailureFound),
         }
     }
 
-    fn plan(&self) -> Search {
+    pub(crate) fn plan(&self) -> Search {
         Search {
             seed: self.seed.unwrap_or_else(draw_seed),
             tests: self.tests,
@@ -225,7 +318,7 @@ impl Run {
             .or_else(|| (!is_limited).then_some(Run::USUAL_TIME))
     }
 
-    fn say_plan(&self, console: &mut Console<'_>, system: &PythonSystem<'_>, plan: &Search) {
+    fn say_plan(&self, console: &mut Console<'_>, harness: &Harness, plan: &Search, jobs: usize) {
         let tests = match self.tests {
             Some(tests) => quantity::of(tests, "test"),
             None => "tests".to_owned(),
@@ -243,10 +336,14 @@ impl Run {
             Some(time) => format!(" for {}", duration::show(time)),
             None => String::new(),
         };
+        let workers = match jobs {
+            1 => String::new(),
+            jobs => format!(" in {}", quantity::of(jobs as u64, "worker")),
+        };
         console.say(format_args!(
-            "{}: {}; seed {}, {tests} of {length}{steps}{time}",
+            "{}: {}; seed {}, {tests} of {length}{steps}{time}{workers}",
             self.harness.display(),
-            report::actions_from_lines(system.harness()),
+            report::actions_from_lines(harness),
             plan.seed,
         ));
         console.flush();
@@ -263,7 +360,7 @@ struct Outcome {
     /// Some finding could not be written, which has been told.
     unwritten: bool,
     /// Why the search could not go on.
-    trouble: Option<Error>,
+    trouble: Option<Trouble>,
     /// Which test reached what, if that was measured.
     reached: Option<Reached>,
 }

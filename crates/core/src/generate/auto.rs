@@ -258,13 +258,7 @@ impl<S: System + ?Sized, N: Novelty<S>> Strategy<S> for Auto<N> {
     }
 
     fn end(&mut self, system: &mut S, made: &Made<'_>) -> Result<(), Error> {
-        let mut new = self.corpus.end(system, made)? as u64;
-        if let Some(failure) = made.failure {
-            let is_first = self
-                .failures
-                .insert((failure.kind, failure.signature.clone()));
-            new += u64::from(is_first);
-        }
+        let new = self.look_at(system, made)?;
         let steps = made.steps.len() as u64;
         let done = &mut self.done[self.arm];
         *done = (done.0 + 1, done.1 + steps, done.2 + new);
@@ -273,12 +267,33 @@ impl<S: System + ?Sized, N: Novelty<S>> Strategy<S> for Auto<N> {
         Ok(())
     }
 
+    fn learn(&mut self, system: &mut S, made: &Made<'_>) -> Result<(), Error> {
+        self.look_at(system, made).map(|_| ())
+    }
+
     fn new_targets(&self) -> &[TargetId] {
         self.corpus.new_targets()
     }
 
     fn learns(&self) -> bool {
         !self.corpus.novelty().is_blind()
+    }
+}
+
+impl<N> Auto<N> {
+    /// Keeps a test if there is something new in it, and tells how much.
+    fn look_at<S: System + ?Sized>(&mut self, system: &mut S, made: &Made<'_>) -> Result<u64, Error>
+    where
+        N: Novelty<S>,
+    {
+        let mut new = self.corpus.end(system, made)? as u64;
+        if let Some(failure) = made.failure {
+            let is_first = self
+                .failures
+                .insert((failure.kind, failure.signature.clone()));
+            new += u64::from(is_first);
+        }
+        Ok(new)
     }
 }
 

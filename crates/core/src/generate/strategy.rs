@@ -60,6 +60,12 @@ pub trait Strategy<S: System + ?Sized> {
         Ok(())
     }
 
+    /// Told instead, if the test was another search's and only repeated here: worth going on from, but no merit of this
+    /// strategy.
+    fn learn(&mut self, system: &mut S, made: &Made<'_>) -> Result<(), Error> {
+        self.end(system, made)
+    }
+
     /// What was touched for the first time ever since the last test ended, if the strategy looks at that.
     fn new_targets(&self) -> &[TargetId] {
         &[]
@@ -124,6 +130,10 @@ impl<S: System + ?Sized, T: Strategy<S> + ?Sized> Strategy<S> for Box<T> {
 
     fn end(&mut self, system: &mut S, made: &Made<'_>) -> Result<(), Error> {
         (**self).end(system, made)
+    }
+
+    fn learn(&mut self, system: &mut S, made: &Made<'_>) -> Result<(), Error> {
+        (**self).learn(system, made)
     }
 
     fn new_targets(&self) -> &[TargetId] {

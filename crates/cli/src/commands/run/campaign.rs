@@ -1,131 +1,488 @@
-//! A search under way: its clock, its progress line, its findings.
+//! A search by worker processes: who finds what, what becomes of it, and when it is over.
 
-use std::ops::ControlFlow;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use testwright_core::generate::{Found, Made, Progress, Search, SearchWatcher, Summary};
-use testwright_core::{Error, System, TargetId, Test, saved};
-use testwright_python::PythonSystem;
-use testwright_report::Attribution;
+use testwright_campaign::SentTest;
+use testwright_core::generate::Progress;
+use testwright_core::{Error, Failure, Test, saved};
+use testwright_lang::Harness;
+use testwright_python::Problem;
 
-use super::finding::{Desk, Finding};
-use super::json::FailureReport;
-use super::last_words::LastWords;
-use super::pace::Pace;
+use super::finding::{Desk, Discovery, Finding, Origin, Verdict, instead};
+use super::keeper::{Event, Gauge, Orders, keep};
+use super::progress::progress_text;
 use super::{Outcome, Run};
 use crate::console::Console;
-use crate::coverage::Reached;
-use crate::files::OutputFolder;
-use crate::pulse::Pulse;
-use crate::{duration, quantity};
+use crate::coverage::{Merged, Reports};
+use crate::files::{OutputFolder, Place, TextFile};
+use crate::workers::Wish;
+use crate::workers::reduce::{Reducer, Settled};
+use crate::workers::start::{NoNursery, Starter};
+use crate::{ExitStatus, Trouble, load};
 
-/// Looks after a search until it ends.
-pub(super) struct Campaign<'s, 'c> {
-    run: &'s Run,
-    console: &'s mut Console<'c>,
-    desk: Desk<'s>,
-    /// Where every test is kept, if that is wanted.
+/// Searches with so many workers.
+pub(super) fn run(
+    console: &mut Console<'_>,
+    desk: Desk<'_>,
     kept: Option<OutputFolder>,
-    /// How far the search has come.
-    progress: Progress,
-    findings: Vec<Finding>,
-    /// Why the search cannot go on.
-    trouble: Option<Error>,
-    started: Instant,
-    pulse: Pulse,
-    /// When the last plain line of progress was written.
-    last_line: Instant,
-    pace: Pace,
-    last_words: LastWords,
-    reached: Reached,
+    reports: &Reports,
+    (file, harness): (&TextFile, &Harness),
+    starter: &Starter,
+    jobs: usize,
+) -> Result<ExitStatus, Trouble> {
+    let run = desk.run;
+    let catalog = &harness.catalog;
+    console.keep_quiet(run.json);
+    run.say_plan(console, harness, &desk.plan, jobs);
+    let interrupt = Interrupt::listen();
+    let shares = Shares::new(run, jobs);
+    let (stop, streams) = (AtomicBool::new(false), AtomicU64::new(0));
+    let gauges: Vec<Gauge> = (0..shares.jobs).map(|_| Gauge::default()).collect();
+    let known = Mutex::new(Vec::new());
+    let orders = Orders {
+        starter,
+        catalog,
+        seed: desk.plan.seed,
+        patience: run.workers.patience(),
+        keep_tests: kept.is_some(),
+        jobs: shares.jobs,
+        stop: &stop,
+        hurry: &interrupt.is_wanted,
+        streams: &streams,
+        corpus: &[],
+        known: &known,
+    };
+    let reducer = Reducer::new(
+        starter,
+        catalog,
+        run.reduce_options(),
+        run.workers.patience(),
+        &interrupt.is_wanted,
+    );
+    let (events, heard) = channel();
+    let (jobs_to_do, jobs_waiting) = channel();
+    let result = thread::scope(|scope| {
+        for (worker, gauge) in gauges.iter().enumerate() {
+            let (orders, events, share) = (&orders, events.clone(), shares.of(worker));
+            scope.spawn(move || keep(orders, worker, gauge, share, &events));
+        }
+        let verdicts = {
+            let (sender, verdicts) = channel();
+            scope.spawn(move || reduce(run, reducer, &jobs_waiting, &sender));
+            verdicts
+        };
+        drop(events);
+        let mut campaign = Campaign {
+            run,
+            console,
+            desk,
+            kept,
+            gauges: &gauges,
+            stop: &stop,
+            interrupt: &interrupt,
+            known: &known,
+            started: Instant::now(),
+            is_running: false,
+            last_line: Instant::now(),
+            workers_left: shares.jobs,
+            jobs: Some(jobs_to_do),
+            verdicts,
+            reducing: 0,
+            findings: Vec::new(),
+            tests_kept: 0,
+            deadlocks: 0,
+            problems: BTreeMap::new(),
+            merged: Merged::default(),
+            shared: vec![Vec::new(); shares.jobs],
+            trouble: None,
+        };
+        campaign.go_on(&heard);
+        campaign.into_result()
+    });
+    let (result, merged, problems) = result;
+    let coverage = run
+        .coverage
+        .is_wanted()
+        .then(|| merged.into_report(reports));
+    let concluded = run.conclude(console, catalog, result, coverage, reports);
+    load::tell_afterwards(console, file, &problems);
+    concluded
 }
 
-impl<'s, 'c> Campaign<'s, 'c> {
+/// Ctrl-C, and a request to end.
+struct Interrupt {
+    is_wanted: Arc<AtomicBool>,
+    handlers: Vec<signal_hook::SigId>,
+}
+
+impl Interrupt {
+    fn listen() -> Interrupt {
+        let is_wanted = Arc::new(AtomicBool::new(false));
+        let mut handlers = Vec::new();
+        for signal in [
+            signal_hook::consts::SIGINT,
+            signal_hook::consts::SIGTERM,
+            signal_hook::consts::SIGHUP,
+        ] {
+            // Who asks twice does not want to wait. Workers end by themselves when nobody is left to work for.
+            let status = i32::from(ExitStatus::CouldNot.code());
+            let twice =
+                signal_hook::flag::register_conditional_shutdown(signal, status, is_wanted.clone());
+            let once = signal_hook::flag::register(signal, is_wanted.clone());
+            handlers.extend([twice, once].into_iter().flatten());
+        }
+        Interrupt {
+            is_wanted,
+            handlers,
+        }
+    }
+}
+
+impl Drop for Interrupt {
+    fn drop(&mut self) {
+        for handler in &self.handlers {
+            signal_hook::low_level::unregister(*handler);
+        }
+    }
+}
+
+/// Which worker does how much.
+struct Shares {
+    tests: Option<u64>,
+    steps: Option<u64>,
+    jobs: usize,
+}
+
+impl Shares {
+    fn new(run: &Run, jobs: usize) -> Shares {
+        let most = run
+            .tests
+            .unwrap_or(u64::MAX)
+            .min(run.steps.unwrap_or(u64::MAX));
+        Shares {
+            tests: run.tests,
+            steps: run.steps,
+            jobs: jobs.min(usize::try_from(most).unwrap_or(usize::MAX)),
+        }
+    }
+
+    fn of(&self, worker: usize) -> (Option<u64>, Option<u64>) {
+        let jobs = self.jobs as u64;
+        let share = |all: u64| all / jobs + u64::from((worker as u64) < all % jobs);
+        (self.tests.map(share), self.steps.map(share))
+    }
+}
+
+/// A failing test to be reduced.
+struct Job {
+    number: usize,
+    test: Test,
+    failure: Failure,
+    history: Option<Test>,
+    /// Where the test for pytest is to be, and its name.
+    pytest: (Place, String),
+}
+
+/// Reduces one failing test after the other.
+fn reduce(
+    run: &Run,
+    mut reducer: Reducer<'_>,
+    jobs: &Receiver<Job>,
+    verdicts: &Sender<(usize, Result<Verdict, Error>)>,
+) {
+    for job in jobs {
+        let verdict = judge(run, &mut reducer, &job);
+        if verdicts.send((job.number, verdict)).is_err() {
+            return;
+        }
+    }
+}
+
+fn judge(run: &Run, reducer: &mut Reducer<'_>, job: &Job) -> Result<Verdict, Error> {
+    let settled = match run.no_reduce {
+        true => Settled::Reduced {
+            test: job.test.clone(),
+            failure: job.failure.clone(),
+            story: "Not reduced, as you wished:".to_owned(),
+        },
+        false => reducer.settle(&job.test, &job.failure, job.history.as_ref())?,
+    };
+    Ok(match settled {
+        Settled::Flaky { instead: other } => Verdict::Flaky {
+            instead: instead(other.as_ref()),
+        },
+        Settled::Reduced {
+            test,
+            failure,
+            story,
+        } => {
+            let (file, title) = &job.pytest;
+            let pytest = reducer.write(&test, &failure, title.clone(), file);
+            Verdict::Fails {
+                test,
+                failure,
+                story,
+                pytest: Some(pytest),
+            }
+        }
+    })
+}
+
+/// A campaign under way.
+struct Campaign<'a, 'c> {
+    run: &'a Run,
+    console: &'a mut Console<'c>,
+    desk: Desk<'a>,
+    /// Where every test is kept, if that is wanted.
+    kept: Option<OutputFolder>,
+    gauges: &'a [Gauge],
+    stop: &'a AtomicBool,
+    interrupt: &'a Interrupt,
+    known: &'a Mutex<Vec<Failure>>,
+    /// When the first worker was ready.
+    started: Instant,
+    is_running: bool,
+    /// When the last plain line of progress was written.
+    last_line: Instant,
+    workers_left: usize,
+    /// What is to be reduced; closed when nothing more will come.
+    jobs: Option<Sender<Job>>,
+    verdicts: Receiver<(usize, Result<Verdict, Error>)>,
+    reducing: usize,
+    findings: Vec<Finding>,
+    tests_kept: u64,
+    deadlocks: u64,
+    problems: BTreeMap<(usize, String), u64>,
+    merged: Merged,
+    /// For each worker, tests of others that it was not told of yet.
+    shared: Vec<Vec<SentTest>>,
+    trouble: Option<Trouble>,
+}
+
+impl Campaign<'_, '_> {
+    /// Between two looks at the clock.
+    const GLANCE: Duration = Duration::from_millis(20);
+
     /// Between two plain lines of progress.
     const PAUSE: Duration = Duration::from_secs(5);
 
-    pub(super) fn new(
-        run: &'s Run,
-        console: &'s mut Console<'c>,
-        folder: OutputFolder,
-        kept: Option<OutputFolder>,
-        started: Instant,
-        plan: Search,
-        last_words: LastWords,
-    ) -> Campaign<'s, 'c> {
-        Campaign {
-            run,
-            console,
-            desk: Desk {
-                run,
-                folder,
-                plan,
-                last_words: last_words.clone(),
+    /// Until all workers have come to their end, and all that they found is reduced.
+    fn go_on(&mut self, heard: &Receiver<Event>) {
+        while self.workers_left > 0 || self.reducing > 0 {
+            match heard.recv_timeout(Campaign::GLANCE) {
+                Ok(event) => self.take(event),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => thread::sleep(Campaign::GLANCE),
+            }
+            while let Ok((number, verdict)) = self.verdicts.try_recv() {
+                self.settled(number, verdict);
+            }
+            let is_late = self.is_running
+                && self
+                    .run
+                    .time()
+                    .is_some_and(|time| self.started.elapsed() >= time);
+            if is_late || self.interrupt.is_wanted.load(Ordering::Relaxed) {
+                self.stop();
+            }
+            self.show();
+        }
+        self.jobs = None;
+    }
+
+    fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    fn take(&mut self, event: Event) {
+        match event {
+            Event::Ready => {
+                if !self.is_running {
+                    self.is_running = true;
+                    self.started = Instant::now();
+                    self.last_line = self.started;
+                }
+            }
+            Event::Reached {
+                test,
+                files,
+                places,
+            } => {
+                self.merged.add(test, files, places);
+            }
+            Event::Made {
+                worker,
+                origin,
+                test,
+                failure,
+                is_new,
+            } => {
+                if is_new {
+                    self.share(worker, &test);
+                }
+                self.keep(origin, &test, failure.as_ref());
+            }
+            Event::WhatIsNew { worker, reply } => {
+                let news = std::mem::take(&mut self.shared[worker]);
+                let _worker_is_gone = reply.send(news);
+            }
+            Event::Found {
+                discovery,
+                history,
+                reply,
+                ..
+            } => {
+                let wish = self.found(discovery, history);
+                let _worker_is_gone = reply.send(wish);
+            }
+            Event::Searched {
+                deadlocks,
+                is_idle,
+                problems,
+                trouble,
+            } => {
+                self.deadlocks += deadlocks;
+                for problem in problems {
+                    let key = (problem.line, problem.message);
+                    *self.problems.entry(key).or_default() += problem.times;
+                }
+                if let Some(error) = trouble {
+                    self.give_up(error.into());
+                }
+                if is_idle {
+                    self.stop();
+                }
+            }
+            Event::NotLoaded(why) => match why {
+                NoNursery::Told(words) => {
+                    if self.trouble.is_none() {
+                        self.console.tell(words.trim_end());
+                    }
+                    self.give_up(Trouble::Told);
+                }
+                NoNursery::Error(error) => self.give_up(error.into()),
+                NoNursery::Abandoned => {}
             },
-            kept,
-            progress: Progress::default(),
-            findings: Vec::new(),
-            trouble: None,
-            started,
-            pulse: Pulse::new(),
-            last_line: started,
-            pace: Pace::begin(&Progress::default()),
-            last_words,
-            reached: Reached::new(Attribution::First),
+            Event::Gone => self.workers_left -= 1,
         }
     }
 
-    /// What the search came to. What was found counts, however it ended.
-    pub(super) fn into_outcome(mut self, searched: Result<Summary, Error>) -> Outcome {
-        self.console.clear_status();
-        for finding in self.findings.iter_mut().filter(|known| known.is_kept()) {
-            self.desk.restore(self.console, finding);
+    /// Why the search cannot go on. The first reason counts.
+    fn give_up(&mut self, trouble: Trouble) {
+        self.trouble.get_or_insert(trouble);
+        self.stop();
+    }
+
+    /// Lets others know of a test that reached something.
+    fn share(&mut self, from: usize, test: &Test) {
+        /// Who does not come to ask does not need more.
+        const MOST: usize = 100;
+        for (worker, waiting) in self.shared.iter_mut().enumerate() {
+            if worker != from && waiting.len() < MOST {
+                waiting.push(SentTest::from(test));
+            }
         }
-        let asked_to_stop = testwright_python::interrupted();
-        let (progress, stopped, error) = match searched {
-            Ok(summary) => (summary.progress, summary.stopped, None),
-            Err(error) => (self.progress, true, Some(error)),
+    }
+
+    /// Saves a test, if all are to be saved.
+    fn keep(&mut self, origin: Origin, test: &Test, failure: Option<&Failure>) {
+        let Some(kept) = &mut self.kept else {
+            return;
         };
-        Outcome {
-            seed: self.desk.plan.seed,
-            progress,
-            interrupted: stopped && asked_to_stop,
-            time: self.started.elapsed(),
-            unwritten: !self.findings.iter().all(Finding::is_kept),
-            findings: self.findings,
-            // Ctrl-C may have struck where the system was being set up; that is no trouble of its own.
-            trouble: self.trouble.or(error.filter(|_| !asked_to_stop)),
-            reached: Some(self.reached),
+        self.tests_kept += 1;
+        let notes = self.desk.notes(origin, failure);
+        let text = saved::write(&self.desk.catalog, test, &notes);
+        if let Err(error) = kept.write(&format!("test-{}.test", self.tests_kept), &text) {
+            self.give_up(error.into());
         }
     }
 
-    /// Notes what was reached for the first time since this was last done.
-    pub(super) fn note_coverage(
-        &mut self,
-        system: &PythonSystem<'_>,
-        name: impl FnOnce() -> String,
-    ) {
-        self.note(system, &[], name);
-    }
-
-    /// The same, together with what the strategy was told of.
-    fn note(
-        &mut self,
-        system: &PythonSystem<'_>,
-        told: &[TargetId],
-        name: impl FnOnce() -> String,
-    ) {
-        if let Some(collector) = system.coverage() {
-            let mut targets = told.to_vec();
-            targets.extend(collector.take_new());
-            self.reached.note(name, targets);
+    fn found(&mut self, discovery: Discovery, history: Option<Test>) -> Wish {
+        let known = self
+            .findings
+            .iter_mut()
+            .find(|known| known.is(&discovery.failure));
+        if let Some(known) = known {
+            known.times += 1;
+        } else if !self.findings.is_empty() && !self.run.keep_going {
+            // Another worker was faster.
+            return Wish::Stop;
+        } else {
+            self.take_in(discovery, history);
+        }
+        match self.run.keep_going && !self.stop.load(Ordering::Relaxed) {
+            true => Wish::GoOn,
+            false => {
+                self.stop();
+                Wish::Stop
+            }
         }
     }
 
-    fn show(&mut self, progress: &Progress, now: Instant) {
+    fn take_in(&mut self, discovery: Discovery, history: Option<Test>) {
+        let number = self.findings.len() + 1;
+        let finding = self.desk.open(self.console, &discovery, number);
+        self.findings.push(finding);
+        self.known
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(discovery.failure.clone());
+        let job = Job {
+            number,
+            test: discovery.test,
+            failure: discovery.failure,
+            history,
+            pytest: self.desk.pytest_names(number),
+        };
+        if let Some(jobs) = &self.jobs
+            && jobs.send(job).is_ok()
+        {
+            self.reducing += 1;
+        }
+    }
+
+    fn settled(&mut self, number: usize, verdict: Result<Verdict, Error>) {
+        self.reducing -= 1;
+        let Some(finding) = self.findings.get_mut(number - 1) else {
+            return;
+        };
+        let verdict = verdict.unwrap_or_else(|error| {
+            let is_interrupted = self.interrupt.is_wanted.load(Ordering::Relaxed);
+            let reason = match is_interrupted {
+                true => "since you interrupted it".to_owned(),
+                false => format!("since {}", error.message),
+            };
+            Verdict::Fails {
+                test: finding.test.clone(),
+                failure: finding.failure.clone(),
+                story: format!("Not reduced, {reason}:"),
+                pytest: None,
+            }
+        });
+        self.desk.close(self.console, finding, verdict);
+    }
+
+    fn progress(&self) -> Progress {
+        let sum = |of: fn(&Gauge) -> u64| self.gauges.iter().map(of).sum();
+        Progress {
+            tests: sum(Gauge::tests),
+            steps: sum(Gauge::steps),
+            deadlocks: self.deadlocks,
+            failures: self.findings.len() as u64,
+        }
+    }
+
+    fn show(&mut self) {
+        let now = Instant::now();
         let elapsed = now - self.started;
+        let progress = self.progress();
         let failures = self.findings.len() as u64;
-        let words = || progress_text(self.run, progress, failures, elapsed);
+        let words = || progress_text(self.run, &progress, failures, elapsed);
         if self.console.is_live() && !self.run.show_output {
             self.console.status(words);
         } else if !self.run.json && now - self.last_line >= Campaign::PAUSE {
@@ -134,112 +491,30 @@ impl<'s, 'c> Campaign<'s, 'c> {
             self.console.tell(words);
         }
     }
-}
 
-impl<'py> SearchWatcher<PythonSystem<'py>> for Campaign<'_, '_> {
-    fn proceed(&mut self, progress: &Progress) -> bool {
-        if progress.tests != self.progress.tests {
-            self.pace = Pace::begin(progress);
+    fn into_result(mut self) -> (Outcome, Merged, Vec<Problem>) {
+        self.console.clear_status();
+        for finding in self.findings.iter_mut().filter(|known| known.is_kept()) {
+            self.desk.restore(self.console, finding);
         }
-        self.progress = *progress;
-        // Not only at a beat, so that the same number of steps makes the same tests.
-        if self.run.steps.is_some_and(|steps| progress.steps >= steps) {
-            return false;
-        }
-        let Some(now) = self.pulse.beat() else {
-            return true;
+        let progress = self.progress();
+        let interrupted = self.interrupt.is_wanted.load(Ordering::Relaxed);
+        let problem = |((line, message), times)| Problem {
+            line,
+            message,
+            times,
         };
-        if testwright_python::interrupted() {
-            return false;
-        }
-        self.last_words.progress(progress);
-        self.show(progress, now);
-        self.run.time().is_none_or(|time| now - self.started < time)
-    }
-
-    fn unfinished(&mut self, system: &PythonSystem<'py>, new: &[TargetId]) {
-        let number = self.progress.tests + 1;
-        self.note(system, new, || format!("test {number}"));
-    }
-
-    fn is_enough(&mut self, progress: &Progress) -> bool {
-        self.pace
-            .is_too_slow(progress, self.desk.plan.length as u64)
-    }
-
-    fn made(&mut self, system: &PythonSystem<'py>, made: Made<'_>) -> ControlFlow<()> {
-        self.note(system, made.new, || format!("test {}", made.number + 1));
-        let Some(kept) = &mut self.kept else {
-            return ControlFlow::Continue(());
+        let outcome = Outcome {
+            seed: self.desk.plan.seed,
+            progress,
+            interrupted,
+            time: self.started.elapsed(),
+            unwritten: !self.findings.iter().all(Finding::is_kept),
+            findings: self.findings,
+            trouble: self.trouble,
+            reached: None,
         };
-        let test = Test {
-            steps: made.steps.to_vec(),
-            remarks: made.remarks.to_vec(),
-        };
-        let notes = self.desk.notes(made.number, made.failure);
-        let text = saved::write(system.actions(), &test, &notes);
-        match kept.write(&format!("test-{}.test", made.number + 1), &text) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => {
-                self.trouble = Some(error);
-                ControlFlow::Break(())
-            }
-        }
+        let problems = self.problems.into_iter().map(problem).collect();
+        (outcome, self.merged, problems)
     }
-
-    fn found(&mut self, system: &mut PythonSystem<'py>, found: Found) -> ControlFlow<()> {
-        let known = self
-            .findings
-            .iter_mut()
-            .find(|known| known.failure.is_same_as(&found.failure));
-        if let Some(known) = known {
-            known.times += 1;
-            return ControlFlow::Continue(());
-        }
-        let number = self.findings.len() + 1;
-        let mut finding = self.desk.take_in(self.console, system, found, number);
-        self.trouble = finding.trouble.take().or(self.trouble.take());
-        self.last_words
-            .reduced(FailureReport::new(&finding, system.actions()));
-        self.findings.push(finding);
-        if let Some(collector) = system.coverage() {
-            // While it was reduced.
-            self.reached.add_to_last(collector.take_new());
-        }
-        let may_go_on = self.trouble.is_none() && !testwright_python::interrupted();
-        if self.run.keep_going && may_go_on {
-            ControlFlow::Continue(())
-        } else {
-            ControlFlow::Break(())
-        }
-    }
-}
-
-/// `1,204 tests, 120,400 steps, 61,200 steps/s, no failures, 12s left`.
-fn progress_text(run: &Run, progress: &Progress, failures: u64, elapsed: Duration) -> String {
-    let tests = match run.tests {
-        Some(all) => format!(
-            "{} of {}",
-            quantity::grouped(progress.tests),
-            quantity::of(all, "test")
-        ),
-        None => quantity::of(progress.tests, "test"),
-    };
-    let rate = progress.steps as f64 / elapsed.as_secs_f64().max(0.001);
-    let mut words = vec![
-        tests,
-        quantity::of(progress.steps, "step"),
-        format!("{} steps/s", quantity::grouped(rate as u64)),
-        if failures == 0 {
-            "no failures".to_owned()
-        } else {
-            quantity::of(failures, "failure")
-        },
-    ];
-    if let Some(time) = run.time() {
-        let left = time.saturating_sub(elapsed).as_secs_f64().ceil().max(1.0);
-        let left = duration::show(Duration::from_secs(left as u64));
-        words.push(format!("{left} left"));
-    }
-    words.join(", ")
 }

@@ -5,7 +5,7 @@
 //! reduced test is run once more in a process that has seen no other test.
 
 use std::ffi::OsStr;
-use std::path::Path;
+use std::io::Write;
 use std::time::Duration;
 
 use testwright_python::PythonSystem;
@@ -17,11 +17,13 @@ use crate::alone::{self, Ended};
 /// Whoever waits longer than that for one short test wants a result, not certainty.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Whether a saved test fails in a process of its own; `None` if that could not be found out.
-pub(super) fn fails_alone(run: &Run, system: &PythonSystem<'_>, test: &Path) -> Option<bool> {
+/// Whether a test fails in a process of its own; `None` if that could not be found out.
+pub(super) fn fails_alone(run: &Run, system: &PythonSystem<'_>, test: &str) -> Option<bool> {
+    let mut file = tempfile::NamedTempFile::new().ok()?;
+    file.write_all(test.as_bytes()).ok()?;
     let mut words = vec![
         OsStr::new("replay"),
-        test.as_os_str(),
+        file.path().as_os_str(),
         OsStr::new("--harness"),
         system.file().as_os_str(),
     ];

@@ -1,19 +1,43 @@
-//! A failing test: kept, reduced, shown.
+//! A failing test: kept, shown, written to files.
 
+use std::fmt;
 use std::path::PathBuf;
 
-use testwright_core::generate::{Found, Search};
-use testwright_core::shrink::{ReduceError, ReduceOptions};
-use testwright_core::{Error, Failure, System, Test, saved};
-use testwright_python::{Output, PythonSystem, Style};
+use testwright_core::generate::Search;
+use testwright_core::{Catalog, Error, Failure, Test, saved};
 
-use super::json::FailureReport;
-use super::last_words::LastWords;
-use super::{Run, confirm};
+use super::Run;
 use crate::console::{Console, Look};
-use crate::files::OutputFolder;
-use crate::reducing::{self, Aim, Reduced};
+use crate::files::{OutputFolder, Place};
 use crate::{quantity, report};
+
+/// A failing test, as it came up.
+pub(super) struct Discovery {
+    /// The steps up to and with the one that failed.
+    pub(super) test: Test,
+    pub(super) failure: Failure,
+    pub(super) origin: Origin,
+}
+
+/// Which test of the search it was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Origin {
+    /// Counted from 0. Each worker makes tests from a stream of its own.
+    pub(super) stream: u64,
+    /// Counted from 0.
+    pub(super) number: u64,
+}
+
+/// `test 7`, or `test 7 of stream 2`.
+impl fmt::Display for Origin {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "test {}", quantity::grouped(self.number + 1))?;
+        match self.stream {
+            0 => Ok(()),
+            stream => write!(out, " of stream {}", stream + 1),
+        }
+    }
+}
 
 /// A failure, as it was kept.
 pub(super) struct Finding {
@@ -28,15 +52,19 @@ pub(super) struct Finding {
     pub(super) times: u64,
     /// Whether it failed the same way when it was run again.
     pub(super) reproduced: bool,
+    origin: Origin,
     papers: Vec<Paper>,
-    /// Why the test could not be reduced, if the system cannot be run any more.
-    pub(super) trouble: Option<Error>,
 }
 
 impl Finding {
     /// Whether all its files could be written.
     pub(super) fn is_kept(&self) -> bool {
         self.papers.iter().all(|paper| paper.is_written)
+    }
+
+    /// Whether it is the same as another failure.
+    pub(super) fn is(&self, failure: &Failure) -> bool {
+        self.failure.is_same_as(failure)
     }
 }
 
@@ -48,114 +76,139 @@ struct Paper {
     is_written: bool,
 }
 
+/// What is known of a failing test in the end.
+pub(super) enum Verdict {
+    /// This test fails in the same way.
+    Fails {
+        test: Test,
+        failure: Failure,
+        /// How it was found, in one sentence.
+        story: String,
+        /// The test for pytest, or why there is none; nothing if it was not tried.
+        pytest: Option<Result<String, Error>>,
+    },
+    /// It does not do so again.
+    Flaky {
+        /// What it does instead.
+        instead: String,
+    },
+}
+
 /// Where findings are taken in.
 pub(super) struct Desk<'a> {
     pub(super) run: &'a Run,
     pub(super) folder: OutputFolder,
     pub(super) plan: Search,
-    pub(super) last_words: LastWords,
+    pub(super) catalog: Catalog,
 }
 
 impl Desk<'_> {
-    /// Keeps a failing test before anything else is done with it, then reduces, writes and shows it. Whatever goes
-    /// wrong with that is told, and takes nothing away from the finding.
-    pub(super) fn take_in(
+    /// Keeps a failing test before anything else is done with it.
+    pub(super) fn open(
         &mut self,
         console: &mut Console<'_>,
-        system: &mut PythonSystem<'_>,
-        found: Found,
+        discovery: &Discovery,
         number: usize,
     ) -> Finding {
-        system.flush();
-        self.announce(console, &found, number);
-        let notes = self.notes(found.number, Some(&found.failure));
+        self.announce(console, discovery, number);
+        let notes = self.notes(discovery.origin, Some(&discovery.failure));
         let mut full = Paper {
             name: format!("failure-{number}.full.test"),
-            text: saved::write(system.actions(), &found.test, &notes),
+            text: saved::write(&self.catalog, &discovery.test, &notes),
             meaning: "the test as it was found",
             is_written: false,
         };
         // If this fails, it is tried again once the test is reduced, and told then.
         let _ = self.write(&mut full);
-        let mut finding = Finding {
+        Finding {
             number,
-            full_steps: found.test.len(),
+            full_steps: discovery.test.len(),
             file: self.folder.file(&full.name).shown().to_owned(),
             papers: vec![full],
-            failure: found.failure.clone(),
-            test: found.test.clone(),
+            failure: discovery.failure.clone(),
+            test: discovery.test.clone(),
             times: 1,
             reproduced: true,
-            trouble: None,
-        };
-        // Known already if the system gets stuck while the test is reduced.
-        self.last_words
-            .found(FailureReport::new(&finding, system.actions()));
-        let reduced = match self.reduce(console, system, &found) {
-            Ok(reduced) => reduced,
-            Err(ReduceError::NotReproduced(other)) => {
+            origin: discovery.origin,
+        }
+    }
+
+    /// Writes and shows what became of a failing test. Whatever goes wrong with that is told, and takes nothing away
+    /// from the finding.
+    pub(super) fn close(
+        &mut self,
+        console: &mut Console<'_>,
+        finding: &mut Finding,
+        verdict: Verdict,
+    ) {
+        match verdict {
+            Verdict::Flaky { instead } => {
                 finding.reproduced = false;
-                self.restore(console, &mut finding);
-                let instead = match other {
-                    None => "it passes".to_owned(),
-                    Some(failure) => {
-                        format!(
-                            "it fails with {}: {}",
-                            report::in_words(failure.kind),
-                            failure.message
-                        )
-                    }
-                };
-                self.show_flaky(console, &finding, &instead);
-                return finding;
+                self.restore(console, finding);
+                self.show_flaky(console, finding, &instead);
             }
-            Err(ReduceError::Error(error)) => {
-                finding.trouble = Some(error);
-                let reason = "since the system cannot be run any more";
-                Reduced::unchanged(&finding.test, &finding.failure, reason)
+            Verdict::Fails {
+                test,
+                failure,
+                story,
+                pytest,
+            } => {
+                finding.test = test;
+                finding.failure = failure;
+                let paper = self.paper(finding);
+                finding.file = self.folder.file(&paper.name).shown().to_owned();
+                finding.papers.insert(0, paper);
+                let pytest = pytest.and_then(|text| self.pytest(console, finding, text));
+                finding.papers.extend(pytest);
+                self.restore(console, finding);
+                console.say(story);
+                console.say("");
+                report::say_test(console, &self.catalog, &finding.test, &finding.failure);
+                self.say_files(console, finding);
             }
-        };
-        finding.test = reduced.test;
-        finding.failure = reduced.failure;
-        let notes = self.notes(found.number, Some(&finding.failure));
-        let mut paper = Paper {
-            name: format!("failure-{number}.test"),
-            text: saved::write(system.actions(), &finding.test, &notes),
+        }
+    }
+
+    /// The file of the reduced test.
+    fn paper(&self, finding: &Finding) -> Paper {
+        let notes = self.notes(finding.origin, Some(&finding.failure));
+        Paper {
+            name: format!("failure-{}.test", finding.number),
+            text: saved::write(&self.catalog, &finding.test, &notes),
             meaning: "this test",
             is_written: false,
-        };
-        let _ = self.write(&mut paper);
-        let mut story = reduced.story;
-        if paper.is_written && self.fails_alone(system, &paper) == Some(false) {
-            let full = &finding.papers[0];
-            if !full.is_written || self.fails_alone(system, full) != Some(true) {
-                finding.reproduced = false;
-                finding.test = found.test;
-                finding.failure = found.failure;
-                self.folder.remove(&paper.name);
-                self.restore(console, &mut finding);
-                self.show_flaky(console, &finding, "in a process of its own it passes");
-                return finding;
+        }
+    }
+
+    /// What the file for pytest is called, and the test in it.
+    pub(super) fn pytest_names(&self, number: usize) -> (Place, String) {
+        let file = self.folder.file(&format!("test_failure_{number}.py"));
+        (file, format!("failure_{number}"))
+    }
+
+    /// The pytest file. That there can be none is worth a word, but no reason to stop.
+    fn pytest(
+        &self,
+        console: &mut Console<'_>,
+        finding: &Finding,
+        text: Result<String, Error>,
+    ) -> Option<Paper> {
+        match text {
+            Ok(text) => Some(Paper {
+                name: format!("test_failure_{}.py", finding.number),
+                text,
+                meaning: "this test for pytest, without Testwright",
+                is_written: false,
+            }),
+            Err(error) => {
+                let message = format!(
+                    "there is no pytest file for this failure: {}",
+                    error.message
+                );
+                console.warning(&message, error.help.as_deref());
+                None
             }
-            story = String::from(
-                "Not reduced, since the system carries something over from one test to the next: in a process of its\n\
-                 own the shorter test passes, and only this one fails:",
-            );
-            paper.text.clone_from(&full.text);
-            paper.is_written = false;
-            finding.test = found.test;
-            finding.failure = found.failure;
         }
-        finding.file = self.folder.file(&paper.name).shown().to_owned();
-        finding.papers.insert(0, paper);
-        if finding.trouble.is_none() {
-            let standalone = self.standalone(console, system, &finding);
-            finding.papers.extend(standalone);
-        }
-        self.restore(console, &mut finding);
-        console.say(story);
-        self.show(console, system, &finding);
-        finding
     }
 
     /// Writes the files of a finding that are not there (any more), and tells why if that is not possible.
@@ -181,37 +234,12 @@ impl Desk<'_> {
         written
     }
 
-    /// Reduces a test, if that is wanted. What the system prints meanwhile helps nobody.
-    fn reduce(
-        &self,
-        console: &mut Console<'_>,
-        system: &mut PythonSystem<'_>,
-        found: &Found,
-    ) -> Result<Reduced, ReduceError> {
-        let (test, failure) = (&found.test, &found.failure);
-        if self.run.no_reduce {
-            return Ok(Reduced::unchanged(test, failure, "as you wished"));
-        }
-        system.set_output(Output::Drop)?;
-        let reduced =
-            reducing::reduce(console, system, test, failure, &self.options(), Aim::Simple);
-        system.set_output(self.run.output())?;
-        reduced
-    }
-
-    fn options(&self) -> ReduceOptions {
-        ReduceOptions {
-            check: self.plan.check,
-            ..ReduceOptions::default()
-        }
-    }
-
     /// What stands at the beginning of a saved test.
-    pub(super) fn notes(&self, number: u64, failure: Option<&Failure>) -> Vec<(String, String)> {
+    pub(super) fn notes(&self, origin: Origin, failure: Option<&Failure>) -> Vec<(String, String)> {
         let note = |name: &str, text: String| (name.to_owned(), text);
         let mut notes = vec![
             note("harness", self.run.harness.display().to_string()),
-            note("seed", format!("{}, test {}", self.plan.seed, number + 1)),
+            note("seed", format!("{}, {origin}", self.plan.seed)),
         ];
         notes.extend(
             failure
@@ -220,58 +248,17 @@ impl Desk<'_> {
         notes
     }
 
-    fn announce(&self, console: &mut Console<'_>, found: &Found, number: usize) {
+    fn announce(&self, console: &mut Console<'_>, discovery: &Discovery, number: usize) {
         let title = console.paint(Look::Bad, format_args!("Failure {number}"));
         console.say("");
         console.say(format_args!(
-            "{title} in test {}, after {}: {}: {}",
-            quantity::grouped(found.number + 1),
-            quantity::of(found.test.len() as u64, "step"),
-            report::in_words(found.failure.kind),
-            found.failure.message,
+            "{title} in {}, after {}: {}: {}",
+            discovery.origin,
+            quantity::of(discovery.test.len() as u64, "step"),
+            report::in_words(discovery.failure.kind),
+            discovery.failure.message,
         ));
         console.flush();
-    }
-
-    /// The pytest file. That there can be none is worth a word, but no reason to stop.
-    fn standalone(
-        &self,
-        console: &mut Console<'_>,
-        system: &mut PythonSystem<'_>,
-        finding: &Finding,
-    ) -> Option<Paper> {
-        let name = format!("test_failure_{}.py", finding.number);
-        let file = self.folder.file(&name);
-        let title = format!("failure_{}", finding.number);
-        let text = system.standalone(&finding.test, Style::Pytest, &title, Some(file.absolute()));
-        match text {
-            Ok(text) => Some(Paper {
-                name,
-                text,
-                meaning: "this test for pytest, without Testwright",
-                is_written: false,
-            }),
-            Err(error) => {
-                let message = format!(
-                    "there is no pytest file for this failure: {}",
-                    error.message
-                );
-                console.warning(&message, error.help.as_deref());
-                None
-            }
-        }
-    }
-
-    fn show(&self, console: &mut Console<'_>, system: &PythonSystem<'_>, finding: &Finding) {
-        console.say("");
-        report::say_test(console, system.actions(), &finding.test, &finding.failure);
-        self.say_files(console, finding);
-    }
-
-    /// Whether the test in a file fails in a process of its own, if that can be found out.
-    fn fails_alone(&self, system: &PythonSystem<'_>, paper: &Paper) -> Option<bool> {
-        let file = self.folder.file(&paper.name);
-        confirm::fails_alone(self.run, system, file.absolute())
     }
 
     fn show_flaky(&self, console: &mut Console<'_>, finding: &Finding, instead: &str) {
@@ -313,5 +300,17 @@ impl Desk<'_> {
         }
         console.say("");
         console.flush();
+    }
+}
+
+/// What a test does instead of failing as it did, in words.
+pub(super) fn instead(other: Option<&Failure>) -> String {
+    match other {
+        None => "it passes".to_owned(),
+        Some(failure) => format!(
+            "it fails with {}: {}",
+            report::in_words(failure.kind),
+            failure.message
+        ),
     }
 }

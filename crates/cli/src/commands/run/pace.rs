@@ -10,7 +10,7 @@ use testwright_core::generate::Progress;
 /// others take twice as long, such a test would never come to its end, and eat all memory before. So the steps beyond
 /// the usual length must not be much slower than those before. A system that is fast enough is never timed out, so that
 /// the same seed makes the same tests.
-pub(super) struct Pace {
+pub(crate) struct Pace {
     began: Instant,
     /// How many steps the search had taken before this test.
     steps: u64,
@@ -29,7 +29,7 @@ const STRIDE: u64 = 4;
 
 impl Pace {
     /// A test begins.
-    pub(super) fn begin(progress: &Progress) -> Pace {
+    pub(crate) fn begin(progress: &Progress) -> Pace {
         Pace {
             began: Instant::now(),
             steps: progress.steps,
@@ -38,7 +38,7 @@ impl Pace {
     }
 
     /// Whether the test is longer than usual, and has become too slow.
-    pub(super) fn is_too_slow(&mut self, progress: &Progress, length: u64) -> bool {
+    pub(crate) fn is_too_slow(&mut self, progress: &Progress, length: u64) -> bool {
         let taken = progress.steps - self.steps;
         if taken < length || !(taken - length).is_multiple_of(STRIDE) {
             return false;

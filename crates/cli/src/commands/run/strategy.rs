@@ -7,10 +7,10 @@ use clap::{Args, ValueEnum};
 use testwright_core::generate::swarm::{Inclusion, Switching};
 use testwright_core::generate::{
     Auto, ByClass, ClassTable, Exploit, Extend, ExtendOptions, Markov, MarkovModel, NewCoverage,
-    NothingNew, Profile, Search, SearchWatcher, SequenceOptions, Sequences, Strategy, Summary,
-    Swarm, SwarmOptions, search, search_with,
+    NothingNew, Profile, Search, SearchWatcher, SequenceOptions, Sequences, Shared, Strategy,
+    Summary, Swarm, SwarmOptions, search, search_with,
 };
-use testwright_core::{Classes, Error, System};
+use testwright_core::{Classes, Covered, Error, System, Test};
 use testwright_python::{Measured, PythonSystem};
 
 use crate::console::Console;
@@ -70,6 +70,15 @@ pub(crate) fn probability(text: &str) -> Result<f64, String> {
 }
 
 impl StrategyArguments {
+    /// The same, with paths that can be found from anywhere.
+    pub(super) fn settle(&mut self) {
+        if let Some(path) = self.from.as_mut()
+            && let Ok(absolute) = std::path::absolute(&*path)
+        {
+            *path = absolute;
+        }
+    }
+
     /// What has to be measured for the strategy, whether anybody wants a report or not.
     pub(super) fn measured(&self, wanted: Measured) -> Measured {
         match (wanted, self.strategy) {
@@ -89,14 +98,14 @@ impl StrategyArguments {
     }
 
     /// The strategy, made for a system. A length that somebody asked for is kept to.
-    pub(super) fn chosen<'py>(
+    pub(super) fn chosen<S: System + Covered>(
         &self,
         console: &mut Console<'_>,
-        system: &mut PythonSystem<'py>,
+        system: &mut PythonSystem<'_>,
         is_length_fixed: bool,
-    ) -> Result<Chosen<'py>, Trouble> {
+    ) -> Result<Chosen<S>, Trouble> {
         let classes = Arc::new(Classes::new(system.actions()));
-        let boxed: Box<dyn Strategy<PythonSystem<'py>>> = match self.strategy {
+        let boxed: Box<dyn Strategy<S>> = match self.strategy {
             Name::Auto => {
                 return Ok(match (system.coverage(), is_length_fixed) {
                     (Some(_), false) => Chosen::Auto(Box::new(Auto::new(&classes, NewCoverage))),
@@ -167,25 +176,34 @@ impl StrategyArguments {
 }
 
 /// A strategy, ready to be used.
-pub(super) enum Chosen<'py> {
+pub(crate) enum Chosen<S> {
     Uniform,
     Auto(Box<Auto<NewCoverage>>),
-    Other(Box<dyn Strategy<PythonSystem<'py>>>),
+    Other(Box<dyn Strategy<S>>),
 }
 
-impl<'py> Chosen<'py> {
-    /// Searches with it.
-    pub(super) fn search(
-        &mut self,
-        system: &mut PythonSystem<'py>,
+impl<S: System + Covered> Chosen<S> {
+    /// Searches with it, and lets it profit from tests of others, if there are any.
+    pub(crate) fn search<F: FnMut() -> Option<Test>>(
+        self,
+        system: &mut S,
         plan: &Search,
-        watcher: &mut dyn SearchWatcher<PythonSystem<'py>>,
+        watcher: &mut dyn SearchWatcher<S>,
+        others: Option<F>,
     ) -> Result<Summary, Error> {
         // The usual ones are called directly, because a call through a pointer for each step would be felt.
-        match self {
-            Chosen::Uniform => search(system, plan, watcher),
-            Chosen::Auto(auto) => search_with(system, &mut **auto, plan, watcher),
-            Chosen::Other(strategy) => search_with(system, strategy, plan, watcher),
+        match (self, others) {
+            (Chosen::Uniform, _) => search(system, plan, watcher),
+            (Chosen::Auto(mut auto), None) => search_with(system, &mut *auto, plan, watcher),
+            (Chosen::Auto(auto), Some(others)) => {
+                search_with(system, &mut Shared::new(*auto, others), plan, watcher)
+            }
+            (Chosen::Other(mut strategy), None) => {
+                search_with(system, &mut strategy, plan, watcher)
+            }
+            (Chosen::Other(strategy), Some(others)) => {
+                search_with(system, &mut Shared::new(strategy, others), plan, watcher)
+            }
         }
     }
 }

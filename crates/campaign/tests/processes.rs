@@ -1,0 +1,260 @@
+//! Workers that die in every way, with processes that are real.
+#![cfg(unix)]
+#![allow(unsafe_code, reason = "a process is copied")]
+
+use std::io;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use testwright_campaign::{
+    Logged, Nursery, Patience, Processes, Remote, Stillborn, connect, serve,
+};
+use testwright_core::shrink::{AnyFailure, ReduceOptions, Shrinker};
+use testwright_core::{
+    ActionId, Catalog, Error, Failure, FailureKind, Outcome, System, Test, toys,
+};
+
+const ROLE: &str = "TESTWRIGHT_TEST_ROLE";
+
+const LINES: [&str; 8] = [
+    "abort()",
+    "exit(3)",
+    "leave_a_child()",
+    "hang()",
+    "nothing()",
+    "kill_the_parent()",
+    "leave_a_child_that_leaves()",
+    "let_a_child_hold_the_connection_and_exit()",
+];
+
+fn action(line: &str) -> ActionId {
+    let position = LINES.iter().position(|known| known.starts_with(line));
+    ActionId(position.unwrap() as u64)
+}
+
+fn catalog() -> Catalog {
+    toys::catalog(&[], &LINES)
+}
+
+/// A system that does to its process what code under test may do.
+struct Torture(Catalog);
+
+impl System for Torture {
+    fn actions(&self) -> &Catalog {
+        &self.0
+    }
+    fn reset(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+    fn is_enabled(&mut self, _action: ActionId) -> bool {
+        true
+    }
+    #[allow(
+        clippy::exit,
+        clippy::zombie_processes,
+        reason = "that is what is to be survived"
+    )]
+    fn step(&mut self, action: ActionId) -> Outcome {
+        match action.0 {
+            0 => std::process::abort(),
+            1 => std::process::exit(3),
+            2 => failed(
+                &Command::new("sleep")
+                    .arg("1000")
+                    .spawn()
+                    .unwrap()
+                    .id()
+                    .to_string(),
+            ),
+            3 => loop {
+                std::thread::park();
+            },
+            5 => {
+                let parent = rustix::process::getppid().unwrap();
+                rustix::process::kill_process(parent, rustix::process::Signal::TERM).unwrap();
+                Outcome::Passed
+            }
+            6 => {
+                let mut shell = Command::new("sh");
+                shell.args(["-c", "setsid sleep 1000 > /dev/null 2>&1 & echo $!"]);
+                let output = shell.output().unwrap();
+                failed(String::from_utf8(output.stdout).unwrap().trim())
+            }
+            7 => {
+                if fork() == Some(0) {
+                    std::thread::sleep(Duration::from_secs(1000));
+                }
+                std::process::exit(4)
+            }
+            _ => Outcome::Passed,
+        }
+    }
+    fn check(&mut self) -> Outcome {
+        Outcome::Passed
+    }
+}
+
+fn failed(message: &str) -> Outcome {
+    Outcome::Failed(Box::new(Failure {
+        kind: FailureKind::Property,
+        message: message.to_owned(),
+        signature: String::new(),
+        details: String::new(),
+    }))
+}
+
+/// The number of the copy, or 0 in the copy.
+fn fork() -> Option<i32> {
+    // SAFETY: the copy goes on in the one thread that has called this, and locks nothing that others could hold.
+    let number = unsafe { libc::fork() };
+    (number >= 0).then_some(number)
+}
+
+/// Not a test: what the processes do that the tests start, which are this program with another role.
+#[test]
+fn nursery() {
+    let Some(role) = std::env::var_os(ROLE) else {
+        return;
+    };
+    let (mut place, _, greeting) = connect::<String>().unwrap();
+    if role == "crash" {
+        std::process::abort();
+    }
+    if role == "refuse" {
+        place.loaded(Err(greeting)).unwrap();
+        return;
+    }
+    place.loaded(Ok::<(), ()>(())).unwrap();
+    let mut copy = || match fork() {
+        Some(0) => Ok(None),
+        Some(number) => Ok(Some(number)),
+        None => Err(io::Error::last_os_error()),
+    };
+    if let Some(mut newborn) = place.attend::<String>(&mut copy).unwrap() {
+        let mut nothing = String::new();
+        io::stdin().read_line(&mut nothing).unwrap();
+        assert_eq!((nothing.as_str(), newborn.task.as_str()), ("", "serve"));
+        let mut torture = Torture(catalog());
+        let mut logged = Logged::new(&mut torture, &newborn.log);
+        serve(&mut logged, &mut newborn.connection).unwrap();
+        std::process::exit(0);
+    }
+}
+
+fn start(role: &'static str) -> Result<Nursery, Stillborn<String>> {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "nursery", "--nocapture"]);
+    command
+        .env(ROLE, role)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    Nursery::start(&mut command, &"hello", &mut || true)
+}
+
+fn remote() -> Remote<Processes<impl FnMut() -> Result<Nursery, Error>, &'static str>> {
+    let start = || start("bear").map_err(|why| Error::new(format!("{why:?}")));
+    let patience = Patience {
+        step: Duration::from_millis(300),
+        ..Patience::default()
+    };
+    Remote::new(catalog(), Processes::new(start, "serve"), patience)
+}
+
+fn failure(line: &str) -> Failure {
+    let mut remote = remote();
+    remote.reset().unwrap();
+    assert_eq!(remote.step(action("nothing")), Outcome::Passed);
+    match remote.step(action(line)) {
+        Outcome::Failed(failure) => *failure,
+        outcome => panic!("{outcome:?}"),
+    }
+}
+
+#[test]
+fn whatever_ends_a_process_is_named() {
+    let abort = failure("abort");
+    assert_eq!(abort.kind, FailureKind::Crash);
+    assert!(
+        abort.message.contains("was killed by SIGABRT"),
+        "{}",
+        abort.message
+    );
+    let exit = failure("exit");
+    assert_eq!(exit.message, "the process exited with status 3");
+    let hang = failure("hang");
+    assert_eq!(hang.kind, FailureKind::Hang);
+    assert_eq!(hang.message, "no end after 300ms");
+    let parent = failure("kill_the_parent");
+    assert_eq!(parent.kind, FailureKind::Crash);
+    let message = "the parent of the process was killed by SIGTERM";
+    assert!(parent.message.starts_with(message), "{}", parent.message);
+}
+
+#[test]
+fn a_process_that_ended_unseen_does_not_hang() {
+    let exit = failure("let_a_child_hold");
+    assert_eq!(exit.kind, FailureKind::Crash);
+    assert_eq!(exit.message, "the process exited with status 4");
+}
+
+#[test]
+fn a_crash_is_followed_by_another_process() {
+    let mut remote = remote();
+    for fatal in ["abort", "kill_the_parent", "exit"] {
+        remote.reset().unwrap();
+        assert!(matches!(remote.step(action(fatal)), Outcome::Failed(_)));
+        assert!(matches!(remote.check(), Outcome::Failed(_)), "it is gone");
+    }
+    remote.reset().unwrap();
+    assert_eq!(remote.step(action("nothing")), Outcome::Passed);
+}
+
+#[test]
+fn a_crash_is_reduced() {
+    let mut remote = remote();
+    let steps = ["nothing", "nothing", "abort", "nothing"].map(action);
+    let (mut goal, mut proceed) = (AnyFailure, || true);
+    let options = ReduceOptions::default();
+    let mut shrinker = Shrinker::new(&mut remote, &mut goal, &options, &mut proceed);
+    let shrunk = shrinker.reduce(&Test::of(steps)).unwrap();
+    assert_eq!(shrunk.test, Test::of([action("abort")]));
+}
+
+#[test]
+fn what_a_process_has_started_ends_with_it() {
+    for line in ["leave_a_child()", "leave_a_child_that_leaves"] {
+        let child = failure(line).message;
+        assert!(child.parse::<u32>().is_ok(), "{child}");
+        // It is an orphan, and whoever adopts it may take a moment to bury it.
+        let start = Instant::now();
+        while is_running(&child) && start.elapsed() < Duration::from_secs(10) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert!(!is_running(&child), "{line}");
+    }
+}
+
+fn is_running(process: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    let state = stat
+        .rsplit(") ")
+        .next()
+        .and_then(|rest| rest.chars().next());
+    state.is_some_and(|state| state != 'Z')
+}
+
+#[test]
+fn a_nursery_that_does_not_come_about_says_why() {
+    assert!(matches!(start("refuse"), Err(Stillborn::Refused(why)) if why == "hello"));
+    match start("crash") {
+        Err(Stillborn::Ended { how, .. }) => {
+            assert!(how.starts_with("was killed by SIGABRT"), "{how}")
+        }
+        other => panic!("{other:?}"),
+    }
+    let none = Nursery::start::<String>(&mut Command::new("/no/such/program"), &"", &mut || true);
+    assert!(matches!(none, Err(Stillborn::Unstarted(_))));
+    let mut sleep = Command::new("sleep");
+    let abandoned = Nursery::start::<String>(sleep.arg("1000"), &"", &mut || false);
+    assert!(matches!(abandoned, Err(Stillborn::Abandoned)));
+}

@@ -1,0 +1,42 @@
+//! How far a search has come, in a line.
+
+use std::time::Duration;
+
+use testwright_core::generate::Progress;
+
+use super::Run;
+use crate::{duration, quantity};
+
+/// `1,204 tests, 120,400 steps, 61,200 steps/s, no failures, 12s left`.
+pub(super) fn progress_text(
+    run: &Run,
+    progress: &Progress,
+    failures: u64,
+    elapsed: Duration,
+) -> String {
+    let tests = match run.tests {
+        Some(all) => format!(
+            "{} of {}",
+            quantity::grouped(progress.tests),
+            quantity::of(all, "test")
+        ),
+        None => quantity::of(progress.tests, "test"),
+    };
+    let rate = progress.steps as f64 / elapsed.as_secs_f64().max(0.001);
+    let mut words = vec![
+        tests,
+        quantity::of(progress.steps, "step"),
+        format!("{} steps/s", quantity::grouped(rate as u64)),
+        if failures == 0 {
+            "no failures".to_owned()
+        } else {
+            quantity::of(failures, "failure")
+        },
+    ];
+    if let Some(time) = run.time() {
+        let left = time.saturating_sub(elapsed).as_secs_f64().ceil().max(1.0);
+        let left = duration::show(Duration::from_secs(left as u64));
+        words.push(format!("{left} left"));
+    }
+    words.join(", ")
+}

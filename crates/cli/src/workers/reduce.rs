@@ -1,0 +1,391 @@
+//! Making a failing test simpler in processes of its own, whatever it does to them.
+//!
+//! A test that fails in the ordinary way is made simpler by a worker, at full speed. If the test kills the worker, or
+//! some shorter one does, then the work is done from here, step by step, with a new worker after each crash.
+//!
+//! Each worker begins with a system that has seen no test. So a test that fails only because of what earlier tests left
+//! behind does not fail here; then those are put in front of it, as few as will do.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use testwright_campaign::{
+    Log, Loss, Nursery, Overseen, Overseer, Patience, Processes, Remote, SentFailure, oversee,
+};
+use testwright_core::replay::{ReplayOptions, replay};
+use testwright_core::shrink::{ReduceError, ReduceOptions, Shrunk};
+use testwright_core::{Catalog, Error, Failure, FailureKind, Step, Test};
+
+use super::start::{NoNursery, Starter};
+use super::{Report, Task};
+use crate::files::Place;
+use crate::reducing::{self, Aim};
+
+/// Reduces one test after the other.
+pub(crate) struct Reducer<'a> {
+    pub(crate) starter: &'a Starter,
+    pub(crate) catalog: &'a Catalog,
+    pub(crate) options: ReduceOptions,
+    pub(crate) patience: Patience,
+    /// Somebody wants it to end.
+    pub(crate) stop: &'a AtomicBool,
+    nursery: Option<Nursery>,
+}
+
+/// What is known of a failing test in the end.
+pub(crate) enum Settled {
+    /// It fails in a process of its own, and so does a simpler one.
+    Reduced {
+        test: Test,
+        failure: Failure,
+        /// How it went, in one sentence.
+        story: String,
+    },
+    /// It does not fail again.
+    Flaky {
+        /// What it does instead.
+        instead: Option<Failure>,
+    },
+}
+
+/// What became of an attempt.
+enum Attempt {
+    Simpler {
+        test: Test,
+        failure: Failure,
+        runs: u64,
+        complete: bool,
+    },
+    NotReproduced(Option<Failure>),
+}
+
+/// What a worker that was to do one thing said; nothing, if it was lost.
+type Said = Option<Report>;
+
+impl<'a> Reducer<'a> {
+    pub(crate) fn new(
+        starter: &'a Starter,
+        catalog: &'a Catalog,
+        options: ReduceOptions,
+        patience: Patience,
+        stop: &'a AtomicBool,
+    ) -> Reducer<'a> {
+        Reducer {
+            starter,
+            catalog,
+            options,
+            patience,
+            stop,
+            nursery: None,
+        }
+    }
+
+    /// Makes a test simpler. `history` is all that the worker did that found it, up to this failure.
+    pub(crate) fn settle(
+        &mut self,
+        test: &Test,
+        failure: &Failure,
+        history: Option<&Test>,
+    ) -> Result<Settled, Error> {
+        let started = Instant::now();
+        let mut instead = None;
+        let with_others = history.map(|history| longer_and_longer(history, test.len()));
+        let candidates = std::iter::once(test.clone()).chain(with_others.into_iter().flatten());
+        for (number, candidate) in candidates.enumerate() {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(Error::new("interrupted"));
+            }
+            // What many others have left behind takes as long as they took.
+            if number > 1 && started.elapsed() > Reducer::LONG {
+                break;
+            }
+            match self.attempt(&candidate, failure)? {
+                Attempt::NotReproduced(other) if number == 0 => instead = other,
+                Attempt::NotReproduced(_) => {}
+                Attempt::Simpler {
+                    test: simpler,
+                    failure,
+                    runs,
+                    complete,
+                } => {
+                    let time = started.elapsed();
+                    let mut story = reducing::story(&candidate, &simpler, runs, time, complete);
+                    if number > 0 {
+                        story = format!(
+                            "It fails only after other tests: a reset does not undo all that they did.\n{story}"
+                        );
+                    }
+                    return Ok(Settled::Reduced {
+                        test: simpler,
+                        failure,
+                        story,
+                    });
+                }
+            }
+        }
+        Ok(Settled::Flaky { instead })
+    }
+
+    /// How long to look for what earlier tests have to do with a failure.
+    const LONG: Duration = Duration::from_secs(60);
+
+    fn attempt(&mut self, test: &Test, failure: &Failure) -> Result<Attempt, Error> {
+        if !is_fatal(failure.kind) {
+            let task = Task::Simplify {
+                test: test.into(),
+                failure: failure.into(),
+            };
+            match self.ask(&task)? {
+                Some(Report::Simplified {
+                    test,
+                    failure: sent,
+                    runs,
+                }) => {
+                    return Ok(Attempt::Simpler {
+                        test: test.into_test(self.catalog),
+                        failure: sent.into_failure().unwrap_or_else(|| failure.clone()),
+                        runs,
+                        complete: true,
+                    });
+                }
+                Some(Report::NotReproduced(other)) => {
+                    let other = other.and_then(SentFailure::into_failure);
+                    return Ok(Attempt::NotReproduced(other));
+                }
+                Some(Report::Impossible(error)) => return Err(error.into()),
+                // Some shorter test is worse than this one.
+                _ => {}
+            }
+        }
+        self.attempt_from_here(test, failure)
+    }
+
+    /// The same, without trust in any worker.
+    fn attempt_from_here(&mut self, test: &Test, failure: &Failure) -> Result<Attempt, Error> {
+        let hangs = failure.kind == FailureKind::Hang;
+        // Who waits five seconds for each of a hundred steps that do not come back waits long.
+        let hasty = Patience {
+            step: (self.patience.step / 10)
+                .max(Reducer::HASTE)
+                .min(self.patience.step),
+            ..self.patience
+        };
+        let patience = if hangs { hasty } else { self.patience };
+        let aim = if hangs { Aim::Short } else { Aim::Simple };
+        let attempt = self.shrink(test, failure, aim, patience)?;
+        let Attempt::Simpler { test: short, .. } = &attempt else {
+            return Ok(attempt);
+        };
+        if hangs && patience != self.patience {
+            // What takes longer than haste allows need not take for ever.
+            let mut remote = self.remote(self.patience);
+            let options = ReplayOptions {
+                check: self.options.check,
+            };
+            let confirmed = replay(&mut remote, short, &options, &mut ())?;
+            drop(remote);
+            if !confirmed
+                .failure()
+                .is_some_and(|other| other.is_same_as(failure))
+            {
+                return self.shrink(test, failure, aim, self.patience);
+            }
+        }
+        Ok(attempt)
+    }
+
+    /// A step that takes longer does not come back.
+    const HASTE: Duration = Duration::from_millis(500);
+
+    fn shrink(
+        &mut self,
+        test: &Test,
+        failure: &Failure,
+        aim: Aim,
+        patience: Patience,
+    ) -> Result<Attempt, Error> {
+        let stop = self.stop;
+        let mut proceed = || !stop.load(Ordering::Relaxed);
+        let options = self.options.clone();
+        let mut remote = self.remote(patience);
+        match reducing::shrink(&mut remote, test, failure, &options, aim, &mut proceed) {
+            Ok((
+                Shrunk {
+                    test,
+                    failure: found,
+                    complete,
+                    ..
+                },
+                effort,
+            )) => Ok(Attempt::Simpler {
+                test,
+                failure: found.unwrap_or_else(|| failure.clone()),
+                runs: effort.runs,
+                complete,
+            }),
+            Err(ReduceError::NotReproduced(other)) => Ok(Attempt::NotReproduced(other)),
+            Err(ReduceError::Error(error)) => Err(error),
+        }
+    }
+
+    /// The system in processes that may die.
+    fn remote(
+        &self,
+        patience: Patience,
+    ) -> Remote<Processes<impl FnMut() -> Result<Nursery, Error> + use<'a>, Task>> {
+        let (starter, stop) = (self.starter, self.stop);
+        let start = move || start(starter, stop);
+        Remote::new(
+            self.catalog.clone(),
+            Processes::new(start, Task::Serve),
+            patience,
+        )
+    }
+
+    /// The test as a file for pytest.
+    pub(crate) fn write(
+        &mut self,
+        test: &Test,
+        failure: &Failure,
+        title: String,
+        file: &Place,
+    ) -> Result<String, Error> {
+        let task = Task::Write {
+            test: test.into(),
+            fatal: is_fatal(failure.kind).then(|| failure.into()),
+            title,
+            file: file.absolute().to_owned(),
+        };
+        match self.ask(&task)? {
+            Some(Report::Written(text)) => Ok(text),
+            Some(Report::Impossible(error)) => Err(error.into()),
+            _ => Err(Error::new(
+                "the process that was to write it came to its end",
+            )),
+        }
+    }
+
+    /// Lets a new worker do one thing.
+    fn ask(&mut self, task: &Task) -> Result<Said, Error> {
+        let mut nursery = match self.nursery.take() {
+            Some(nursery) => nursery,
+            None => start(self.starter, self.stop)?,
+        };
+        let mut listener = Listener {
+            stop: self.stop,
+            said: None,
+        };
+        let overseen = oversee(&mut nursery, task, &self.patience, &mut listener);
+        match overseen {
+            Ok(Overseen::Over) => {
+                self.nursery = Some(nursery);
+                Ok(listener.said)
+            }
+            Ok(Overseen::Dismissed) => Err(Error::new("interrupted")),
+            Ok(Overseen::Lost(_)) => {
+                self.nursery = Some(nursery);
+                Ok(None)
+            }
+            // The nursery is gone; the next one is another.
+            Err(_) => Ok(None),
+        }
+    }
+}
+
+fn start(starter: &Starter, stop: &AtomicBool) -> Result<Nursery, Error> {
+    let mut wait = || !stop.load(Ordering::Relaxed);
+    starter.start(&mut wait).map_err(|why| match why {
+        NoNursery::Error(error) => error,
+        NoNursery::Told(words) => {
+            Error::new(format!("the harness cannot be loaded any more:\n{words}"))
+        }
+        NoNursery::Abandoned => Error::new("interrupted"),
+    })
+}
+
+/// Whether a failure is the end of the process.
+pub(crate) fn is_fatal(kind: FailureKind) -> bool {
+    matches!(kind, FailureKind::Crash | FailureKind::Hang)
+}
+
+/// The last tests of a history: two of them, then four, and so on up to all.
+fn longer_and_longer(history: &Test, last: usize) -> Vec<Test> {
+    let steps = &history.steps;
+    let end = steps.len().saturating_sub(last);
+    let mut begins: Vec<usize> = (0..end)
+        .filter(|index| *index == 0 || steps[index - 1] == Step::Restart)
+        .collect();
+    begins.reverse();
+    let mut chosen = Vec::new();
+    let mut number = 1;
+    while let Some(begin) = begins.get(number - 1) {
+        chosen.push(*begin);
+        number *= 2;
+    }
+    chosen.extend(begins.last().filter(|first| chosen.last() != Some(first)));
+    let test = |begin: usize| Test::of_steps(steps[begin..].to_vec());
+    chosen.into_iter().map(test).collect()
+}
+
+/// Waits for the one thing that a worker has to say.
+struct Listener<'a> {
+    stop: &'a AtomicBool,
+    said: Said,
+}
+
+impl Overseer<Report> for Listener<'_> {
+    type Answer = ();
+
+    fn hear(&mut self, report: Report, _log: &Log) {
+        self.said = Some(report);
+    }
+
+    fn answer(&mut self, report: Report, log: &Log) {
+        self.hear(report, log);
+    }
+
+    fn look(&mut self, _log: &Log) -> bool {
+        !self.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// What a loss of a worker is as a failure of the test that it was at.
+pub(crate) fn failure_of(loss: &Loss, catalog: &Catalog) -> Failure {
+    let last = loss
+        .current
+        .test
+        .steps
+        .iter()
+        .rev()
+        .find_map(|step| match step {
+            Step::Act(action) if action.0 < catalog.len() => Some(*action),
+            _ => None,
+        });
+    let place = match last {
+        Some(action) => format!("template {}", catalog.template_of(action).0),
+        None => "reset".to_owned(),
+    };
+    loss.ending.failure(&place, loss.waited)
+}
+
+#[cfg(test)]
+mod tests {
+    use testwright_core::ActionId;
+
+    use super::*;
+
+    #[test]
+    fn a_history_is_tried_from_its_end() {
+        let act = |action| Step::Act(ActionId(action));
+        let mut steps = Vec::new();
+        for number in 0..5 {
+            steps.extend([act(number), act(number), Step::Restart]);
+        }
+        steps.extend([act(9), act(8)]);
+        let tests = longer_and_longer(&Test::of_steps(steps.clone()), 2);
+        let lengths: Vec<usize> = tests.iter().map(Test::len).collect();
+        assert_eq!(lengths, [5, 8, 14, 17]);
+        assert_eq!(tests[3].steps, steps);
+        assert!(longer_and_longer(&Test::of_steps(vec![act(1)]), 1).is_empty());
+    }
+}

@@ -1,0 +1,171 @@
+//! Starting nurseries.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use testwright_campaign::{Limits, Nursery, Stillborn};
+use testwright_core::Error;
+
+use super::{Refusal, Setup};
+use crate::console::Console;
+use crate::files::TextFile;
+
+/// Knows how to start a nursery for a harness.
+#[derive(Debug)]
+pub(crate) struct Starter {
+    python: PathBuf,
+    /// What was typed after `testwright run`.
+    words: Vec<OsString>,
+    setup: Setup,
+    /// Where nurseries have their folders, if they do not run in the current one.
+    scratch: Option<Scratch>,
+    shows_output: bool,
+    environment: Vec<(OsString, OsString)>,
+    started: AtomicUsize,
+}
+
+/// A folder for all that code under test writes, which is gone in the end.
+#[derive(Debug)]
+struct Scratch {
+    root: PathBuf,
+}
+
+impl Scratch {
+    fn new() -> Result<Scratch, Error> {
+        let parent = std::env::temp_dir();
+        let failed = |error: std::io::Error| {
+            Error::new(format!(
+                "cannot make a folder for the workers in `{}`: {error}",
+                parent.display()
+            ))
+            .with_help("name another place with the variable TMPDIR, or run in the current folder with `--in-place`")
+        };
+        // Code under test may print its path. Without chance in it, the same test prints the same.
+        for number in 0..1_000 {
+            let name = format!("testwright-{}-{number}", std::process::id());
+            let root = parent.join(name);
+            match fs::create_dir(&root) {
+                Ok(()) => return Ok(Scratch { root }),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(failed(error)),
+            }
+        }
+        Err(failed(std::io::ErrorKind::AlreadyExists.into()))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        testwright_campaign::remove_folder(&self.root);
+    }
+}
+
+/// How workers are kept apart from the rest of the machine.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Isolation {
+    /// Run in the current folder.
+    pub(crate) in_place: bool,
+    pub(crate) limits: Limits,
+    pub(crate) shows_output: bool,
+    pub(crate) environment: Vec<(OsString, OsString)>,
+}
+
+/// Why there is no nursery.
+pub(crate) enum NoNursery {
+    /// The reason is in these words already.
+    Told(String),
+    Error(Error),
+    Abandoned,
+}
+
+impl Starter {
+    pub(crate) fn new(
+        console: &Console<'_>,
+        file: &TextFile,
+        words: &[OsString],
+        isolation: Isolation,
+    ) -> Result<Starter, Error> {
+        let python = testwright_python::attach(testwright_python::executable);
+        let python = python.ok_or_else(|| {
+            Error::new("there is no Python program to start workers with")
+                .with_help("`--jobs 0` does all the work in this process")
+        })?;
+        let path = std::path::absolute(&file.path)
+            .map_err(|error| Error::new(format!("cannot find `{}`: {error}", file.name)))?;
+        let scratch = match isolation.in_place {
+            true => None,
+            false => Some(Scratch::new()?),
+        };
+        Ok(Starter {
+            python,
+            words: words.to_vec(),
+            setup: Setup {
+                path,
+                name: file.name.clone(),
+                text: file.text.clone(),
+                folder: None,
+                limits: isolation.limits,
+                width: console.width(),
+                colour: console.colour_err(),
+            },
+            scratch,
+            shows_output: isolation.shows_output,
+            environment: isolation.environment,
+            started: AtomicUsize::new(0),
+        })
+    }
+
+    /// Starts a nursery and waits until it has loaded the harness, as long as `wait` says so.
+    pub(crate) fn start(&self, wait: &mut dyn FnMut() -> bool) -> Result<Nursery, NoNursery> {
+        let mut setup = self.setup.clone();
+        let mut command = Command::new(&self.python);
+        command
+            .args(["-m", "testwright", "worker"])
+            .args(&self.words);
+        if !self.shows_output {
+            command.stdout(Stdio::null()).stderr(Stdio::null());
+        }
+        if let Some(scratch) = &self.scratch {
+            let folder = self.new_folder(&scratch.root).map_err(|error| {
+                NoNursery::Error(Error::new(format!(
+                    "cannot make a folder for a worker: {error}"
+                )))
+            })?;
+            command.env("TMPDIR", &folder);
+            setup.folder = Some(folder);
+        }
+        command.envs(self.environment.iter().cloned());
+        Nursery::start(&mut command, &setup, wait).map_err(|why| match why {
+            Stillborn::Refused(Refusal::Told(words)) => NoNursery::Told(words),
+            Stillborn::Refused(Refusal::Error(error)) => NoNursery::Error(error.into()),
+            Stillborn::Abandoned => NoNursery::Abandoned,
+            Stillborn::Unstarted(error) => NoNursery::Error(Error::new(format!(
+                "cannot start a process of `{}`: {error}",
+                self.python.display()
+            ))),
+            Stillborn::Ended { how, stack } => NoNursery::Error(crashed(&how, &stack)),
+        })
+    }
+
+    fn new_folder(&self, root: &Path) -> std::io::Result<PathBuf> {
+        let number = self.started.fetch_add(1, Ordering::Relaxed) + 1;
+        let folder = root.join(format!("worker-{number}"));
+        fs::create_dir_all(&folder)?;
+        Ok(folder)
+    }
+}
+
+/// The harness crashed the interpreter before there was any test.
+fn crashed(how: &str, stack: &str) -> Error {
+    let mut message = format!("the process that loads the harness {how}");
+    for line in stack.lines() {
+        message.push_str("\n  ");
+        message.push_str(line);
+    }
+    Error::new(message).with_help(
+        "this happens before the first test: while the modules under test are imported, or in the harness's own code",
+    )
+}
