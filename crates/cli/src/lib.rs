@@ -17,6 +17,7 @@ use testwright_lang::Diagnostic;
 mod alone;
 mod belonging;
 mod catch;
+mod columns;
 mod commands;
 mod compat;
 mod compiled;
@@ -32,7 +33,7 @@ mod render;
 mod report;
 mod size;
 
-pub use console::Terminal;
+pub use console::{Screen, Size, Terminal};
 pub use coverage::{coverage_report, now};
 
 use commands::Arguments;
@@ -116,7 +117,7 @@ pub fn run(
     arguments: Vec<OsString>,
     out: &mut dyn Write,
     err: &mut dyn Write,
-    terminal: Terminal,
+    terminal: Terminal<'_>,
 ) -> ExitStatus {
     let mut console = Console::new(out, err, terminal);
     let ran = catch::panics(AssertUnwindSafe(|| obey(arguments, &mut console)));
