@@ -24,6 +24,11 @@ mod compiled;
 mod console;
 mod coverage;
 mod duration;
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "campaigns of several processes will tell of them")
+)]
+mod events;
 mod files;
 mod load;
 mod pulse;
@@ -32,6 +37,15 @@ mod reducing;
 mod render;
 mod report;
 mod size;
+#[cfg_attr(
+    not(test),
+    expect(
+        dead_code,
+        unused_imports,
+        reason = "campaigns of several processes will show it"
+    )
+)]
+mod view;
 
 pub use console::{Screen, Size, Terminal};
 pub use coverage::{coverage_report, now};
