@@ -170,6 +170,13 @@ impl Log {
         }
     }
 
+    /// The action of the last step, if that was not a reset.
+    pub fn last(&self) -> Option<ActionId> {
+        let steps = self.words.at(STEPS).load(Ordering::Acquire);
+        let word = self.place(steps.checked_sub(1)?).load(Ordering::Relaxed);
+        (word != RESTART).then_some(ActionId(word))
+    }
+
     /// The test that the worker is at.
     pub fn current(&self) -> Recorded {
         let began = self.words.at(TEST_BEGAN).load(Ordering::Acquire);

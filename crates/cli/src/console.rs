@@ -1,22 +1,33 @@
 //! Where the words go: results to standard output, everything else to standard error.
 
+mod block;
+mod screen;
+#[cfg(test)]
+mod tests;
+
 use std::fmt::Display;
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use testwright_core::Error;
 
-use crate::ExitStatus;
 use crate::render::Renderer;
+use crate::{ExitStatus, columns};
+use block::Block;
+
+pub use screen::{Screen, Size};
 
 /// What is known about the place the words go to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Terminal {
-    /// Somebody watches standard error, so a line of progress may be redrawn there.
+#[derive(Clone, Copy, Default)]
+pub struct Terminal<'a> {
+    /// Somebody watches standard error, so lines of progress may be redrawn there.
     pub live: bool,
+    /// What they are redrawn on.
+    pub screen: Option<&'a dyn Screen>,
     /// How many characters fit into a line.
     pub width: usize,
-    /// That is so because there is a screen of that width.
+    /// That is so because there is a screen.
     pub width_is_known: bool,
     /// Standard output understands colours.
     pub colour_out: bool,
@@ -24,28 +35,32 @@ pub struct Terminal {
     pub colour_err: bool,
 }
 
-impl Terminal {
+impl<'a> Terminal<'a> {
     /// The width for files, pipes and terminals that do not tell theirs.
     const USUAL_WIDTH: usize = 100;
 
-    /// What follows from which streams are terminals and from the environment (`NO_COLOR`, `TERM`).
-    pub fn detect(out_is_terminal: bool, err_is_terminal: bool, width: Option<usize>) -> Terminal {
+    /// What follows from which streams are terminals and from the environment (`NO_COLOR`, `TERM`). A stream may be
+    /// closed.
+    pub fn detect(out: Option<&File>, err: Option<&'a File>) -> Terminal<'a> {
         let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|name| name == "dumb");
         let colour = !set("NO_COLOR") && !dumb;
+        let screen = err.filter(|err| err.is_terminal());
+        let width = screen.and_then(Screen::size).map(|size| size.columns);
         Terminal {
-            live: err_is_terminal && !dumb,
+            live: screen.is_some() && !dumb,
+            screen: screen.map(|screen| screen as &dyn Screen),
             width: width
                 .filter(|width| *width >= 20)
                 .unwrap_or(Terminal::USUAL_WIDTH),
-            width_is_known: width.is_some(),
-            colour_out: colour && out_is_terminal,
-            colour_err: colour && err_is_terminal,
+            width_is_known: screen.is_some(),
+            colour_out: colour && out.is_some_and(File::is_terminal),
+            colour_err: colour && screen.is_some(),
         }
     }
 
     /// Neither colours nor a live line, as in a file.
-    pub fn plain() -> Terminal {
+    pub fn plain() -> Terminal<'a> {
         Terminal {
             width: Terminal::USUAL_WIDTH,
             ..Terminal::default()
@@ -60,6 +75,10 @@ pub(crate) enum Look {
     Good,
     Bad,
     Quiet,
+    /// What is drawn rather than written.
+    Accent,
+    /// Not bad yet, but worth a look.
+    Wary,
 }
 
 impl Look {
@@ -69,6 +88,17 @@ impl Look {
             Look::Good => "1;32",
             Look::Bad => "1;31",
             Look::Quiet => "2",
+            Look::Accent => "36",
+            Look::Wary => "33",
+        }
+    }
+
+    /// Words that stand out where there are colours.
+    pub(crate) fn paint(self, words: impl Display, colour: bool) -> String {
+        if colour {
+            format!("\x1b[{}m{words}\x1b[0m", self.code())
+        } else {
+            words.to_string()
         }
     }
 }
@@ -78,25 +108,30 @@ impl Look {
 pub(crate) struct Console<'a> {
     out: BufWriter<&'a mut dyn Write>,
     err: &'a mut dyn Write,
-    terminal: Terminal,
+    terminal: Terminal<'a>,
     out_trouble: Option<io::Error>,
     /// Results are not said for now.
     is_quiet: bool,
-    /// A status line is on the screen.
-    status_shown: bool,
-    status_drawn: Option<Instant>,
+    /// What is redrawn in place at the moment.
+    block: Block,
+    /// When it was drawn last.
+    drawn: Option<Instant>,
 }
 
 impl<'a> Console<'a> {
-    pub(crate) fn new(out: &'a mut dyn Write, err: &'a mut dyn Write, terminal: Terminal) -> Self {
+    pub(crate) fn new(
+        out: &'a mut dyn Write,
+        err: &'a mut dyn Write,
+        terminal: Terminal<'a>,
+    ) -> Self {
         Console {
             out: BufWriter::new(out),
             err,
             terminal,
             out_trouble: None,
             is_quiet: false,
-            status_shown: false,
-            status_drawn: None,
+            block: Block::default(),
+            drawn: None,
         }
     }
 
@@ -153,6 +188,14 @@ impl<'a> Console<'a> {
         self.is_quiet = yes;
     }
 
+    /// A line of the result in that other form, at once.
+    pub(crate) fn hand_out(&mut self, line: impl Display) {
+        let was_quiet = std::mem::take(&mut self.is_quiet);
+        self.say(line);
+        self.is_quiet = was_quiet;
+        self.flush();
+    }
+
     /// Something that could not be done, with advice.
     pub(crate) fn error(&mut self, error: &Error) {
         let text = self.renderer().error(error);
@@ -172,11 +215,7 @@ impl<'a> Console<'a> {
 
     /// Words for [`say`](Console::say) that stand out on a terminal.
     pub(crate) fn paint(&self, look: Look, words: impl Display) -> String {
-        if self.colour_out() {
-            format!("\x1b[{}m{words}\x1b[0m", look.code())
-        } else {
-            words.to_string()
-        }
+        look.paint(words, self.colour_out())
     }
 
     /// True once nobody reads standard output any more: the rest of a long list need not be made.
@@ -184,35 +223,52 @@ impl<'a> Console<'a> {
         self.out_trouble.is_some()
     }
 
-    /// Whether a status line can be shown.
+    /// Whether a status can be shown.
     pub(crate) fn is_live(&self) -> bool {
         self.terminal.live
     }
 
     /// Redraws the status line, at most ten times a second; nothing without a terminal.
     pub(crate) fn status(&mut self, words: impl FnOnce() -> String) {
+        self.panel(|room| {
+            let words = words();
+            let words = columns::harmless(&words);
+            vec![columns::cut(&words, room.columns).into_owned()]
+        });
+    }
+
+    /// The same for lines that fit into a room. Nothing but text and colours may be in them.
+    pub(crate) fn panel(&mut self, lines: impl FnOnce(Size) -> Vec<String>) {
         const PAUSE: Duration = Duration::from_millis(100);
-        let due = self
-            .status_drawn
-            .is_none_or(|drawn| drawn.elapsed() >= PAUSE);
+        let due = self.drawn.is_none_or(|drawn| drawn.elapsed() >= PAUSE);
         if !self.terminal.live || !due {
             return;
         }
         self.flush();
-        let line: String = words().chars().take(self.terminal.width - 1).collect();
-        let _ = write!(self.err, "\r\x1b[K{line}");
-        let _ = self.err.flush();
-        self.status_shown = true;
-        self.status_drawn = Some(Instant::now());
+        let screen = self.screen_size();
+        let lines = lines(Block::room(screen));
+        let codes = self.block.redraw(&lines, screen);
+        self.draw(&codes);
+        self.drawn = Some(Instant::now());
     }
 
-    /// Takes the status line away.
+    /// Takes the status away, be it a line or several.
     pub(crate) fn clear_status(&mut self) {
-        if self.status_shown {
-            let _ = write!(self.err, "\r\x1b[K");
-            let _ = self.err.flush();
-            self.status_shown = false;
+        let screen = self.screen_size();
+        if let Some(codes) = self.block.clear(screen) {
+            self.draw(&codes);
         }
+    }
+
+    /// In one piece, so that nothing comes between. Nobody is left to tell if this fails.
+    fn draw(&mut self, codes: &str) {
+        let _ = self.err.write_all(codes.as_bytes());
+        let _ = self.err.flush();
+    }
+
+    fn screen_size(&self) -> Size {
+        let screen = self.terminal.screen;
+        screen.and_then(Screen::size).unwrap_or(Size::USUAL)
     }
 
     /// Brings everything said so far to its reader.

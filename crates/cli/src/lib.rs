@@ -17,12 +17,14 @@ use testwright_lang::Diagnostic;
 mod alone;
 mod belonging;
 mod catch;
+mod columns;
 mod commands;
 mod compat;
 mod compiled;
 mod console;
 mod coverage;
 mod duration;
+mod events;
 mod files;
 mod load;
 mod pulse;
@@ -31,9 +33,10 @@ mod reducing;
 mod render;
 mod report;
 mod size;
+mod view;
 mod workers;
 
-pub use console::Terminal;
+pub use console::{Screen, Size, Terminal};
 pub use coverage::{coverage_report, now};
 
 use commands::Arguments;
@@ -117,7 +120,7 @@ pub fn run(
     arguments: Vec<OsString>,
     out: &mut dyn Write,
     err: &mut dyn Write,
-    terminal: Terminal,
+    terminal: Terminal<'_>,
 ) -> ExitStatus {
     let mut console = Console::new(out, err, terminal);
     let ran = catch::panics(AssertUnwindSafe(|| obey(arguments, &mut console)));

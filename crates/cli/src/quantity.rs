@@ -5,7 +5,7 @@ pub(crate) fn of(number: u64, noun: &str) -> String {
     let plural = match (number, noun.strip_suffix('y')) {
         (1, _) => noun.to_owned(),
         (_, Some(stem)) => format!("{stem}ies"),
-        (_, None) if noun.ends_with("ch") => format!("{noun}es"),
+        (_, None) if noun.ends_with("ch") || noun.ends_with("sh") => format!("{noun}es"),
         (_, None) => format!("{noun}s"),
     };
     format!("{} {plural}", grouped(number))
@@ -34,6 +34,7 @@ mod tests {
         assert_eq!(of(1, "property"), "1 property");
         assert_eq!(of(2, "property"), "2 properties");
         assert_eq!(of(2, "branch"), "2 branches");
+        assert_eq!(of(2, "crash"), "2 crashes");
         assert_eq!(
             [999, 1_000, 1_234_567].map(grouped),
             ["999", "1,000", "1,234,567"]

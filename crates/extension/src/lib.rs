@@ -8,7 +8,7 @@ mod sut;
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::os::fd::AsFd;
 
 use pyo3::create_exception;
@@ -50,11 +50,12 @@ mod _native {
     ///     >>> testwright.main(["check", "stack.tstl"])
     ///     0
     #[pyfunction]
-    fn main(py: Python<'_>, argv: Vec<OsString>) -> u8 {
+    fn main(argv: Vec<OsString>) -> u8 {
         // While a system under test runs, descriptors 1 and 2 are its own; our words go to duplicates of them.
         let out = duplicate(io::stdout());
         let err = duplicate(io::stderr());
-        let terminal = Terminal::detect(is_terminal(&out), is_terminal(&err), width(py));
+        let (out, err) = (out.as_ref(), err.as_ref());
+        let terminal = Terminal::detect(out, err);
         let status = testwright_cli::run(argv, &mut *writer(out), &mut *writer(err), terminal);
         status.code()
     }
@@ -72,23 +73,9 @@ fn duplicate(stream: impl AsFd) -> Option<File> {
     Some(File::from(descriptor))
 }
 
-fn is_terminal(stream: &Option<File>) -> bool {
-    stream.as_ref().is_some_and(File::is_terminal)
-}
-
-fn writer(stream: Option<File>) -> Box<dyn Write> {
+fn writer(stream: Option<&File>) -> Box<dyn Write + '_> {
     match stream {
         Some(file) => Box::new(file),
         None => Box::new(io::sink()),
     }
-}
-
-/// The terminal's width as Python sees it, which spares us a system call that is not safe Rust.
-fn width(py: Python<'_>) -> Option<usize> {
-    let size = py
-        .import("os")
-        .ok()?
-        .call_method1("get_terminal_size", (2,))
-        .ok()?;
-    size.getattr("columns").ok()?.extract().ok()
 }

@@ -18,7 +18,7 @@ use crate::console::{Console, Look};
 use crate::coverage::{CoverageArguments, Reached, Reports};
 use crate::files::OutputFolder;
 use crate::workers::start::Starter;
-use crate::{ExitStatus, Trouble, duration, load, quantity, report};
+use crate::{ExitStatus, Trouble, duration, events, load, quantity, report};
 
 mod campaign;
 mod confirm;
@@ -30,6 +30,7 @@ mod last_words;
 mod pace;
 mod progress;
 mod strategy;
+mod watching;
 mod workers;
 
 use finding::{Desk, Finding};
@@ -119,6 +120,10 @@ pub(crate) struct Run {
     /// Print the result as one JSON object, and nothing else on standard output
     #[arg(long)]
     json: bool,
+
+    /// Print what happens as it happens, one JSON object per line, and nothing else on standard output
+    #[arg(long, conflicts_with_all = ["json", "show_output"])]
+    json_lines: bool,
 
     #[command(flatten)]
     workers: WorkerArguments,
@@ -284,7 +289,7 @@ impl Run {
             reports.write(console, coverage, |console, table| console.say(table))?;
         }
         console.keep_quiet(false);
-        if self.json {
+        if self.json || self.json_lines {
             let mut report = Report::new(result.seed, catalog);
             report.coverage = coverage.map(|coverage| coverage.counts().into());
             report.update(&result.progress, result.time, result.interrupted);
@@ -292,7 +297,10 @@ impl Run {
             report.failures = failures
                 .map(|finding| FailureReport::new(finding, catalog))
                 .collect();
-            console.say(report.to_json());
+            match self.json_lines {
+                true => events::tell(console, result.time, &events::End { report: &report }),
+                false => console.say(report.to_json()),
+            }
         }
         match result.trouble {
             Some(trouble) => Err(trouble),

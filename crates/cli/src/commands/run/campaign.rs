@@ -11,19 +11,20 @@ use testwright_campaign::SentTest;
 use testwright_core::generate::Progress;
 use testwright_core::{Error, Failure, Test, saved};
 use testwright_lang::Harness;
-use testwright_python::Problem;
+use testwright_python::{Measured, Problem};
 
 use super::finding::{Desk, Discovery, Finding, Origin, Verdict, instead};
 use super::keeper::{Event, Gauge, Orders, keep};
-use super::progress::progress_text;
+use super::watching::{Scene, Watching};
 use super::{Outcome, Run};
 use crate::console::Console;
 use crate::coverage::{Merged, Reports};
+use crate::events::{self, WorkerFate};
 use crate::files::{OutputFolder, Place, TextFile};
 use crate::workers::Wish;
 use crate::workers::reduce::{Reducer, Settled};
 use crate::workers::start::{NoNursery, Starter};
-use crate::{ExitStatus, Trouble, load};
+use crate::{ExitStatus, Trouble, load, report};
 
 /// Searches with so many workers.
 pub(super) fn run(
@@ -37,8 +38,19 @@ pub(super) fn run(
 ) -> Result<ExitStatus, Trouble> {
     let run = desk.run;
     let catalog = &harness.catalog;
-    console.keep_quiet(run.json);
+    console.keep_quiet(run.json || run.json_lines);
     run.say_plan(console, harness, &desk.plan, jobs);
+    if run.json_lines {
+        let start = events::Start {
+            harness: &run.harness.display().to_string(),
+            seed: desk.plan.seed,
+            jobs,
+            actions: catalog.len(),
+            templates: catalog.templates().len(),
+            version: crate::VERSION,
+        };
+        events::tell(console, Duration::ZERO, &start);
+    }
     let interrupt = Interrupt::listen();
     let shares = Shares::new(run, jobs);
     let (stop, streams) = (AtomicBool::new(false), AtomicU64::new(0));
@@ -88,16 +100,16 @@ pub(super) fn run(
             known: &known,
             started: Instant::now(),
             is_running: false,
-            last_line: Instant::now(),
+            watching: Watching::new(shares.jobs),
             workers_left: shares.jobs,
             jobs: Some(jobs_to_do),
             verdicts,
-            reducing: 0,
             findings: Vec::new(),
             tests_kept: 0,
             deadlocks: 0,
             problems: BTreeMap::new(),
             merged: Merged::default(),
+            is_measured: run.options().measured != Measured::Nothing,
             shared: vec![Vec::new(); shares.jobs],
             trouble: None,
         };
@@ -247,18 +259,18 @@ struct Campaign<'a, 'c> {
     /// When the first worker was ready.
     started: Instant,
     is_running: bool,
-    /// When the last plain line of progress was written.
-    last_line: Instant,
+    watching: Watching,
     workers_left: usize,
     /// What is to be reduced; closed when nothing more will come.
     jobs: Option<Sender<Job>>,
     verdicts: Receiver<(usize, Result<Verdict, Error>)>,
-    reducing: usize,
     findings: Vec<Finding>,
     tests_kept: u64,
     deadlocks: u64,
     problems: BTreeMap<(usize, String), u64>,
     merged: Merged,
+    /// Somebody wants to know what is reached.
+    is_measured: bool,
     /// For each worker, tests of others that it was not told of yet.
     shared: Vec<Vec<SentTest>>,
     trouble: Option<Trouble>,
@@ -268,12 +280,9 @@ impl Campaign<'_, '_> {
     /// Between two looks at the clock.
     const GLANCE: Duration = Duration::from_millis(20);
 
-    /// Between two plain lines of progress.
-    const PAUSE: Duration = Duration::from_secs(5);
-
     /// Until all workers have come to their end, and all that they found is reduced.
     fn go_on(&mut self, heard: &Receiver<Event>) {
-        while self.workers_left > 0 || self.reducing > 0 {
+        while self.workers_left > 0 || !self.watching.reducing.is_empty() {
             match heard.recv_timeout(Campaign::GLANCE) {
                 Ok(event) => self.take(event),
                 Err(RecvTimeoutError::Timeout) => {}
@@ -301,19 +310,41 @@ impl Campaign<'_, '_> {
 
     fn take(&mut self, event: Event) {
         match event {
-            Event::Ready => {
+            Event::Ready(worker) => {
                 if !self.is_running {
                     self.is_running = true;
                     self.started = Instant::now();
-                    self.last_line = self.started;
                 }
+                self.tell(&events::Worker {
+                    number: worker + 1,
+                    what: WorkerFate::Started,
+                    reason: None,
+                });
             }
+            Event::Lost {
+                worker,
+                hangs,
+                reason,
+            } => self.tell(&events::Worker {
+                number: worker + 1,
+                what: match hangs {
+                    true => WorkerFate::Hung,
+                    false => WorkerFate::Crashed,
+                },
+                reason: Some(&reason),
+            }),
             Event::Reached {
                 test,
                 files,
                 places,
             } => {
-                self.merged.add(test, files, places);
+                let new = self.merged.add(test, files, places);
+                if !new.is_empty() {
+                    self.tell(&events::Coverage {
+                        covered: self.merged.size(),
+                        new: new.len() as u64,
+                    });
+                }
             }
             Event::Made {
                 worker,
@@ -427,6 +458,16 @@ impl Campaign<'_, '_> {
     fn take_in(&mut self, discovery: Discovery, history: Option<Test>) {
         let number = self.findings.len() + 1;
         let finding = self.desk.open(self.console, &discovery, number);
+        self.tell(&events::Failure {
+            number,
+            kind: finding.failure.kind.name(),
+            message: &finding.failure.message,
+            signature: &finding.failure.signature,
+            steps: finding.test.len(),
+            file: &finding.file.display().to_string(),
+            times: 1,
+            state: events::FailureState::Found,
+        });
         self.findings.push(finding);
         self.known
             .lock()
@@ -442,12 +483,12 @@ impl Campaign<'_, '_> {
         if let Some(jobs) = &self.jobs
             && jobs.send(job).is_ok()
         {
-            self.reducing += 1;
+            self.watching.reducing.push(number);
         }
     }
 
     fn settled(&mut self, number: usize, verdict: Result<Verdict, Error>) {
-        self.reducing -= 1;
+        self.watching.reducing.retain(|other| *other != number);
         let Some(finding) = self.findings.get_mut(number - 1) else {
             return;
         };
@@ -465,6 +506,23 @@ impl Campaign<'_, '_> {
             }
         });
         self.desk.close(self.console, finding, verdict);
+        let event = events::Reduced {
+            number,
+            steps: finding.test.len(),
+            test: &report::step_labels(&self.desk.catalog, &finding.test),
+            file: &finding.file.display().to_string(),
+            reproduced: finding.reproduced,
+        };
+        if self.run.json_lines {
+            events::tell(self.console, self.started.elapsed(), &event);
+        }
+    }
+
+    /// Tells tools what happens.
+    fn tell<E: events::Event>(&mut self, event: &E) {
+        if self.run.json_lines {
+            events::tell(self.console, self.started.elapsed(), event);
+        }
     }
 
     fn progress(&self) -> Progress {
@@ -478,18 +536,16 @@ impl Campaign<'_, '_> {
     }
 
     fn show(&mut self) {
-        let now = Instant::now();
-        let elapsed = now - self.started;
-        let progress = self.progress();
-        let failures = self.findings.len() as u64;
-        let words = || progress_text(self.run, &progress, failures, elapsed);
-        if self.console.is_live() && !self.run.show_output {
-            self.console.status(words);
-        } else if !self.run.json && now - self.last_line >= Campaign::PAUSE {
-            self.last_line = now;
-            let words = words();
-            self.console.tell(words);
-        }
+        let scene = Scene {
+            run: self.run,
+            catalog: &self.desk.catalog,
+            seed: self.desk.plan.seed,
+            began: self.started,
+            gauges: self.gauges,
+            findings: &self.findings,
+            covered: self.is_measured.then(|| self.merged.size()),
+        };
+        self.watching.show(self.console, &scene);
     }
 
     fn into_result(mut self) -> (Outcome, Merged, Vec<Problem>) {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use testwright_campaign::{
     Doing, Log, Loss, Overseen, Overseer, Patience, Recorded, SentFailure, SentTest, oversee,
 };
-use testwright_core::{Catalog, Error, Failure, Test};
+use testwright_core::{ActionId, Catalog, Error, Failure, Test};
 
 use super::finding::{Discovery, Origin};
 use crate::workers::reduce::failure_of;
@@ -45,7 +45,13 @@ impl Orders<'_> {
 /// What a keeper tells the campaign.
 pub(super) enum Event {
     /// The harness is loaded, and the first test begins.
-    Ready,
+    Ready(usize),
+    /// The worker is lost.
+    Lost {
+        worker: usize,
+        hangs: bool,
+        reason: String,
+    },
     /// What a test reached: places in files.
     Reached {
         test: String,
@@ -61,7 +67,6 @@ pub(super) enum Event {
         is_new: bool,
     },
     Found {
-        worker: usize,
         discovery: Discovery,
         /// All that the worker had done, with this test at the end.
         history: Option<Test>,
@@ -92,6 +97,7 @@ pub(super) struct Gauge {
     crashes: AtomicU64,
     /// For how many milliseconds it has been at the same step.
     at_step: AtomicU64,
+    action: AtomicU64,
 }
 
 /// What a worker is doing.
@@ -116,6 +122,13 @@ impl Gauge {
         self.crashes.load(Ordering::Relaxed)
     }
 
+    /// The action that it took last, if any; nothing is known of its number.
+    pub(super) fn action(&self) -> Option<ActionId> {
+        let action = self.action.load(Ordering::Relaxed);
+        (action > 0).then(|| ActionId(action - 1))
+    }
+
+    /// How long it has been at that.
     pub(super) fn at_step(&self) -> Duration {
         Duration::from_millis(self.at_step.load(Ordering::Relaxed))
     }
@@ -164,7 +177,7 @@ pub(super) fn keep(
             }
         };
         gauge.set(State::Testing);
-        let _campaign_is_over = events.send(Event::Ready);
+        let _campaign_is_over = events.send(Event::Ready(worker));
         let stream = orders.streams.fetch_add(1, Ordering::Relaxed);
         let task = SearchTask {
             seed: seed_of(orders.seed, stream),
@@ -289,7 +302,6 @@ impl Ear<'_> {
     fn found(&self, discovery: Discovery, history: Option<Test>) -> Wish {
         let (reply, answer) = channel();
         self.send(Event::Found {
-            worker: self.worker,
             discovery,
             history,
             reply,
@@ -299,6 +311,11 @@ impl Ear<'_> {
 
     /// A worker that is lost has found a failure.
     fn lost(&self, loss: Loss) -> Wish {
+        self.send(Event::Lost {
+            worker: self.worker,
+            hangs: loss.ending.hangs,
+            reason: loss.ending.how.clone(),
+        });
         let failure = failure_of(&loss, self.orders.catalog);
         let test = all_of(&loss.current, self.orders.catalog);
         let history = all_of(&loss.history, self.orders.catalog);
@@ -406,6 +423,8 @@ impl Overseer<Report> for Ear<'_> {
         }
         let at_step = self.beats.1.elapsed().as_millis() as u64;
         self.gauge.at_step.store(at_step, Ordering::Relaxed);
+        let action = log.last().map_or(0, |action| action.0.saturating_add(1));
+        self.gauge.action.store(action, Ordering::Relaxed);
         if !self.orders.stop.load(Ordering::Relaxed) {
             return true;
         }

@@ -1,0 +1,550 @@
+//! Pictures of the panel.
+
+use std::time::Duration;
+
+use expect_test::{Expect, expect};
+
+use super::laws::bare;
+use super::*;
+
+/// Coverage that grows fast at first.
+fn growth(seconds: u64) -> Curve {
+    let mut curve = Curve::new();
+    for at in 0..=seconds {
+        let covered = 1_234.0 - 700.0 / (1.0 + at as f64 * 0.4);
+        curve.note(Duration::from_secs(at), covered as u64);
+    }
+    curve
+}
+
+fn standing<'a>(
+    failures: &'a [FailureLine<'a>],
+    workers: &'a [WorkerLine<'a>],
+    curve: &'a Curve,
+) -> Standing<'a> {
+    Standing {
+        harness: "stack.tstl",
+        seed: 42,
+        elapsed: Duration::from_millis(48_300),
+        time: Some(Duration::from_secs(120)),
+        tests_wanted: None,
+        tests: 12_040,
+        steps: 1_204_000,
+        steps_per_second: 61_234.5,
+        covered: curve.range().map(|(_, top)| top),
+        since_new: Some(Duration::from_millis(3_400)),
+        failures,
+        workers,
+        curve,
+        notice: None,
+    }
+}
+
+fn failure<'a>(number: usize, kind: &'a str, message: &'a str) -> FailureLine<'a> {
+    FailureLine {
+        number,
+        kind,
+        message,
+        times: 1,
+        state: FailureState::Found,
+    }
+}
+
+fn failures() -> Vec<FailureLine<'static>> {
+    let state = |state, times, line| FailureLine {
+        state,
+        times,
+        ..line
+    };
+    vec![
+        state(
+            FailureState::Reduced(2),
+            1_312,
+            failure(
+                1,
+                "uncaught exception",
+                "IndexError: list index out of range",
+            ),
+        ),
+        state(
+            FailureState::Reduced(17),
+            40,
+            failure(
+                2,
+                "property",
+                "property stack0.height() >= 0 and stack0.items == sorted(stack0.items) is false",
+            ),
+        ),
+        state(
+            FailureState::Reducing,
+            3,
+            failure(
+                3,
+                "reference mismatch",
+                "got '日本語', the reference has '日本'",
+            ),
+        ),
+        failure(4, "crash", "segmentation fault\x1b[2J in\nstack0.pop()"),
+    ]
+}
+
+fn worker(number: usize, doing: Doing<'_>) -> WorkerLine<'_> {
+    WorkerLine {
+        number,
+        doing,
+        steps_per_second: 15_308.6,
+        crashes: 0,
+    }
+}
+
+const SLOW: Doing<'_> = Doing::SlowStep {
+    lasts: Duration::from_millis(3_900),
+    text: "stack0.extend(range(1000000))",
+};
+
+fn workers() -> Vec<WorkerLine<'static>> {
+    vec![
+        worker(1, Doing::Testing),
+        worker(2, SLOW),
+        worker(3, Doing::Reducing(3)),
+        WorkerLine {
+            crashes: 2,
+            ..worker(4, Doing::Testing)
+        },
+    ]
+}
+
+fn check(standing: &Standing<'_>, width: usize, height: usize, expected: Expect) {
+    let lines = lines(standing, width, height, false);
+    let lines: Vec<String> = lines.iter().map(|line| format!("{line}\n")).collect();
+    expected.assert_eq(&lines.concat());
+}
+
+#[test]
+fn at_200_columns() {
+    let (failures, workers, curve) = (failures(), workers(), growth(48));
+    check(
+        &standing(&failures, &workers, &curve),
+        199,
+        50,
+        expect![[r#"
+            stack.tstl  seed 42  ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━──────────────────────────────────────────────────────────────────────────────────────────────────   1m 12s left
+            testing    12,040 tests, 1,204,000 steps in 48s, 61,234 steps/s
+            failures   4 different, in 1,356 tests
+             #4   1×  found        crash               segmentation fault\u{1b}[2J in\nstack0.pop()
+             #3   3×  reducing     reference mismatch  got '日本語', the reference has '日本'
+             #2  40×  17 steps     property            property stack0.height() >= 0 and stack0.items == sorted(stack0.items) is false
+            coverage   1,199 branches, new 3s ago                                                                workers    4: 2 testing, 1 reducing, 1 in a slow step, 2 crashes
+                1,199          ▁▁▂▂▃▃▃▄▄▄▄▅▅▅▅▅▅▅▆▆▆▆▆▆▆▆▆▆▆▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇██████████████████████████     1  testing        15,308/s                        2  slow step for 3s: stack0.extend(range(10000…
+                          ▃▃▆▆███████████████████████████████████████████████████████████████████████████████     3  reducing #3    15,308/s                        4  testing        15,308/s  2 crashes
+                  534  ▁▇▇███████████████████████████████████████████████████████████████████████████████████
+        "#]],
+    );
+    check(
+        &standing(&failures[..1], &workers[..1], &curve),
+        199,
+        50,
+        expect![[r#"
+            stack.tstl  seed 42  ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━──────────────────────────────────────────────────────────────────────────────────────────────────   1m 12s left
+            testing    12,040 tests, 1,204,000 steps in 48s, 61,234 steps/s
+            failures   1, in 1,312 tests
+             #1  1,312×  2 steps      uncaught exception  IndexError: list index out of range
+            coverage   1,199 branches, new 3s ago                                                                workers    1 testing
+                1,199              ▁▁▂▂▂▃▃▃▃▄▄▄▅▅▅▅▅▅▅▆▆▆▆▆▆▆▆▆▆▆▆▆▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇█████████████████████     1  testing        15,308/s
+                            ▂▂▅▆▆████████████████████████████████████████████████████████████████████████████
+                        ▂▂▇▇█████████████████████████████████████████████████████████████████████████████████
+                  534  ▁█████████████████████████████████████████████████████████████████████████████████████
+        "#]],
+    );
+    check(
+        &standing(&[], &[], &curve),
+        199,
+        50,
+        expect![[r#"
+            stack.tstl  seed 42  ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━──────────────────────────────────────────────────────────────────────────────────────────────────   1m 12s left
+            testing    12,040 tests, 1,204,000 steps in 48s, 61,234 steps/s
+            failures   none so far
+            coverage   1,199 branches, new 3s ago
+                1,199              ▁▁▂▂▂▃▃▃▃▄▄▄▅▅▅▅▅▅▅▆▆▆▆▆▆▆▆▆▆▆▆▆▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇█████████████████████
+                            ▂▂▅▆▆████████████████████████████████████████████████████████████████████████████
+                        ▂▂▇▇█████████████████████████████████████████████████████████████████████████████████
+                  534  ▁█████████████████████████████████████████████████████████████████████████████████████
+        "#]],
+    );
+}
+
+#[test]
+fn at_80_columns() {
+    let (failures, workers, curve) = (failures(), workers(), growth(48));
+    check(
+        &standing(&failures, &workers, &curve),
+        79,
+        23,
+        expect![[r#"
+            stack.tstl  seed 42  ━━━━━━━━━━━━━━━━━╸──────────────────────────   1m 12s left
+            testing    12,040 tests, 1,204,000 steps in 48s, 61,234 steps/s
+            coverage   1,199 branches  ▂▄▅▆▆▆▇▇▇▇▇▇▇▇▇████████████████████  new 3s ago
+            failures   4 different, in 1,356 tests
+             #4   1×  found        segmentation fault\u{1b}[2J in\nstack0.pop()
+             #3   3×  reducing     got '日本語', the reference has '日本'
+             #2  40×  17 steps     property stack0.height() >= 0 and stack0.items == sorte…
+            workers    4: 2 testing, 1 reducing, 1 in a slow step, 2 crashes
+             1  testing        15,308/s              2  slow step for 3s: stack0.extend(r…
+             3  reducing #3    15,308/s              4  testing        15,308/s  2 crashes
+        "#]],
+    );
+    check(
+        &standing(&failures[..1], &workers[..1], &curve),
+        79,
+        23,
+        expect![[r#"
+            stack.tstl  seed 42  ━━━━━━━━━━━━━━━━━╸──────────────────────────   1m 12s left
+            testing    12,040 tests, 1,204,000 steps in 48s, 61,234 steps/s
+            coverage   1,199 branches  ▂▄▅▆▆▆▇▇▇▇▇▇▇▇▇████████████████████  new 3s ago
+            failures   1, in 1,312 tests
+             #1  1,312×  2 steps      IndexError: list index out of range
+            workers    1 testing
+             1  testing        15,308/s
+        "#]],
+    );
+    check(
+        &standing(&[], &[], &curve),
+        79,
+        23,
+        expect![[r#"
+        stack.tstl  seed 42  ━━━━━━━━━━━━━━━━━╸──────────────────────────   1m 12s left
+        testing    12,040 tests, 1,204,000 steps in 48s, 61,234 steps/s
+        coverage   1,199 branches  ▂▄▅▆▆▆▇▇▇▇▇▇▇▇▇████████████████████  new 3s ago
+        failures   none so far
+    "#]],
+    );
+}
+
+#[test]
+fn at_40_columns() {
+    let (failures, workers, curve) = (failures(), workers(), growth(48));
+    check(
+        &standing(&failures, &workers, &curve),
+        39,
+        23,
+        expect![[r#"
+            stack.tstl  seed 42         1m 12s left
+            testing    12,040 tests, 61,234 steps/s
+            coverage   1,199 branches  new 3s ago
+            failures   4 different, in 1,356 tests
+             #4   1×  found        segmentation fa…
+             #3   3×  reducing     got '日本語', t…
+             #2  40×  17 steps     property stack0…
+            workers    4: 2 testing, 1 reducing
+             2  slow step for 3s: stack0.extend(ra…
+             3  reducing #3    15,308/s
+        "#]],
+    );
+    check(
+        &standing(&[], &workers[..1], &curve),
+        39,
+        23,
+        expect![[r#"
+            stack.tstl  seed 42         1m 12s left
+            testing    12,040 tests, 61,234 steps/s
+            coverage   1,199 branches  new 3s ago
+            failures   none so far
+            workers    1 testing
+             1  testing        15,308/s
+        "#]],
+    );
+}
+
+#[test]
+fn at_a_dozen_columns() {
+    let (failures, workers, curve) = (failures(), workers(), growth(48));
+    check(
+        &standing(&failures, &workers, &curve),
+        12,
+        23,
+        expect![[r#"
+         1m 12s left
+        testing    …
+        coverage   …
+        failures   4
+         #4   1×  f…
+         #3   3×  r…
+         #2  40×  1…
+        workers    …
+         2  slow st…
+         3  reducin…
+    "#]],
+    );
+}
+
+#[test]
+fn with_few_rows_the_most_important_is_left() {
+    let (failures, workers, curve) = (failures(), workers(), growth(48));
+    let standing = Standing {
+        notice: Some("stopping when the tests under way have ended; Ctrl-C again stops at once"),
+        ..standing(&failures, &workers, &curve)
+    };
+    check(&standing, 79, 0, expect![[""]]);
+    check(
+        &standing,
+        79,
+        1,
+        expect![[r#"
+        12,040 tests, 1,204,000 steps, 61,234 steps/s, 4 failures, 2 crashes, 1,199 br…
+    "#]],
+    );
+    check(
+        &standing,
+        79,
+        2,
+        expect![[r#"
+        stack.tstl  seed 42  ━━━━━━━━━━━━━━━━━╸──────────────────────────   1m 12s left
+        stopping when the tests under way have ended; Ctrl-C again stops at once
+    "#]],
+    );
+    check(
+        &standing,
+        79,
+        4,
+        expect![[r#"
+            stack.tstl  seed 42  ━━━━━━━━━━━━━━━━━╸──────────────────────────   1m 12s left
+            testing    12,040 tests, 1,204,000 steps in 48s, 61,234 steps/s
+            failures   4 different, in 1,356 tests
+            stopping when the tests under way have ended; Ctrl-C again stops at once
+        "#]],
+    );
+    check(
+        &standing,
+        79,
+        6,
+        expect![[r#"
+            stack.tstl  seed 42  ━━━━━━━━━━━━━━━━━╸──────────────────────────   1m 12s left
+            testing    12,040 tests, 1,204,000 steps in 48s, 61,234 steps/s
+            coverage   1,199 branches  ▂▄▅▆▆▆▇▇▇▇▇▇▇▇▇████████████████████  new 3s ago
+            failures   4 different, in 1,356 tests
+             #4  1×  found        segmentation fault\u{1b}[2J in\nstack0.pop()
+            stopping when the tests under way have ended; Ctrl-C again stops at once
+        "#]],
+    );
+    check(
+        &standing,
+        199,
+        4,
+        expect![[r#"
+            stack.tstl  seed 42  ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━──────────────────────────────────────────────────────────────────────────────────────────────────   1m 12s left
+            testing    12,040 tests, 1,204,000 steps in 48s, 61,234 steps/s
+            failures   4 different, in 1,356 tests
+            stopping when the tests under way have ended; Ctrl-C again stops at once
+        "#]],
+    );
+    check(
+        &standing,
+        199,
+        6,
+        expect![[r#"
+            stack.tstl  seed 42  ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━──────────────────────────────────────────────────────────────────────────────────────────────────   1m 12s left
+            testing    12,040 tests, 1,204,000 steps in 48s, 61,234 steps/s
+            failures   4 different, in 1,356 tests
+             #4  1×  found        crash  segmentation fault\u{1b}[2J in\nstack0.pop()
+            coverage   1,199 branches, new 3s ago                                                                workers    4: 2 testing, 1 reducing, 1 in a slow step, 2 crashes
+            stopping when the tests under way have ended; Ctrl-C again stops at once
+        "#]],
+    );
+}
+
+#[test]
+fn of_many_workers_those_that_do_the_unusual_are_shown() {
+    let mut workers: Vec<WorkerLine<'_>> = (1..=128)
+        .map(|number| worker(number, Doing::Testing))
+        .collect();
+    workers[40].doing = SLOW;
+    workers[41].doing = Doing::Restarting;
+    workers[41].crashes = 31;
+    workers[90].doing = Doing::Loading;
+    workers[127].doing = Doing::Reducing(12);
+    let curve = growth(48);
+    check(
+        &standing(&[], &workers, &curve),
+        79,
+        23,
+        expect![[r#"
+            stack.tstl  seed 42  ━━━━━━━━━━━━━━━━━╸──────────────────────────   1m 12s left
+            testing    12,040 tests, 1,204,000 steps in 48s, 61,234 steps/s
+            coverage   1,199 branches  ▂▄▅▆▆▆▇▇▇▇▇▇▇▇▇████████████████████  new 3s ago
+            failures   none so far
+            workers    128: 124 testing, 1 reducing, 1 loading, 1 restarting
+               1  testing        15,308/s              2  testing        15,308/s
+               3  testing        15,308/s              4  testing        15,308/s
+               5  testing        15,308/s              6  testing        15,308/s
+              41  slow step for 3s: stack0.extend…    42  restarting
+              91  loading                            128  reducing #12   15,308/s
+        "#]],
+    );
+    check(
+        &standing(&failures(), &workers, &curve),
+        199,
+        50,
+        expect![[r#"
+            stack.tstl  seed 42  ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━──────────────────────────────────────────────────────────────────────────────────────────────────   1m 12s left
+            testing    12,040 tests, 1,204,000 steps in 48s, 61,234 steps/s
+            failures   4 different, in 1,356 tests
+             #4   1×  found        crash               segmentation fault\u{1b}[2J in\nstack0.pop()
+             #3   3×  reducing     reference mismatch  got '日本語', the reference has '日本'
+             #2  40×  17 steps     property            property stack0.height() >= 0 and stack0.items == sorted(stack0.items) is false
+            coverage   1,199 branches, new 3s ago                                                                workers    128: 124 testing, 1 reducing, 1 loading, 1 restarting, 1 in a slow step, 31 crashes
+                1,199          ▁▁▂▂▃▃▃▄▄▄▄▅▅▅▅▅▅▅▆▆▆▆▆▆▆▆▆▆▆▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇██████████████████████████       1  testing        15,308/s                        2  testing        15,308/s
+                          ▃▃▆▆███████████████████████████████████████████████████████████████████████████████      41  slow step for 3s: stack0.extend(range(100…    42  restarting               31 crashes
+                  534  ▁▇▇███████████████████████████████████████████████████████████████████████████████████      91  loading                                      128  reducing #12   15,308/s
+        "#]],
+    );
+}
+
+#[test]
+fn of_many_failures_the_latest_are_shown() {
+    let failures: Vec<FailureLine<'_>> = (1..=1_000)
+        .map(|number| failure(number, "property", "property p is false"))
+        .collect();
+    let (workers, curve) = (workers(), growth(48));
+    check(
+        &standing(&failures, &workers, &curve),
+        79,
+        23,
+        expect![[r#"
+            stack.tstl  seed 42  ━━━━━━━━━━━━━━━━━╸──────────────────────────   1m 12s left
+            testing    12,040 tests, 1,204,000 steps in 48s, 61,234 steps/s
+            coverage   1,199 branches  ▂▄▅▆▆▆▇▇▇▇▇▇▇▇▇████████████████████  new 3s ago
+            failures   1,000 different, in 1,000 tests
+             #1000  1×  found        property p is false
+              #999  1×  found        property p is false
+              #998  1×  found        property p is false
+            workers    4: 2 testing, 1 reducing, 1 in a slow step, 2 crashes
+             1  testing        15,308/s              2  slow step for 3s: stack0.extend(r…
+             3  reducing #3    15,308/s              4  testing        15,308/s  2 crashes
+        "#]],
+    );
+}
+
+#[test]
+fn at_the_beginning() {
+    let workers = [worker(1, Doing::Loading), worker(2, Doing::Loading)];
+    let curve = Curve::new();
+    let standing = Standing {
+        elapsed: Duration::from_millis(40),
+        time: None,
+        tests: 0,
+        steps: 0,
+        steps_per_second: 0.0,
+        covered: Some(0),
+        since_new: None,
+        ..standing(&[], &workers, &curve)
+    };
+    check(
+        &standing,
+        79,
+        23,
+        expect![[r#"
+            stack.tstl  seed 42                                                   0s so far
+            testing    0 tests, 0 steps in 0s, 0 steps/s
+            coverage   0 branches
+            failures   none so far
+            workers    2 loading
+             1  loading                              2  loading
+        "#]],
+    );
+    check(
+        &standing,
+        199,
+        50,
+        expect![[r#"
+            stack.tstl  seed 42                                                                                                                                                                           0s so far
+            testing    0 tests, 0 steps in 0s, 0 steps/s
+            failures   none so far
+            coverage   0 branches                                                                                workers    2 loading
+                                                                                                                  1  loading
+                                                                                                                  2  loading
+
+
+        "#]],
+    );
+}
+
+#[test]
+fn a_number_of_tests_is_an_end_as_well() {
+    let curve = Curve::new();
+    let standing = Standing {
+        time: None,
+        tests_wanted: Some(20_000),
+        covered: None,
+        ..standing(&[], &[], &curve)
+    };
+    check(
+        &standing,
+        79,
+        23,
+        expect![[r#"
+        stack.tstl  seed 42  ━━━━━━━━━━━━━━━━━━━━━━━━━━──────────────────    48s so far
+        testing    12,040 of 20,000 tests, 1,204,000 steps in 48s, 61,234 steps/s
+        failures   none so far
+    "#]],
+    );
+}
+
+#[test]
+fn colours_only_repeat_what_the_words_say() {
+    let (failures, workers, curve) = (failures(), workers(), growth(48));
+    let standing = standing(&failures, &workers, &curve);
+    let painted = lines(&standing, 79, 23, true);
+    expect![[r#"
+        ^[1mstack.tstl^[0m^[2m  seed 42^[0m  ^[36m━━━━━━━━━━━━━━━━━╸^[0m^[2m──────────────────────────^[0m   1m 12s left
+        ^[2mtesting^[0m    12,040 tests, 1,204,000 steps in 48s, 61,234 steps/s
+        ^[2mcoverage^[0m   1,199 branches  ^[36m▂▄▅▆▆▆▇▇▇▇▇▇▇▇▇████████████████████^[0m^[2m  new 3s ago^[0m
+        ^[2mfailures^[0m   ^[1;31m4^[0m different, in 1,356 tests
+        ^[1;31m #4^[0m   1×  found        segmentation fault\u{1b}[2J in\nstack0.pop()
+        ^[1;31m #3^[0m   3×  reducing     got '日本語', the reference has '日本'
+        ^[1;31m #2^[0m  40×  17 steps     property stack0.height() >= 0 and stack0.items == sorte…
+        ^[2mworkers^[0m    4: 2 testing, 1 reducing, 1 in a slow step, 2 crashes
+        ^[2m 1  ^[0mtesting      ^[2m  15,308/s^[0m             ^[2m 2  ^[0m^[33mslow step for 3s: ^[0mstack0.extend(r…
+        ^[2m 3  ^[0mreducing #3  ^[2m  15,308/s^[0m             ^[2m 4  ^[0mtesting      ^[2m  15,308/s^[0m^[33m  2 crashes^[0m"#]].assert_eq(&painted.join("\n").replace('\x1b', "^"));
+    for width in [39, 79, 199] {
+        let painted = lines(&standing, width, 23, true);
+        let plain = lines(&standing, width, 23, false);
+        assert_eq!(
+            painted.iter().map(|line| bare(line)).collect::<Vec<_>>(),
+            plain
+        );
+    }
+}
+
+#[test]
+fn the_plain_line() {
+    let (failures, workers, curve) = (failures(), workers(), growth(48));
+    let check = |standing: &Standing<'_>, expected: Expect| expected.assert_eq(&line(standing));
+    check(
+        &standing(&failures, &workers, &curve),
+        expect![
+            "12,040 tests, 1,204,000 steps, 61,234 steps/s, 4 failures, 2 crashes, 1,199 branches, 1m 12s left"
+        ],
+    );
+    check(
+        &standing(&[], &[], &Curve::new()),
+        expect!["12,040 tests, 1,204,000 steps, 61,234 steps/s, no failures, 1m 12s left"],
+    );
+    check(
+        &Standing {
+            time: None,
+            tests_wanted: Some(1),
+            ..standing(&failures[..1], &workers[..1], &curve)
+        },
+        expect![
+            "12,040 of 1 test, 1,204,000 steps, 61,234 steps/s, 1 failure, 1,199 branches, 48s so far"
+        ],
+    );
+    // Neither a time that is up nor one that is almost up is said to be nothing.
+    for elapsed in [119_990, 120_000, 500_000] {
+        let standing = Standing {
+            elapsed: Duration::from_millis(elapsed),
+            ..standing(&[], &[], &curve)
+        };
+        assert!(line(&standing).ends_with(", 1s left"));
+    }
+}
