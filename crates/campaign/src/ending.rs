@@ -18,24 +18,50 @@ pub struct Ending {
 impl Ending {
     /// The failure of a test that ended a process. `place` is what it did last, for those that did not say more.
     pub fn failure(&self, place: &str, patience: Duration) -> Failure {
+        let details = tidy(&self.stack);
         if self.hangs {
             // Where the process is when patience ends is up to chance, so its stack does not count.
             return Failure {
                 kind: FailureKind::Hang,
                 message: format!("no end after {patience:?}"),
                 signature: place.to_owned(),
-                details: self.stack.clone(),
+                details,
             };
         }
-        let innermost = self.stack.lines().find_map(function);
+        let innermost = details.lines().find_map(function);
         let place = innermost.unwrap_or(place);
         Failure {
             kind: FailureKind::Crash,
             message: self.how.clone(),
             signature: format!("{}: {place}", self.how),
-            details: self.stack.clone(),
+            details,
         }
     }
+}
+
+/// The calls of the code under test in what Python's `faulthandler` writes, innermost first. What it writes beside that
+/// is about the process, and differs from one to the next.
+fn tidy(stack: &str) -> String {
+    let mut lines = Vec::new();
+    let mut is_ours = false;
+    for line in stack.lines() {
+        if line.contains("hread 0x") {
+            is_ours = false;
+            if !lines.is_empty() {
+                lines.push("in another thread:");
+            }
+        } else if line.starts_with("  ") {
+            // From here on it is we who call.
+            is_ours |= line.contains("testwright/__main__.py");
+            lines.extend((!is_ours).then_some(line));
+        } else if line.starts_with("internal error") {
+            lines.push(line);
+        }
+    }
+    if lines.last() == Some(&"in another thread:") {
+        lines.pop();
+    }
+    lines.join("\n")
 }
 
 /// The function that a line of a stack names, as Python's `faulthandler` writes it: `File "x.py", line 3 in f`.
@@ -44,4 +70,36 @@ fn function(line: &str) -> Option<&str> {
         .strip_prefix("File ")?
         .rsplit(" in ")
         .next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stack_is_what_the_code_under_test_called() {
+        let stack = "Fatal Python error: Segmentation fault\n\n\
+            Current thread 0x00007f (most recent call first):\n  \
+            File \"x.py\", line 3 in pop\n  \
+            File \"h.tstl\", line 9 in line_9\n  \
+            File \"a/testwright/__main__.py\", line 42 in main\n  \
+            File \"<frozen runpy>\", line 88 in _run_code\n\n\
+            Thread 0x00008f (most recent call first):\n  \
+            File \"y.py\", line 1 in wait\n\n\
+            Extension modules: numpy (total: 1)\n";
+        let ending = Ending {
+            how: "the process was killed by SIGSEGV".to_owned(),
+            stack: stack.to_owned(),
+            hangs: false,
+        };
+        let failure = ending.failure("template 3", Duration::ZERO);
+        assert_eq!(
+            failure.details,
+            "  File \"x.py\", line 3 in pop\n  File \"h.tstl\", line 9 in line_9\n\
+             in another thread:\n  File \"y.py\", line 1 in wait"
+        );
+        assert_eq!(failure.signature, "the process was killed by SIGSEGV: pop");
+        let silent = Ending::default().failure("template 3", Duration::ZERO);
+        assert_eq!(silent.signature, ": template 3");
+    }
 }

@@ -324,8 +324,9 @@ mod tests {
             Ending {
                 hangs,
                 how: "the process was killed by SIGTEST".to_owned(),
-                stack: "Thread 1:\n  File \"x.py\", line 3 in pop\n  File \"x.py\", line 9 in f\n"
-                    .to_owned(),
+                stack:
+                    "Thread 0x1:\n  File \"x.py\", line 3 in pop\n  File \"x.py\", line 9 in f\n"
+                        .to_owned(),
             }
         }
     }

@@ -167,7 +167,6 @@ impl SystemArguments {
     fn options(&self, output: Output) -> Options {
         Options {
             process: Process::OfTheTool,
-            folder: None,
             output,
             reference_exceptions: match self.reference_exceptions {
                 Agreement::Both => ReferenceExceptions::BothRaise,

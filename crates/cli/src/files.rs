@@ -295,12 +295,6 @@ impl OutputFolder {
         self.file(name).write(text)
     }
 
-    /// Takes a file back that turned out to be wrong.
-    pub(crate) fn remove(&self, name: &str) {
-        // If it is gone already, all the better.
-        let _ = fs::remove_file(self.file(name).absolute());
-    }
-
     fn refresh(&self) -> io::Result<()> {
         fs::create_dir_all(&self.place.absolute)?;
         for entry in fs::read_dir(&self.place.absolute)? {

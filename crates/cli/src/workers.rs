@@ -123,6 +123,8 @@ pub(crate) enum Report {
         test: SentTest,
         failure: SentFailure,
         runs: u64,
+        /// Nothing stopped it early.
+        complete: bool,
     },
     /// The test does not fail in the same way here; how instead, if at all.
     NotReproduced(Option<SentFailure>),

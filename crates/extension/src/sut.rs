@@ -86,7 +86,6 @@ impl Sut {
     ) -> PyResult<Sut> {
         let options = Options {
             process: Process::OfTheCaller,
-            folder: None,
             output: Output::Show,
             reference_exceptions: one_of(
                 "reference_exceptions",

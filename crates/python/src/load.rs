@@ -4,7 +4,7 @@ mod problems;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyModule};
@@ -77,17 +77,11 @@ pub(crate) fn load<'py>(
         )))
     };
     let support = support(python).map_err(failed)?;
-    // All that is relative to the current folder, before that is another one.
-    let folders = search_folders(path).map_err(|error| failed(error.into()))?;
-    let path = &std::path::absolute(path).map_err(|error| failed(error.into()))?;
-    if let Some(folder) = &options.folder {
-        std::env::set_current_dir(folder).map_err(|error| failed(error.into()))?;
-    }
     let stage = match options.process {
         Process::OfTheCaller => None,
         whose => Some(Stage::start(&support, options.output, whose).map_err(failed)?),
     };
-    search_in(python, &folders).map_err(failed)?;
+    search_beside(python, path).map_err(failed)?;
     let module = support
         .call_method1("new_namespace", (module_name(path), path))
         .map_err(failed)?;
@@ -238,12 +232,13 @@ fn module_name(path: &Path) -> String {
     )
 }
 
-/// Where to look for modules: beside the harness first, then in the current folder.
-fn search_folders(path: &Path) -> std::io::Result<Vec<PathBuf>> {
+/// Modules beside the harness come first, then those in the current directory.
+fn search_beside(python: Python<'_>, path: &Path) -> PyResult<()> {
     let folder = std::path::absolute(path)?
         .parent()
         .map(Path::to_path_buf)
         .unwrap_or_default();
+    let search = python.import("sys")?.getattr("path")?;
     let mut folders = vec![folder];
     folders.extend(std::env::current_dir());
     // A link to a harness elsewhere: its modules are where it is.
@@ -253,11 +248,6 @@ fn search_folders(path: &Path) -> std::io::Result<Vec<PathBuf>> {
             .and_then(|path| path.parent().map(Path::to_path_buf)),
     );
     folders.dedup();
-    Ok(folders)
-}
-
-fn search_in(python: Python<'_>, folders: &[PathBuf]) -> PyResult<()> {
-    let search = python.import("sys")?.getattr("path")?;
     for folder in folders.iter().rev() {
         let folder = folder.to_string_lossy();
         if search.contains(folder.as_ref())? {
@@ -280,7 +270,7 @@ fn context<'py>(
     let places = (0..layout.total())
         .map(|place| Ok(place.into_pyobject(python)?.into_any()))
         .collect::<PyResult<Vec<_>>>()?;
-    let path = path.to_string_lossy().into_owned();
+    let path = std::path::absolute(path)?.to_string_lossy().into_owned();
     Ok(Context {
         python,
         harness,

@@ -1,7 +1,5 @@
 //! What can be chosen when a harness is loaded.
 
-use std::path::PathBuf;
-
 use crate::output::Output;
 
 /// When an exception of the system and one of its reference agree.
@@ -55,12 +53,10 @@ pub enum Process {
 }
 
 /// How a harness is brought to life.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Whose the process is.
     pub process: Process,
-    /// The folder that the system finds itself in; the current one if none is named.
-    pub folder: Option<PathBuf>,
     /// What becomes of what the system prints.
     pub output: Output,
     /// When exceptions of system and reference agree.
@@ -79,7 +75,6 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             process: Process::default(),
-            folder: None,
             output: Output::default(),
             reference_exceptions: ReferenceExceptions::default(),
             reset_modules: true,

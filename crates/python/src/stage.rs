@@ -2,7 +2,7 @@
 
 use std::io::{self, PipeWriter};
 use std::os::fd::AsRawFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
 use pyo3::types::PyModule;
@@ -68,6 +68,13 @@ impl<'py> Stage<'py> {
             self.surroundings.renew_streams()?;
         }
         self.chance.put_back()
+    }
+
+    /// Lets the system run in another folder from now on. What it was told to look for relative to the current one is
+    /// found there still.
+    pub(crate) fn move_to(&mut self, folder: &Path) -> PyResult<()> {
+        self.keeper.call_method1("move_to", (folder,))?;
+        self.surroundings.set_directory(folder)
     }
 
     /// The folder that was the current one at the start.

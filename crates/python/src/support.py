@@ -475,6 +475,13 @@ class Surroundings:
         sys.stdout = self.stream(1, "w")
         sys.stderr = self.stream(2, "w")
 
+    def move_to(self, directory):
+        sys.path[:] = [
+            os.path.abspath(entry) if isinstance(entry, str) else entry for entry in sys.path
+        ]
+        self.directory = os.fspath(directory)
+        os.chdir(self.directory)
+
     def stream(self, descriptor, mode):
         stream = self.streams[descriptor]
         if stream is None or stream.closed:

@@ -66,6 +66,12 @@ impl<'py> Surroundings<'py> {
         Ok(surroundings)
     }
 
+    /// Another directory is the one to be in.
+    pub(crate) fn set_directory(&mut self, directory: &Path) -> PyResult<()> {
+        self.directory = CString::new(directory.as_os_str().as_bytes())?;
+        Ok(())
+    }
+
     /// Streams that were closed have been replaced.
     pub(crate) fn renew_streams(&mut self) -> PyResult<()> {
         self.streams.clear();

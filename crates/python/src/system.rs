@@ -140,6 +140,18 @@ impl<'py> PythonSystem<'py> {
         }
     }
 
+    /// Lets the system run in another folder from now on.
+    pub fn move_to(&mut self, folder: &Path) -> Result<(), Error> {
+        let python = self.context.python;
+        let stage = self.stage.as_mut();
+        stage
+            .map_or(Ok(()), |stage| stage.move_to(folder))
+            .map_err(|error| {
+                let raised = failures::summary(python, &error);
+                Error::new(format!("cannot run in `{}`: {raised}", folder.display()))
+            })
+    }
+
     /// The interpreter's own program file.
     pub fn executable(&self) -> Option<PathBuf> {
         interpreter::executable(self.context.python.into())

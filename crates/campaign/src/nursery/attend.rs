@@ -93,8 +93,10 @@ impl Place {
                     }
                     match fork() {
                         Ok(None) => {
-                            return be_born(task, connection, &File::from(log), last_words)
-                                .map(Some);
+                            // The worker is a guest in it.
+                            self.folder = None;
+                            let log = File::from(log);
+                            return be_born(task, connection, &log, last_words).map(Some);
                         }
                         Ok(Some(number)) => {
                             worker = Pid::from_raw(number);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use testwright_core::generate::{Progress, Search};
 use testwright_core::shrink::ReduceOptions;
-use testwright_core::{Catalog, Covered, System, Test};
+use testwright_core::{Catalog, Covered, Error, System, Test};
 use testwright_lang::Harness;
 use testwright_python::{Options, Output, PythonSystem};
 use testwright_report::CoverageReport;
@@ -152,15 +152,15 @@ impl Run {
         let kept = self.keep_tests.as_deref().map(OutputFolder::of_tests);
         let kept = kept.transpose()?;
         let reports = self.coverage.prepare()?;
+        if self.json_lines && self.jobs() == 0 {
+            let error = Error::new("only workers tell what happens as it happens")
+                .with_help("leave `--jobs 0` or `--json-lines` out; `--json` works with both");
+            return Err(error.into());
+        }
         let plan = self.plan();
         let (file, harness) = load::harness(console, &self.harness)?;
         let nothing_yet = Report::new(plan.seed, &harness.catalog);
-        let desk = Desk {
-            run: &self,
-            folder,
-            plan,
-            catalog: harness.catalog.clone(),
-        };
+        let desk = Desk::new(&self, folder, plan, harness.catalog.clone());
         let ran = match self.jobs() {
             0 => {
                 let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>| {
@@ -214,12 +214,6 @@ impl Run {
         system: &mut PythonSystem<'_>,
     ) -> Result<Chosen<S>, Trouble> {
         self.strategy.chosen(console, system, self.length.is_some())
-    }
-
-    /// The same, with paths that can be found from any folder.
-    pub(crate) fn settled(mut self) -> Run {
-        self.strategy.settle();
-        self
     }
 
     pub(crate) fn reduce_options(&self) -> ReduceOptions {

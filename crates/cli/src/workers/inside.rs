@@ -5,7 +5,7 @@ use std::os::unix::net::UnixStream;
 use std::panic::AssertUnwindSafe;
 
 use testwright_campaign::{
-    Log, Logged, Newborn, Place, SentFailure, SentTest, Voice, connect, serve,
+    Doing, Log, Logged, Newborn, Place, SentFailure, SentTest, Voice, connect, serve,
 };
 use testwright_core::shrink::ReduceError;
 use testwright_core::{Error, System};
@@ -26,9 +26,6 @@ pub(crate) struct Worker {
 
 impl Worker {
     pub(crate) fn run(self) -> Result<ExitStatus, Trouble> {
-        let worker = Worker {
-            run: self.run.settled(),
-        };
         let connected = connect::<Setup>().map_err(|_| {
             Error::new("this command is for Testwright's own use")
                 .with_help("`testwright run` starts workers by itself")
@@ -36,7 +33,7 @@ impl Worker {
         let (place, last_words, setup) = connected?;
         testwright_python::attach(|interpreter| {
             testwright_python::tell_of_crashes(interpreter, &last_words)?;
-            worker.live(interpreter, place, &setup)
+            self.live(interpreter, place, &setup)
         })?;
         Ok(ExitStatus::NothingFound)
     }
@@ -60,7 +57,6 @@ impl Worker {
         // What is wrong with its text has been told by who started us.
         let (harness, _) = testwright_lang::parse(&file.text);
         let options = Options {
-            folder: setup.folder.clone(),
             process: Process::OfAWorker,
             ..self.run.options()
         };
@@ -69,6 +65,7 @@ impl Worker {
             // Each worker makes one of its own; what is wrong with it is to be told only once.
             let _strategy: Chosen<PythonSystem<'_>> = self.run.chosen(&mut console, &mut system)?;
             if let Some(folder) = &setup.folder {
+                system.move_to(folder)?;
                 let kept = place.keep(folder);
                 kept.map_err(|error| Error::new(format!("cannot keep the folder: {error}")))?;
             }
@@ -106,6 +103,7 @@ impl Worker {
             let worked = catch::panics(AssertUnwindSafe(|| {
                 self.work(&mut system, &log, connection, task)
             }));
+            system.flush();
             if let Err(error) = &worked {
                 // Who reads what crashes have to say will find it.
                 let _nobody_reads = writeln!(&last_words, "{}", error.message);
@@ -133,8 +131,7 @@ impl Worker {
                 voice = search::search(&self.run, system, log, voice, task);
             }
             Task::Simplify { test, failure } => {
-                let system = &mut Logged::new(system, log);
-                let report = simplify(&self.run, system, test, failure);
+                let report = simplify(&self.run, system, log, test, failure);
                 voice.tell(&report)?;
             }
             Task::Write {
@@ -165,7 +162,8 @@ impl Worker {
 /// Makes a test simpler, as `testwright reduce` does.
 fn simplify(
     run: &Run,
-    system: &mut Logged<'_, PythonSystem<'_>>,
+    system: &mut PythonSystem<'_>,
+    log: &Log,
     test: SentTest,
     failure: SentFailure,
 ) -> Report {
@@ -174,14 +172,19 @@ fn simplify(
         return Report::Impossible(Error::new("there is no such kind of failure").into());
     };
     let options = run.reduce_options();
-    system.system().call_hook(Hook::BeforeReduce);
-    let shrunk = reducing::shrink(system, &test, &failure, &options, Aim::Simple, &mut || true);
+    system.call_hook(Hook::BeforeReduce);
+    let system = &mut Logged::new(system, log);
+    let mut proceed = || !log.is_to_stop();
+    let aim = Aim::Simple;
+    let shrunk = reducing::shrink(system, &test, &failure, &options, aim, &mut proceed);
+    log.does(Doing::OwnWork);
     system.system().call_hook(Hook::AfterReduce);
     match shrunk {
         Ok((shrunk, effort)) => Report::Simplified {
             test: (&shrunk.test).into(),
             failure: (&shrunk.failure.unwrap_or(failure)).into(),
             runs: effort.runs,
+            complete: shrunk.complete,
         },
         Err(ReduceError::NotReproduced(other)) => {
             Report::NotReproduced(other.as_ref().map(SentFailure::from))

@@ -135,17 +135,18 @@ impl<'a> Reducer<'a> {
                 test: test.into(),
                 failure: failure.into(),
             };
-            match self.ask(&task)? {
+            match self.ask(&task, self.stop)? {
                 Some(Report::Simplified {
                     test,
                     failure: sent,
                     runs,
+                    complete,
                 }) => {
                     return Ok(Attempt::Simpler {
                         test: test.into_test(self.catalog),
                         failure: sent.into_failure().unwrap_or_else(|| failure.clone()),
                         runs,
-                        complete: true,
+                        complete,
                     });
                 }
                 Some(Report::NotReproduced(other)) => {
@@ -172,9 +173,14 @@ impl<'a> Reducer<'a> {
         };
         let patience = if hangs { hasty } else { self.patience };
         let aim = if hangs { Aim::Short } else { Aim::Simple };
-        let attempt = self.shrink(test, failure, aim, patience)?;
-        let Attempt::Simpler { test: short, .. } = &attempt else {
-            return Ok(attempt);
+        let (short, found, runs, complete) = match self.shrink(test, failure, aim, patience)? {
+            Attempt::Simpler {
+                test,
+                failure,
+                runs,
+                complete,
+            } => (test, failure, runs, complete),
+            other => return Ok(other),
         };
         if hangs && patience != self.patience {
             // What takes longer than haste allows need not take for ever.
@@ -182,16 +188,24 @@ impl<'a> Reducer<'a> {
             let options = ReplayOptions {
                 check: self.options.check,
             };
-            let confirmed = replay(&mut remote, short, &options, &mut ())?;
+            let confirmed = replay(&mut remote, &short, &options, &mut ())?;
             drop(remote);
-            if !confirmed
-                .failure()
-                .is_some_and(|other| other.is_same_as(failure))
-            {
-                return self.shrink(test, failure, aim, self.patience);
-            }
+            return match confirmed.failure() {
+                Some(confirmed) if confirmed.is_same_as(failure) => Ok(Attempt::Simpler {
+                    test: short,
+                    failure: confirmed.clone(),
+                    runs: runs + 1,
+                    complete,
+                }),
+                _ => self.shrink(test, failure, aim, self.patience),
+            };
         }
-        Ok(attempt)
+        Ok(Attempt::Simpler {
+            test: short,
+            failure: found,
+            runs,
+            complete,
+        })
     }
 
     /// A step that takes longer does not come back.
@@ -256,7 +270,8 @@ impl<'a> Reducer<'a> {
             title,
             file: file.absolute().to_owned(),
         };
-        match self.ask(&task)? {
+        // It is one test, and worth the moment even to who is in a hurry.
+        match self.ask(&task, &AtomicBool::new(false))? {
             Some(Report::Written(text)) => Ok(text),
             Some(Report::Impossible(error)) => Err(error.into()),
             _ => Err(Error::new(
@@ -265,15 +280,16 @@ impl<'a> Reducer<'a> {
         }
     }
 
-    /// Lets a new worker do one thing.
-    fn ask(&mut self, task: &Task) -> Result<Said, Error> {
+    /// Lets a new worker do one thing, unless somebody wants to stop.
+    fn ask(&mut self, task: &Task, stop: &AtomicBool) -> Result<Said, Error> {
         let mut nursery = match self.nursery.take() {
             Some(nursery) => nursery,
-            None => start(self.starter, self.stop)?,
+            None => start(self.starter, stop)?,
         };
         let mut listener = Listener {
-            stop: self.stop,
+            stop,
             said: None,
+            asked_to_stop: None,
         };
         let overseen = oversee(&mut nursery, task, &self.patience, &mut listener);
         match overseen {
@@ -331,6 +347,12 @@ fn longer_and_longer(history: &Test, last: usize) -> Vec<Test> {
 struct Listener<'a> {
     stop: &'a AtomicBool,
     said: Said,
+    asked_to_stop: Option<Instant>,
+}
+
+impl Listener<'_> {
+    /// How long a worker may take to notice that it is to stop.
+    const GRACE: Duration = Duration::from_millis(500);
 }
 
 impl Overseer<Report> for Listener<'_> {
@@ -344,8 +366,13 @@ impl Overseer<Report> for Listener<'_> {
         self.hear(report, log);
     }
 
-    fn look(&mut self, _log: &Log) -> bool {
-        !self.stop.load(Ordering::Relaxed)
+    fn look(&mut self, log: &Log) -> bool {
+        if !self.stop.load(Ordering::Relaxed) {
+            return true;
+        }
+        log.ask_to_stop();
+        let asked = self.asked_to_stop.get_or_insert_with(Instant::now);
+        asked.elapsed() < Listener::GRACE
     }
 }
 

@@ -17,6 +17,8 @@ use crate::files::TextFile;
 #[derive(Debug)]
 pub(crate) struct Starter {
     python: PathBuf,
+    /// The folder that the command was called in.
+    here: PathBuf,
     /// What was typed after `testwright run`.
     words: Vec<OsString>,
     setup: Setup,
@@ -101,6 +103,7 @@ impl Starter {
         };
         Ok(Starter {
             python,
+            here: std::env::current_dir().unwrap_or_default(),
             words: words.to_vec(),
             setup: Setup {
                 path,
@@ -125,6 +128,10 @@ impl Starter {
         command
             .args(["-m", "testwright", "worker"])
             .args(&self.words);
+        // Code under test may have removed it.
+        if !self.here.is_dir() {
+            command.current_dir(std::env::temp_dir());
+        }
         if !self.shows_output {
             command.stdout(Stdio::null()).stderr(Stdio::null());
         }
@@ -154,8 +161,28 @@ impl Starter {
         let number = self.started.fetch_add(1, Ordering::Relaxed) + 1;
         let folder = root.join(format!("worker-{number}"));
         fs::create_dir_all(&folder)?;
+        // Where the current folder cannot be read, there is nothing to find in it.
+        let _empty_then = look_like(&self.here, &folder);
         Ok(folder)
     }
+}
+
+/// Lets a folder look like another, for code that reads files beside it. What is created, overwritten or deleted in it
+/// leaves the other as it is, but for large files and for what is in folders: those are links.
+fn look_like(other: &Path, folder: &Path) -> std::io::Result<()> {
+    const LARGE: u64 = 1 << 20;
+    for entry in fs::read_dir(other)? {
+        let entry = entry?;
+        let copy = folder.join(entry.file_name());
+        let data = fs::metadata(entry.path());
+        let is_small = data.is_ok_and(|data| data.is_file() && data.len() <= LARGE);
+        let copied = is_small && fs::copy(entry.path(), &copy).is_ok();
+        if !copied {
+            // What can be neither copied nor linked is missed by who needs it.
+            let _missing_then = std::os::unix::fs::symlink(entry.path(), &copy);
+        }
+    }
+    Ok(())
 }
 
 /// The harness crashed the interpreter before there was any test.

@@ -39,18 +39,6 @@ pub(super) fn run(
     let run = desk.run;
     let catalog = &harness.catalog;
     console.keep_quiet(run.json || run.json_lines);
-    run.say_plan(console, harness, &desk.plan, jobs);
-    if run.json_lines {
-        let start = events::Start {
-            harness: &run.harness.display().to_string(),
-            seed: desk.plan.seed,
-            jobs,
-            actions: catalog.len(),
-            templates: catalog.templates().len(),
-            version: crate::VERSION,
-        };
-        events::tell(console, Duration::ZERO, &start);
-    }
     let interrupt = Interrupt::listen();
     let shares = Shares::new(run, jobs);
     let (stop, streams) = (AtomicBool::new(false), AtomicU64::new(0));
@@ -92,6 +80,7 @@ pub(super) fn run(
         let mut campaign = Campaign {
             run,
             console,
+            harness,
             desk,
             kept,
             gauges: &gauges,
@@ -114,9 +103,13 @@ pub(super) fn run(
             trouble: None,
         };
         campaign.go_on(&heard);
-        campaign.into_result()
+        match campaign.is_running {
+            true => Ok(campaign.into_result()),
+            // Nothing has been said about it yet, and there is nothing to say.
+            false => Err(campaign.trouble.unwrap_or(Trouble::Interrupted)),
+        }
     });
-    let (result, merged, problems) = result;
+    let (result, merged, problems) = result?;
     let coverage = run
         .coverage
         .is_wanted()
@@ -249,6 +242,7 @@ fn judge(run: &Run, reducer: &mut Reducer<'_>, job: &Job) -> Result<Verdict, Err
 struct Campaign<'a, 'c> {
     run: &'a Run,
     console: &'a mut Console<'c>,
+    harness: &'a Harness,
     desk: Desk<'a>,
     /// Where every test is kept, if that is wanted.
     kept: Option<OutputFolder>,
@@ -304,6 +298,25 @@ impl Campaign<'_, '_> {
         self.jobs = None;
     }
 
+    /// The first worker is ready.
+    fn begin(&mut self) {
+        self.is_running = true;
+        self.started = Instant::now();
+        let jobs = self.gauges.len();
+        let plan = &self.desk.plan;
+        self.run.say_plan(self.console, self.harness, plan, jobs);
+        let catalog = &self.harness.catalog;
+        let start = events::Start {
+            harness: &self.run.harness.display().to_string(),
+            seed: plan.seed,
+            jobs,
+            actions: catalog.len(),
+            templates: catalog.templates().len(),
+            version: crate::VERSION,
+        };
+        self.tell(&start);
+    }
+
     fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
@@ -312,8 +325,7 @@ impl Campaign<'_, '_> {
         match event {
             Event::Ready(worker) => {
                 if !self.is_running {
-                    self.is_running = true;
-                    self.started = Instant::now();
+                    self.begin();
                 }
                 self.tell(&events::Worker {
                     number: worker + 1,

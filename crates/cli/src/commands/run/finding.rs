@@ -100,6 +100,25 @@ pub(super) struct Desk<'a> {
     pub(super) folder: OutputFolder,
     pub(super) plan: Search,
     pub(super) catalog: Catalog,
+    /// The failure that was announced last, so that nobody takes what follows for something else.
+    announced: usize,
+}
+
+impl<'a> Desk<'a> {
+    pub(super) fn new(
+        run: &'a Run,
+        folder: OutputFolder,
+        plan: Search,
+        catalog: Catalog,
+    ) -> Desk<'a> {
+        Desk {
+            run,
+            folder,
+            plan,
+            catalog,
+            announced: 0,
+        }
+    }
 }
 
 impl Desk<'_> {
@@ -141,6 +160,14 @@ impl Desk<'_> {
         finding: &mut Finding,
         verdict: Verdict,
     ) {
+        if self.announced != finding.number {
+            // Others came up while it was reduced.
+            self.announced = finding.number;
+            let title = console.paint(Look::Bad, format_args!("Failure {}", finding.number));
+            let kind = report::in_words(finding.failure.kind);
+            console.say("");
+            console.say(format_args!("{title}: {kind}: {}", finding.failure.message));
+        }
         match verdict {
             Verdict::Flaky { instead } => {
                 finding.reproduced = false;
@@ -248,7 +275,8 @@ impl Desk<'_> {
         notes
     }
 
-    fn announce(&self, console: &mut Console<'_>, discovery: &Discovery, number: usize) {
+    fn announce(&mut self, console: &mut Console<'_>, discovery: &Discovery, number: usize) {
+        self.announced = number;
         let title = console.paint(Look::Bad, format_args!("Failure {number}"));
         console.say("");
         console.say(format_args!(

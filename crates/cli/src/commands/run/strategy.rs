@@ -70,15 +70,6 @@ pub(crate) fn probability(text: &str) -> Result<f64, String> {
 }
 
 impl StrategyArguments {
-    /// The same, with paths that can be found from anywhere.
-    pub(super) fn settle(&mut self) {
-        if let Some(path) = self.from.as_mut()
-            && let Ok(absolute) = std::path::absolute(&*path)
-        {
-            *path = absolute;
-        }
-    }
-
     /// What has to be measured for the strategy, whether anybody wants a report or not.
     pub(super) fn measured(&self, wanted: Measured) -> Measured {
         match (wanted, self.strategy) {
