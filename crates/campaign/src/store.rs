@@ -144,3 +144,82 @@ fn missing(what: &str, number: i64) -> Problem {
         .with_help("`testwright campaign list` shows what there is")
         .into()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use super::*;
+
+    fn test(text: &str) -> KeptTest {
+        KeptTest {
+            text: text.to_owned(),
+            new: 1,
+        }
+    }
+
+    fn campaign() -> NewCampaign {
+        NewCampaign {
+            harness: "a.tstl".to_owned(),
+            digest: String::new(),
+            seed: 7,
+            words: Vec::new(),
+            version: String::new(),
+            python: String::new(),
+            jobs: 1,
+            started: SystemTime::UNIX_EPOCH,
+        }
+    }
+
+    #[test]
+    fn a_full_disk_takes_nothing_away() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.db");
+        let mut store = Store::open(&path).unwrap();
+        let id = store.begin(&campaign()).unwrap();
+        store.keep("a.tstl", id, &[test("kept")]).unwrap();
+        let pages = store.size().unwrap() / 4096 + 10;
+        let limit = |store: &Store, pages: u64| {
+            let statement = format!("PRAGMA max_page_count = {pages}");
+            store
+                .database
+                .query_row(&statement, [], |_| Ok(()))
+                .unwrap();
+        };
+        limit(&store, pages);
+        let big = "x".repeat(1 << 20);
+        let error = store
+            .keep("a.tstl", id, &[test("small"), test(&big)])
+            .unwrap_err();
+        assert!(
+            error.message.ends_with("there is no room for it"),
+            "{error}"
+        );
+        assert_eq!(store.corpus("a.tstl", 9).unwrap(), [test("kept")]);
+        // What is small enough still goes in, and with more room all does.
+        store.keep("a.tstl", id, &[test("small")]).unwrap();
+        limit(&store, 1 << 20);
+        store.keep("a.tstl", id, &[test(&big)]).unwrap();
+        assert_eq!(store.corpus("a.tstl", 9).unwrap().len(), 3);
+    }
+
+    #[test]
+    fn a_copy_is_looked_at_and_never_written_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.db");
+        let mut store = Store::open(&path).unwrap();
+        let id = store.begin(&campaign()).unwrap();
+        // Still beside the store, not in it.
+        assert!(open::beside(&path, "-wal").metadata().unwrap().len() > 0);
+        let mut copy = open::copy_of(&path).unwrap().map(|(database, copy)| Store {
+            database,
+            path: path.clone(),
+            claims: Vec::new(),
+            copy: Some(copy),
+        });
+        let copy = copy.as_mut().unwrap();
+        assert_eq!(copy.campaign(id).unwrap().state, CampaignState::Running);
+        let error = copy.begin(&campaign()).unwrap_err();
+        assert!(error.message.ends_with("it can only be read"), "{error}");
+    }
+}

@@ -66,9 +66,8 @@ pub(super) fn to_look(path: &Path) -> Result<Option<(Connection, Option<TempDir>
     match existing(path) {
         Ok(database) => Ok(database.map(|database| (database, None))),
         Err(problem) if problem.is_read_only() => {
-            let folder = tempfile::tempdir()?;
-            let copy = copy_into(folder.path(), path)?;
-            Ok(existing(&copy)?.map(|database| (database, Some(folder))))
+            let copy = copy_of(path)?;
+            Ok(copy.map(|(database, folder)| (database, Some(folder))))
         }
         Err(problem) => Err(problem),
     }
@@ -218,21 +217,20 @@ fn bring_up_to_date(database: &mut Connection, seen: usize) -> Result<(), Proble
     Ok(())
 }
 
-/// Copies a store with what waits beside it.
-fn copy_into(folder: &Path, path: &Path) -> Result<PathBuf, Problem> {
+/// Opens a copy of a store, with what waits beside it, in a folder of its own.
+pub(super) fn copy_of(path: &Path) -> Result<Option<(Connection, TempDir)>, Problem> {
     inspect(path)?;
-    let copy = folder.join("store.db");
+    let folder = tempfile::tempdir()?;
+    let copy = folder.path().join("store.db");
     for ending in ["", "-wal"] {
-        let from = beside(path, ending);
         // Contents only: the copy can be written to even if the store cannot.
-        let copied = File::open(&from)
+        let copied = File::open(beside(path, ending))
             .and_then(|mut file| io::copy(&mut file, &mut File::create(beside(&copy, ending))?));
         match copied {
-            Err(error) if !(error.kind() == ErrorKind::NotFound && !ending.is_empty()) => {
-                return Err(error.into());
-            }
-            _ => {}
+            Err(error) if error.kind() == ErrorKind::NotFound && !ending.is_empty() => {}
+            Err(error) => return Err(error.into()),
+            Ok(_) => {}
         }
     }
-    Ok(copy)
+    Ok(existing(&copy)?.map(|database| (database, folder)))
 }
