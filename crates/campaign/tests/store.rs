@@ -461,29 +461,39 @@ fn a_file_that_is_no_store_is_left_alone() {
     );
 }
 
-/// SQLite deletes the file that such a journal names.
+/// A journal as a transaction over two files leaves it. SQLite deletes the file that it names.
+fn journal_naming(file: &Path, pages: u32) -> Vec<u8> {
+    const MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+    const PAGE: u32 = 4096;
+    let name = file.to_str().unwrap().as_bytes();
+    let sum: u32 = name.iter().map(|byte| u32::from(*byte)).sum();
+    let mut journal = MAGIC.to_vec();
+    // Records, checksum, pages, size of a sector and of a page; then the page where no data can be.
+    for number in [0, 0, pages, 512, PAGE] {
+        journal.extend(u32::to_be_bytes(number));
+    }
+    journal.resize(512, 0);
+    journal.extend((0x4000_0000 / PAGE + 1).to_be_bytes());
+    journal.extend(name);
+    journal.extend((name.len() as u32).to_be_bytes());
+    journal.extend(sum.to_be_bytes());
+    journal.extend(MAGIC);
+    journal
+}
+
 #[test]
 fn a_journal_beside_the_store_deletes_no_file() {
     let (folder, path) = folder_and_path();
     drop(filled(&path));
     let victim = folder.path().join("precious.txt");
     fs::write(&victim, "").unwrap();
-    let name = victim.to_str().unwrap().as_bytes();
-    let mut journal = vec![0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
-    journal.resize(512, 0);
-    journal.extend(name);
-    journal.extend((name.len() as u32).to_be_bytes());
-    let sum = name
-        .iter()
-        .map(|byte| *byte as i8 as i32)
-        .fold(0_i32, i32::wrapping_add);
-    journal.extend(sum.to_be_bytes());
-    journal.extend([0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]);
+    let pages = fs::metadata(&path).unwrap().len() / 4096;
+    let journal = journal_naming(&victim, pages as u32);
     fs::write(path.with_file_name("store.db-journal"), journal).unwrap();
     for error in [Store::open(&path).err(), Store::open_existing(&path).err()] {
+        assert!(victim.exists());
         assert!(error.unwrap().message.ends_with("names another file"));
     }
-    assert!(victim.exists());
 }
 
 #[test]
