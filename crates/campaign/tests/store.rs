@@ -485,7 +485,7 @@ fn journal_naming(file: &Path, pages: u32) -> Vec<u8> {
 fn a_journal_beside_the_store_deletes_no_file() {
     let (folder, path) = folder_and_path();
     drop(filled(&path));
-    let victim = folder.path().join("precious.txt");
+    let victim = folder.path().join("precious-mj0123459AB");
     fs::write(&victim, "").unwrap();
     let pages = fs::metadata(&path).unwrap().len() / 4096;
     let journal = journal_naming(&victim, pages as u32);

@@ -6,6 +6,7 @@ use testwright_python::{ChecksWhen, Measured, Options, Output, Process, Referenc
 use crate::console::Console;
 use crate::{ExitStatus, Trouble};
 
+mod campaign;
 mod check;
 mod compile;
 mod cover;
@@ -71,6 +72,7 @@ pub(crate) enum Command {
     Standalone(standalone::Standalone),
     Compile(compile::Compile),
     Cover(cover::Cover),
+    Campaign(campaign::Campaign),
     Compat(crate::compat::Compat),
 }
 
@@ -93,6 +95,7 @@ impl Command {
             Command::Standalone(standalone) => standalone.run(console),
             Command::Compile(compile) => compile.run(console),
             Command::Cover(cover) => cover.run(console),
+            Command::Campaign(campaign) => campaign.run(console),
             Command::Compat(compat) => compat.run(console),
         }
     }

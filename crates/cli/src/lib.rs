@@ -25,6 +25,7 @@ mod coverage;
 mod duration;
 mod files;
 mod load;
+mod project;
 mod pulse;
 mod quantity;
 mod reducing;

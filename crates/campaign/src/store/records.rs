@@ -3,20 +3,30 @@
 use std::fmt;
 use std::time::SystemTime;
 
-use serde::Serialize;
-
 /// The number of a campaign, from 1. It is never given twice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CampaignId(pub(super) i64);
 
 /// The number of a failure, from 1. It is never given twice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FailureId(pub(super) i64);
 
 impl CampaignId {
     /// The campaign of that number, if there is one.
     pub fn of(number: u32) -> CampaignId {
         CampaignId(number.into())
+    }
+
+    /// The number itself.
+    pub fn number(self) -> i64 {
+        self.0
+    }
+}
+
+impl FailureId {
+    /// The number itself.
+    pub fn number(self) -> i64 {
+        self.0
     }
 }
 
@@ -175,8 +185,7 @@ pub struct FoundFailure {
 }
 
 /// What has become of a failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
     /// It was seen, and nobody has seen it gone.
     Open,
