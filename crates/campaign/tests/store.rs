@@ -437,6 +437,8 @@ fn a_file_that_is_no_store_is_left_alone() {
     };
     fs::write(&path, "just a text that somebody needs, and longer than a hundred bytes, which is what a header takes").unwrap();
     refusal("it is no SQLite file");
+    fs::write(&path, "x").unwrap();
+    refusal("it is no SQLite file");
     fs::remove_file(&path).unwrap();
     let database = Connection::open(&path).unwrap();
     database.execute_batch("CREATE TABLE mine (id)").unwrap();

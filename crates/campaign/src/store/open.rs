@@ -118,6 +118,10 @@ fn inspect(path: &Path) -> Result<(), Problem> {
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => return Err(Problem::NoStore("it is a folder".to_owned())),
         Ok(found) if !found.is_file() => return Err(Problem::NoStore("it is no file".to_owned())),
+        // SQLite takes that for an empty file.
+        Ok(found) if found.len() == 1 => {
+            return Err(Problem::NoStore("it is no SQLite file".to_owned()));
+        }
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
         _ => {}
     }
