@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 pytestmark = pytest.mark.skipif(
-    sqlite3.sqlite_version_info < (3, 37), reason="this Python's SQLite is too old for strict tables"
+    sqlite3.sqlite_version_info < (3, 37),
+    reason="this Python's SQLite is too old for strict tables",
 )
 
 SCHEMA = Path(__file__).resolve().parents[2] / "crates/campaign/src/store/schema.rs"
@@ -141,7 +142,9 @@ def test_nothing_yet(testwright):
 def test_list(store, testwright):
     store.write()
     lines = testwright("campaign", "list").stdout.splitlines()
-    assert lines[0].split() == "number begun harness seed tests steps reached failures state".split()
+    assert (
+        lines[0].split() == "number begun harness seed tests steps reached failures state".split()
+    )
     assert lines[1].split() == (
         "1 2027-01-15 08:00:00 stack.tstl 7 1,234 123,400 57 1 complete".split()
     )
@@ -198,7 +201,10 @@ def test_prune(store, testwright):
     done = testwright("campaign", "prune", status=2)
     assert "it is not said what to drop" in done.stderr
     done = testwright("campaign", "prune", "--older-than", "30d", "--dry-run")
-    assert done.stdout in {"There is nothing to drop.\n", "Would drop 1 campaign (1), 1 kept test.\n"}
+    assert done.stdout in {
+        "There is nothing to drop.\n",
+        "Would drop 1 campaign (1), 1 kept test.\n",
+    }
     done = testwright("campaign", "prune", "--keep", 0, "--dry-run")
     assert done.stdout == "Would drop 1 campaign (1), 1 kept test.\n"
     assert "stack.tstl" in testwright("campaign", "list").stdout
@@ -232,15 +238,30 @@ def test_a_newer_version_is_refused(store):
         ("CREATE VIEW v AS SELECT load_extension('x')", "view `v`"),
         ("CREATE TRIGGER t AFTER DELETE ON failure BEGIN DELETE FROM campaign; END", "trigger `t`"),
         ("CREATE INDEX i ON failure (abs(id))", "index `i`"),
-        (f"CREATE TABLE \"{ESCAPE}'; DROP TABLE campaign\" (id)", "table `\\u{1b}[2J"),
+        (f'CREATE TABLE "{ESCAPE}\'; DROP TABLE campaign" (id)', "table `\\u{1b}[2J"),
         ("DROP TABLE place", "has no table `place`"),
-        ("ALTER TABLE failure ADD COLUMN x TEXT GENERATED ALWAYS AS (upper(kind))", "table `failure`"),
+        (
+            "ALTER TABLE failure ADD COLUMN x TEXT GENERATED ALWAYS AS (upper(kind))",
+            "table `failure`",
+        ),
     ],
 )
 def test_what_is_not_ours_is_refused(store, statement, what):
     store.write().change(statement)
     words = store.refused()
     assert "is not a store of Testwright" in words and what in words
+
+
+def test_a_statement_that_makes_no_sense_is_not_obeyed(store):
+    database = store.write().open()
+    database.execute("PRAGMA writable_schema = ON")
+    database.execute(
+        "INSERT INTO sqlite_schema VALUES ('table', ?1, ?1, 3, 'CREATE TABLE of nonsense')",
+        [ESCAPE],
+    )
+    database.commit()
+    database.close()
+    assert "is damaged: malformed database schema (\\u{1b}[2J" in store.refused()
 
 
 def test_other_files_are_refused(store, testwright):
@@ -322,11 +343,15 @@ def test_a_value_that_makes_no_sense_is_named(store, statement, what):
 def test_what_would_be_obeyed_is_only_shown(store, testwright):
     hostile = ESCAPE + "'; DROP TABLE campaign; --\n\u202e"
     store.write(harness=hostile, message=hostile)
-    store.change(f"UPDATE failure SET kind = '{ESCAPE}', details = '{ESCAPE}', reduced_test = '{ESCAPE}'")
+    store.change(
+        f"UPDATE failure SET kind = '{ESCAPE}', details = '{ESCAPE}', reduced_test = '{ESCAPE}'"
+    )
     store.change(f"UPDATE campaign SET version = '{ESCAPE}', python = '{ESCAPE}'")
     for command in ("list", "show", "export"):
         done = testwright("campaign", command)
-        assert "\x1b" not in done.stdout and "\x07" not in done.stdout and "\u202e" not in done.stdout
+        assert (
+            "\x1b" not in done.stdout and "\x07" not in done.stdout and "\u202e" not in done.stdout
+        )
         assert "\\u{1b}[2J" in done.stdout
     assert json.loads(testwright("campaign", "show", "--json").stdout)["harness"] == hostile
     assert "\x1b" not in testwright("campaign", "show", "--json").stdout
@@ -341,7 +366,10 @@ def test_strange_times_and_numbers_are_shown(store, testwright):
     )
     for command in ("list", "show", "export"):
         done = subprocess.run(
-            testwright.line("campaign", command), cwd=testwright.folder, capture_output=True, text=True
+            testwright.line("campaign", command),
+            cwd=testwright.folder,
+            capture_output=True,
+            text=True,
         )
         assert done.returncode in {0, 2} and "internal error" not in done.stderr, done.stderr
 

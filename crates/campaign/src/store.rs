@@ -74,6 +74,8 @@ pub struct Store {
     database: Connection,
     /// Where it is, as it was named.
     path: PathBuf,
+    /// Where it really is, wherever the current folder will be.
+    real: PathBuf,
     /// The campaigns that this process is running.
     claims: Vec<Claim>,
     /// `database` is a copy in here, because the store itself can only be read. It must be dropped last.
@@ -88,6 +90,7 @@ impl Store {
         Ok(Store {
             database,
             path: path.to_owned(),
+            real: open::real(path),
             claims: Vec::new(),
             copy: None,
         })
@@ -100,6 +103,7 @@ impl Store {
         Ok(opened.map(|(database, copy)| Store {
             database,
             path: path.to_owned(),
+            real: open::real(path),
             claims: Vec::new(),
             copy,
         }))
@@ -214,6 +218,7 @@ mod tests {
         let mut copy = open::copy_of(&path).unwrap().map(|(database, copy)| Store {
             database,
             path: path.clone(),
+            real: path.clone(),
             claims: Vec::new(),
             copy: Some(copy),
         });

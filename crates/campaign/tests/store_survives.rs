@@ -6,58 +6,20 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use proptest::prelude::*;
 use rusqlite::Connection;
 use testwright_campaign::store::{
-    CampaignEnding, FoundFailure, KeptTest, NewCampaign, PlaceReached, PruneOptions, Standing,
-    Status, Store,
+    CampaignEnding, KeptTest, PlaceReached, PruneOptions, Status, Store,
 };
+
+mod toys;
+
+use toys::{at, campaign, failure, standing};
 
 /// Names the store to the process that a test starts to have it killed.
 const WRITES_TO: &str = "TESTWRIGHT_TEST_WRITES_TO";
-
-fn at(seconds: u64) -> SystemTime {
-    UNIX_EPOCH + Duration::from_secs(1_800_000_000 + seconds)
-}
-
-fn campaign(harness: &str) -> NewCampaign {
-    NewCampaign {
-        harness: harness.to_owned(),
-        digest: String::new(),
-        seed: 7,
-        words: vec!["run".to_owned()],
-        version: String::new(),
-        python: String::new(),
-        jobs: 1,
-        started: at(0),
-    }
-}
-
-fn standing(seconds: u64) -> Standing {
-    Standing {
-        at: at(seconds),
-        seconds: seconds as f64,
-        tests: seconds,
-        steps: seconds,
-        deadlocks: 0,
-        covered: seconds,
-        streams: 1,
-    }
-}
-
-fn failure(signature: &str) -> FoundFailure {
-    FoundFailure {
-        kind: "crash".to_owned(),
-        message: String::new(),
-        signature: signature.to_owned(),
-        details: "details\n".repeat(100),
-        full: "step\n".repeat(100),
-        history: None,
-        at: at(1),
-    }
-}
 
 /// Writes until somebody ends it, and says what has been written.
 fn write_on(path: &Path) -> Result<(), testwright_core::Error> {
@@ -69,13 +31,13 @@ fn write_on(path: &Path) -> Result<(), testwright_core::Error> {
     let mut store = Store::open(path)?;
     let process = std::process::id();
     loop {
-        let id = store.begin(&campaign("a.tstl"))?;
+        let id = store.begin(&campaign("a.tstl", 7))?;
         say(format!("campaign {id}"));
         for number in 1..20 {
             store.note(id, &standing(number))?;
             say(format!("note {id} {number}"));
             let signature = format!("{process}-{id}-{number}");
-            let found = store.found(id, "a.tstl", &failure(&signature))?;
+            let found = store.found(id, "a.tstl", &failure(&signature, 1))?;
             say(format!("failure {found} {signature}"));
             store.reduced(found, "step\n", "reduced", "")?;
             say(format!("reduced {found} reduced"));
@@ -194,13 +156,13 @@ fn several_write_at_once() {
             let path = path.clone();
             thread::spawn(move || {
                 let mut store = Store::open(&path).unwrap();
-                let id = store.begin(&campaign("a.tstl")).unwrap();
+                let id = store.begin(&campaign("a.tstl", 7)).unwrap();
                 for number in 0..25 {
                     store.note(id, &standing(number)).unwrap();
                     store
-                        .found(id, "a.tstl", &failure(&format!("{writer} {number}")))
+                        .found(id, "a.tstl", &failure(&format!("{writer} {number}"), 1))
                         .unwrap();
-                    store.found(id, "a.tstl", &failure("common")).unwrap();
+                    store.found(id, "a.tstl", &failure("common", 1)).unwrap();
                 }
                 store.finish(id, &CampaignEnding::Complete, at(9)).unwrap();
             })
@@ -223,7 +185,7 @@ fn bytes_of_a_store() -> Vec<u8> {
     let path = folder.path().join("store.db");
     let mut store = Store::open(&path).unwrap();
     for _ in 0..3 {
-        let id = store.begin(&campaign("a.tstl")).unwrap();
+        let id = store.begin(&campaign("a.tstl", 7)).unwrap();
         for seconds in 0..20 {
             store.note(id, &standing(seconds)).unwrap();
             let place = PlaceReached {
@@ -239,7 +201,7 @@ fn bytes_of_a_store() -> Vec<u8> {
             new: 1,
         };
         store.keep("a.tstl", id, &[test]).unwrap();
-        let found = store.found(id, "a.tstl", &failure("s")).unwrap();
+        let found = store.found(id, "a.tstl", &failure("s", 1)).unwrap();
         store.set_status(found, Status::Fixed, id, at(3)).unwrap();
         store.finish(id, &CampaignEnding::Complete, at(4)).unwrap();
     }
@@ -266,9 +228,9 @@ fn use_all(path: &Path) -> Result<(), testwright_core::Error> {
         store.unfinished("a.tstl")?;
     }
     let mut store = Store::open(path)?;
-    let id = store.begin(&campaign("a.tstl"))?;
+    let id = store.begin(&campaign("a.tstl", 7))?;
     store.note(id, &standing(1))?;
-    let found = store.found(id, "a.tstl", &failure("s"))?;
+    let found = store.found(id, "a.tstl", &failure("s", 1))?;
     store.again(found, id, u64::MAX, at(2))?;
     store.finish(id, &CampaignEnding::Interrupted, at(3))?;
     store.prune(&PruneOptions {

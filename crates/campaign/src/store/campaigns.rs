@@ -24,7 +24,7 @@ impl Store {
     /// Begins a campaign. It counts as running until [`finish`](Store::finish), or until this store is dropped or its
     /// process ends.
     pub fn begin(&mut self, campaign: &NewCampaign) -> Result<CampaignId, Error> {
-        let path = self.path.clone();
+        let store = self.real.clone();
         let claim = self.change(|transaction| {
             let words = serde_json::to_string(&campaign.words)
                 .map_err(|error| Error::new(error.to_string()))?;
@@ -43,7 +43,7 @@ impl Store {
                 },
             )?;
             // Before anybody else can see it, so that nobody ever takes it for one that broke off.
-            claim(&path, transaction.last_insert_rowid())
+            claim(&store, transaction.last_insert_rowid())
         })?;
         let id = CampaignId(claim.campaign);
         self.claims.push(claim);
@@ -63,7 +63,7 @@ impl Store {
 
     /// Takes a campaign up again that did not come to its end. It counts as running from now on.
     pub fn resume(&mut self, campaign: CampaignId) -> Result<(), Error> {
-        let path = self.path.clone();
+        let store = self.real.clone();
         let claim = self.change(|transaction| {
             let changed = transaction.execute(
                 "UPDATE campaign SET ending = NULL, trouble = NULL, ended = NULL, resumed = resumed + 1 WHERE id = ?1",
@@ -72,7 +72,7 @@ impl Store {
             if changed == 0 {
                 return Err(missing("campaign", campaign.0));
             }
-            claim(&path, campaign.0)
+            claim(&store, campaign.0)
         })?;
         self.claims.push(claim);
         Ok(())
@@ -169,7 +169,7 @@ impl Store {
                 standing: standing(row)?,
                 state: match ended(row)? {
                     Some((ending, at)) => CampaignState::Ended(ending, at),
-                    None if is_running(&self.path, id) => CampaignState::Running,
+                    None if is_running(&self.real, id) => CampaignState::Running,
                     None => CampaignState::BrokenOff,
                 },
                 failures: row.count("failures")?,

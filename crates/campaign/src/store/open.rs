@@ -5,7 +5,7 @@
 //! whatever is read later takes no longer than the file is long.
 
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -30,13 +30,10 @@ const LONGEST_WAITING: i64 = 16 << 20;
 /// The folder of a project that the store is usually in.
 const FOLDER: &str = ".testwright";
 
-/// With these bytes a journal ends that names another file. SQLite would delete that file, and Testwright never writes
-/// such journals.
-const NAMES_ANOTHER_FILE: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
-
 /// Opens a store to write to it. It is made if it is not there, and brought to the newest form.
 pub(super) fn to_write(path: &Path) -> Result<Connection, Problem> {
     make_folder(path)?;
+    let path = &real(path);
     inspect(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let mut database = connect(path, flags)?;
@@ -63,6 +60,7 @@ pub(super) fn to_look(path: &Path) -> Result<Option<(Connection, Option<TempDir>
         Ok(found) if found.is_file() && found.len() == 0 => return Ok(None),
         Ok(_) => {}
     }
+    let path = &real(path);
     match existing(path) {
         Ok(database) => Ok(database.map(|database| (database, None))),
         Err(problem) if problem.is_read_only() => {
@@ -112,8 +110,7 @@ fn make_folder(path: &Path) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Refuses what SQLite should not even try: a folder, a pipe that would never end, a journal that was laid beside the
-/// store to have a file deleted.
+/// Refuses what SQLite should not even try: a folder, a pipe that would never end.
 fn inspect(path: &Path) -> Result<(), Problem> {
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => return Err(Problem::NoStore("it is a folder".to_owned())),
@@ -125,27 +122,15 @@ fn inspect(path: &Path) -> Result<(), Problem> {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
         _ => {}
     }
-    let journal = beside(path, "-journal");
-    match last_bytes(&journal) {
-        Ok(bytes) if bytes == NAMES_ANOTHER_FILE => {
-            let reason = format!("the journal `{}` names another file", journal.display());
-            Err(Problem::NoStore(reason))
-        }
-        Ok(_) => Ok(()),
-        // None at all, or one too short to matter.
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidInput) => {
-            Ok(())
-        }
-        Err(error) => Err(error.into()),
-    }
+    Ok(())
 }
 
-fn last_bytes(path: &Path) -> io::Result<[u8; 8]> {
-    let mut bytes = [0; 8];
-    let mut file = File::open(path)?;
-    file.seek(SeekFrom::End(-8))?;
-    file.read_exact(&mut bytes)?;
-    Ok(bytes)
+/// Where a store really is: SQLite looks beside that for the files that belong to it, and two paths to one store must
+/// lead to the same ones.
+pub(super) fn real(path: &Path) -> PathBuf {
+    fs::canonicalize(path)
+        .or_else(|_| std::path::absolute(path))
+        .unwrap_or_else(|_| path.to_owned())
 }
 
 /// The file beside a store with that ending.

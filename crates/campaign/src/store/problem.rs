@@ -6,8 +6,8 @@ use std::path::Path;
 use rusqlite::ErrorCode;
 use testwright_core::Error;
 
-/// How many characters of a name that somebody else chose are shown.
-const SHOWN: usize = 60;
+/// How many characters of what somebody else wrote are shown.
+const SHOWN: usize = 200;
 
 /// What went wrong, before it is known with which file.
 #[derive(Debug)]
@@ -73,7 +73,9 @@ impl Problem {
             Problem::Damaged(reason) => damaged(path, &reason),
             Problem::ReadOnly => unwritable(path, "it can only be read"),
             Problem::World(error) => {
-                Error::new(format!("cannot use the store `{name}`: {}", lower(&error.to_string())))
+                let reason = lower(&error.to_string());
+                Error::new(format!("cannot use the store `{name}`: {reason}"))
+                    .with_help("see whether you may use its folder, or choose another file with `--store FILE`")
             }
             Problem::Other(error) => error,
             Problem::Database(error) => of_database(path, &error),
@@ -108,8 +110,8 @@ fn unwritable(path: &Path, reason: &str) -> Error {
 fn of_database(path: &Path, error: &rusqlite::Error) -> Error {
     let name = path.display();
     let reason = match error {
-        rusqlite::Error::SqliteFailure(_, Some(message)) => lower(message),
-        other => lower(&other.to_string()),
+        rusqlite::Error::SqliteFailure(_, Some(message)) => shown(&lower(message)),
+        other => shown(&lower(&other.to_string())),
     };
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => no_store(path, "it is no SQLite file"),
@@ -134,20 +136,23 @@ fn of_database(path: &Path, error: &rusqlite::Error) -> Error {
     }
 }
 
-/// A name in backquotes that a stranger may have chosen: in one line, not too long, and nothing that a terminal obeys.
+/// A name in backquotes that a stranger may have chosen.
 pub(super) fn named(name: &str) -> String {
-    let mut shown = String::from("`");
-    for letter in name.chars().take(SHOWN) {
+    format!("`{}`", shown(&name.replace('`', "'")))
+}
+
+/// What a stranger may have written: in one line, not too long, and nothing in it that a terminal obeys.
+fn shown(text: &str) -> String {
+    let mut shown = String::new();
+    for letter in text.chars().take(SHOWN) {
         match letter {
-            '`' => shown.push('\''),
             _ if letter.is_control() => shown.extend(letter.escape_unicode()),
             _ => shown.push(letter),
         }
     }
-    if name.chars().nth(SHOWN).is_some() {
+    if text.chars().nth(SHOWN).is_some() {
         shown.push('…');
     }
-    shown.push('`');
     shown
 }
 

@@ -25,7 +25,7 @@ impl Store {
         pruned.size_after = pruned.size_before;
         if !options.dry_run {
             for campaign in &pruned.campaigns {
-                forget(&self.path, campaign.0);
+                forget(&self.real, campaign.0);
             }
             let compacted = self.compact();
             pruned.not_compacted = compacted.err().map(|problem| problem.of(&self.path));
