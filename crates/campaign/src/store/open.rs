@@ -112,17 +112,15 @@ fn make_folder(path: &Path) -> Result<(), Problem> {
 
 /// Refuses what SQLite should not even try: a folder, a pipe that would never end.
 fn inspect(path: &Path) -> Result<(), Problem> {
-    match fs::metadata(path) {
-        Ok(found) if found.is_dir() => return Err(Problem::NoStore("it is a folder".to_owned())),
-        Ok(found) if !found.is_file() => return Err(Problem::NoStore("it is no file".to_owned())),
+    let reason = match fs::metadata(path) {
+        Ok(found) if found.is_dir() => "it is a folder",
+        Ok(found) if !found.is_file() => "it is no file",
         // SQLite takes that for an empty file.
-        Ok(found) if found.len() == 1 => {
-            return Err(Problem::NoStore("it is no SQLite file".to_owned()));
-        }
+        Ok(found) if found.len() == 1 => "it is no SQLite file",
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
-        _ => {}
-    }
-    Ok(())
+        _ => return Ok(()),
+    };
+    Err(Problem::NoStore(reason.to_owned()))
 }
 
 /// Where a store really is: SQLite looks beside that for the files that belong to it, and two paths to one store must
