@@ -36,8 +36,7 @@ pub(super) struct Export {
     #[arg(long, value_name = "DIR", conflicts_with = "json")]
     out: Option<PathBuf>,
 
-    /// Also write the tests that were kept for the harness because they reached something new, to
-    /// `corpus/test-1.test` and so on in that folder
+    /// Also write the tests that were kept for the harness: corpus/test-1.test and so on
     #[arg(long, conflicts_with = "json")]
     corpus: bool,
 

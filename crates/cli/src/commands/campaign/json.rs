@@ -61,7 +61,7 @@ struct Campaign {
 /// How far a campaign was.
 #[derive(Serialize)]
 struct Point {
-    at: u64,
+    noted: u64,
     seconds: f64,
     tests: u64,
     steps: u64,
@@ -193,7 +193,7 @@ impl Campaign {
 impl Point {
     fn of(standing: &Standing) -> Point {
         Point {
-            at: seconds(standing.at),
+            noted: seconds(standing.at),
             seconds: standing.seconds,
             tests: standing.tests,
             steps: standing.steps,

@@ -17,8 +17,8 @@ use crate::{Trouble, quantity};
     verbatim_doc_comment,
     after_help = "\
 Examples:
-  testwright campaign list
-  testwright campaign list --harness stack.tstl
+  testwright campaign list                        all campaigns of the project
+  testwright campaign list --harness stack.tstl   those of one harness
   testwright campaign list --json | jq '.campaigns[-1].seed'"
 )]
 pub(super) struct List {

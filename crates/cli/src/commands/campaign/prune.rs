@@ -21,8 +21,8 @@ use crate::{Trouble, duration, quantity, size};
 Examples:
   testwright campaign prune --keep 20
   testwright campaign prune --older-than 30d --dry-run
-  testwright campaign prune --fixed              forget failures that are fixed
-  testwright campaign prune --keep 0 --fixed --open    forget everything"
+  testwright campaign prune --fixed                   forget failures that are fixed
+  testwright campaign prune --keep 0 --fixed --open   forget everything"
 )]
 pub(super) struct Prune {
     /// Drop all campaigns but the last N
