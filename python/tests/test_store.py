@@ -217,6 +217,12 @@ def test_prune(store, testwright):
     assert done.stdout.startswith("Dropped 1 failure (1).\n")
 
 
+def test_a_campaign_that_was_killed(store, testwright):
+    store.write().change("UPDATE campaign SET ending = NULL, ended = NULL")
+    os.mkfifo(store.path.with_name("store.db-campaign-1"))
+    assert "Campaign 1 of stack.tstl: broken off\n" in testwright("campaign", "show").stdout
+
+
 def test_an_earlier_version_is_brought_up_to_date(store, testwright):
     store.write(version=1)
     assert "open      2027-01-15 08:00:03 UTC, campaign 1" in testwright("campaign", "show").stdout

@@ -50,7 +50,12 @@ impl Claim {
 
 /// Whether a process is running this campaign.
 pub(super) fn is_running(store: &Path, campaign: i64) -> bool {
-    let Ok(file) = File::open(path(store, campaign)) else {
+    let path = path(store, campaign);
+    // A pipe in its place would keep whoever opens it waiting.
+    if !path.is_file() {
+        return false;
+    }
+    let Ok(file) = File::open(path) else {
         return false;
     };
     matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
