@@ -3,7 +3,8 @@
 //! The systems that most need testing crash the interpreter, hang, or exit. So a campaign has two kinds of processes: a
 //! supervisor, which runs no code under test, and workers, which do nothing else. A worker may be gone at any moment, in
 //! the middle of a step. What it did up to then is in its [`Log`], which lives in memory that both share and which
-//! costs a worker a few nanoseconds for each step.
+//! costs a worker a few nanoseconds for each step. What a campaign found and reached is in the project's
+//! [`Store`](store::Store), and there before anybody is told.
 
 #[cfg(unix)]
 mod descriptors;
@@ -23,6 +24,7 @@ mod process;
 mod remote;
 mod sent;
 mod serve;
+pub mod store;
 mod voice;
 mod wire;
 

@@ -8,6 +8,7 @@ use testwright_python::{ChecksWhen, Measured, Options, Output, Process, Referenc
 use crate::console::Console;
 use crate::{ExitStatus, Trouble};
 
+mod campaign;
 mod check;
 mod compile;
 mod cover;
@@ -73,6 +74,7 @@ pub(crate) enum Command {
     Standalone(standalone::Standalone),
     Compile(compile::Compile),
     Cover(cover::Cover),
+    Campaign(campaign::Campaign),
     Compat(crate::compat::Compat),
     #[command(hide = true)]
     Worker(crate::workers::Worker),
@@ -102,6 +104,7 @@ impl Command {
             Command::Standalone(standalone) => standalone.run(console),
             Command::Compile(compile) => compile.run(console),
             Command::Cover(cover) => cover.run(console),
+            Command::Campaign(campaign) => campaign.run(console),
             Command::Compat(compat) => compat.run(console),
             Command::Worker(worker) => worker.run(),
         }

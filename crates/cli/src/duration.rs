@@ -1,4 +1,4 @@
-//! Durations as people type and read them: `30s`, `2m`, `1h`, `1.5s`, `500ms`, or a plain number of seconds.
+//! Durations as people type and read them: `30s`, `2m`, `1h`, `30d`, `1.5s`, `500ms`, or a plain number of seconds.
 
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
         "" | "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
+        "d" => 86_400.0,
         _ => return Err(advice()),
     };
     let amount: f64 = digits.trim_end().parse().map_err(|_| advice())?;
@@ -22,7 +23,7 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
 }
 
 fn advice() -> String {
-    "write a duration such as 30s, 2m, 1.5h, 500ms, or a number of seconds".to_owned()
+    "write a duration such as 30s, 2m, 1.5h, 30d, 500ms, or a number of seconds".to_owned()
 }
 
 /// Writes a duration with the precision that a person cares about.
@@ -61,6 +62,7 @@ mod tests {
             ("2m", 120_000),
             ("2min", 120_000),
             ("1h", 3_600_000),
+            ("30d", 2_592_000_000),
             (" 3 s ", 3_000),
         ] {
             assert_eq!(

@@ -242,6 +242,11 @@ impl OutputFolder {
         OutputFolder::prepare(path, "--keep-tests", is_kept_test)
     }
 
+    /// The folder for tests that were kept because they reached something new.
+    pub(crate) fn of_corpus(path: &Path) -> Result<OutputFolder, Error> {
+        OutputFolder::prepare(path, "--out", is_kept_test)
+    }
+
     /// The folder for quick tests.
     pub(crate) fn of_quick_tests(path: &Path) -> Result<OutputFolder, Error> {
         OutputFolder::prepare(path, "--out", is_quick_test)

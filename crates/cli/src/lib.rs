@@ -27,6 +27,7 @@ mod duration;
 mod events;
 mod files;
 mod load;
+mod project;
 mod pulse;
 mod quantity;
 mod reducing;

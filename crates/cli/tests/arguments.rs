@@ -78,6 +78,11 @@ fn every_command_has_examples() {
         "replay",
         "reduce",
         "standalone",
+        "campaign",
+        "campaign list",
+        "campaign show",
+        "campaign export",
+        "campaign prune",
         "compat",
     ] {
         let help = testwright(&format!("{command} --help")).out;
@@ -99,6 +104,11 @@ fn help_fits_the_page() {
         "reduce",
         "standalone",
         "cover",
+        "campaign",
+        "campaign list",
+        "campaign show",
+        "campaign export",
+        "campaign prune",
     ] {
         let help = testwright(&format!("{command} --help")).out;
         for line in help.lines() {

@@ -63,3 +63,4 @@ mod xml;
 pub use coverage::{Arc, Attribution, Counts, CoverageReport, FileCoverage, Findings};
 pub use error::Error;
 pub use timestamp::Timestamp;
+pub use visible::visible;

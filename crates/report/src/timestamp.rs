@@ -8,7 +8,7 @@ pub struct Timestamp(pub u64);
 
 impl Timestamp {
     /// `2026-03-01 12:00:00`, in universal time.
-    pub(crate) fn date_and_time(self) -> String {
+    pub fn date_and_time(self) -> String {
         let (days, seconds) = (self.0 / 86_400, self.0 % 86_400);
         let (year, month, day) = date(days);
         let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);

@@ -10,7 +10,7 @@ pub(crate) fn is_invisible(letter: char) -> bool {
 }
 
 /// A text in one line, with its invisible characters spelled as in Rust: `\n`, `\u{1b}`.
-pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_invisible) {
         return Cow::Borrowed(text);
     }

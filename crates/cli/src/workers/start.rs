@@ -128,10 +128,11 @@ impl Starter {
         command
             .args(["-m", "testwright", "worker"])
             .args(&self.words);
-        // Code under test may have removed it.
-        if !self.here.is_dir() {
-            command.current_dir(std::env::temp_dir());
-        }
+        // Code under test may have removed it, or made it anew.
+        command.current_dir(match self.here.is_dir() {
+            true => self.here.clone(),
+            false => std::env::temp_dir(),
+        });
         if !self.shows_output {
             command.stdout(Stdio::null()).stderr(Stdio::null());
         }

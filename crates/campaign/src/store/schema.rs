@@ -1,0 +1,293 @@
+//! The form of a store, version by version.
+//!
+//! A version that was ever shipped is never edited: stores of that version are recognised by comparing what they have
+//! with what its statements create, and are brought to the newest form by the statements after it.
+
+use rusqlite::{Connection, Transaction};
+
+use super::problem::{Problem, named};
+
+/// Marks an SQLite file as a store of Testwright: `TWst`.
+const APPLICATION: i32 = 0x5457_7374;
+
+/// What leads from each version to the next; the first from an empty file to version 1.
+const STEPS: [&str; 2] = [VERSION_1, VERSION_2];
+
+/// The version that is written.
+pub(super) const NEWEST: usize = STEPS.len();
+
+/// Times are milliseconds since the beginning of 1970. The seed is a text because SQLite's numbers end at 2^63.
+/// Campaigns and failures are never numbered like one that was pruned. A failure outlives the campaign that found it, so
+/// `found_in` refers to nothing.
+const VERSION_1: &str = "
+CREATE TABLE campaign (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    harness TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    seed TEXT NOT NULL,
+    words TEXT NOT NULL,
+    version TEXT NOT NULL,
+    python TEXT NOT NULL,
+    jobs INTEGER NOT NULL,
+    started INTEGER NOT NULL,
+    resumed INTEGER NOT NULL DEFAULT 0,
+    ending TEXT,
+    trouble TEXT,
+    ended INTEGER,
+    noted INTEGER NOT NULL,
+    seconds REAL NOT NULL DEFAULT 0,
+    tests INTEGER NOT NULL DEFAULT 0,
+    steps INTEGER NOT NULL DEFAULT 0,
+    deadlocks INTEGER NOT NULL DEFAULT 0,
+    covered INTEGER NOT NULL DEFAULT 0,
+    streams INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE TABLE standing (
+    campaign INTEGER NOT NULL REFERENCES campaign (id) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    noted INTEGER NOT NULL,
+    seconds REAL NOT NULL,
+    tests INTEGER NOT NULL,
+    steps INTEGER NOT NULL,
+    deadlocks INTEGER NOT NULL,
+    covered INTEGER NOT NULL,
+    streams INTEGER NOT NULL,
+    PRIMARY KEY (campaign, number)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE shared_text (
+    id INTEGER PRIMARY KEY,
+    text TEXT NOT NULL UNIQUE
+) STRICT;
+CREATE TABLE place (
+    campaign INTEGER NOT NULL REFERENCES campaign (id) ON DELETE CASCADE,
+    file INTEGER NOT NULL REFERENCES shared_text (id),
+    from_line INTEGER NOT NULL,
+    to_line INTEGER NOT NULL,
+    test INTEGER NOT NULL REFERENCES shared_text (id),
+    PRIMARY KEY (campaign, file, from_line, to_line)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE kept_test (
+    id INTEGER PRIMARY KEY,
+    harness TEXT NOT NULL,
+    kept_in INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    new INTEGER NOT NULL,
+    UNIQUE (harness, text)
+) STRICT;
+CREATE TABLE failure (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    harness TEXT NOT NULL,
+    found_in INTEGER NOT NULL,
+    found INTEGER NOT NULL,
+    seen INTEGER NOT NULL,
+    times INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    message TEXT NOT NULL,
+    signature TEXT NOT NULL,
+    details TEXT NOT NULL,
+    full_test TEXT NOT NULL,
+    reduced_test TEXT,
+    history TEXT
+) STRICT;
+CREATE TABLE sighting (
+    campaign INTEGER NOT NULL REFERENCES campaign (id) ON DELETE CASCADE,
+    failure INTEGER NOT NULL REFERENCES failure (id) ON DELETE CASCADE,
+    times INTEGER NOT NULL,
+    PRIMARY KEY (campaign, failure)
+) STRICT, WITHOUT ROWID;
+";
+
+/// What became of a failure over time. Of failures that were there before only the latest status is known.
+const VERSION_2: &str = "
+CREATE TABLE status_change (
+    id INTEGER PRIMARY KEY,
+    failure INTEGER NOT NULL REFERENCES failure (id) ON DELETE CASCADE,
+    campaign INTEGER NOT NULL,
+    changed INTEGER NOT NULL,
+    status TEXT NOT NULL
+) STRICT;
+INSERT INTO status_change (failure, campaign, changed, status)
+    SELECT id, found_in, found, 'open' FROM failure;
+INSERT INTO status_change (failure, campaign, changed, status)
+    SELECT id, found_in, seen, status FROM failure WHERE status <> 'open';
+";
+
+/// Makes the next version of a store of this one, up to the commit.
+pub(super) fn advance(transaction: &Transaction<'_>, version: usize) -> rusqlite::Result<()> {
+    let Some(step) = STEPS.get(version) else {
+        return Ok(());
+    };
+    transaction.execute_batch(step)?;
+    transaction.pragma_update(None, "application_id", APPLICATION)?;
+    transaction.pragma_update(None, "user_version", version as i64 + 1)
+}
+
+/// Tells which version of a store this is: 0 for a file in which there is nothing yet. What is no store, or has
+/// anything in it that Testwright would not have put there, is refused.
+///
+/// To be called in a transaction, so that all is seen at one moment.
+pub(super) fn recognise(database: &Connection) -> Result<usize, Problem> {
+    let number = |name| database.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
+    let (application, version) = (number("application_id")?, number("user_version")?);
+    let parts = parts(database)?;
+    if (application, version) == (0, 0) && parts.is_empty() {
+        return Ok(0);
+    }
+    if application != APPLICATION {
+        return Err(Problem::NoStore("it has other data in it".to_owned()));
+    }
+    let version = usize::try_from(version).unwrap_or(0);
+    if version > NEWEST {
+        return Err(Problem::Newer { version });
+    }
+    let expected = expected(version)?;
+    let is_among = |part: &&Part, all: &[Part]| all.contains(part);
+    if let Some(strange) = parts.iter().find(|part| !is_among(part, &expected)) {
+        let what = match expected.iter().any(|part| part.name == strange.name) {
+            true => "differs from what Testwright makes",
+            false => "is not one that Testwright makes",
+        };
+        let kind = match strange.kind.as_str() {
+            "table" | "index" | "trigger" | "view" => strange.kind.as_str(),
+            _ => "part",
+        };
+        let name = named(&strange.name);
+        return Err(Problem::NoStore(format!("its {kind} {name} {what}")));
+    }
+    match expected.iter().find(|part| !is_among(part, &parts)) {
+        Some(missing) => Err(Problem::NoStore(format!(
+            "it has no {} `{}`",
+            missing.kind, missing.name
+        ))),
+        None => Ok(version),
+    }
+}
+
+/// A table, an index or whatever else a database can be made of.
+#[derive(PartialEq, Eq)]
+struct Part {
+    kind: String,
+    name: String,
+    table: String,
+    statement: Option<String>,
+}
+
+/// What a database is made of. One more than ever belongs there is enough to see that something does not.
+fn parts(database: &Connection) -> rusqlite::Result<Vec<Part>> {
+    let mut all =
+        database.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema LIMIT 100")?;
+    let part = |row: &rusqlite::Row<'_>| {
+        Ok(Part {
+            kind: row.get(0)?,
+            name: row.get(1)?,
+            table: row.get(2)?,
+            statement: row.get(3)?,
+        })
+    };
+    all.query_map([], part)?.collect()
+}
+
+/// What a store of this version is made of: one is made, in memory.
+fn expected(version: usize) -> rusqlite::Result<Vec<Part>> {
+    let mut model = Connection::open_in_memory()?;
+    for earlier in 0..version {
+        let transaction = model.transaction()?;
+        advance(&transaction, earlier)?;
+        transaction.commit()?;
+    }
+    parts(&model)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A store of an earlier version that something has been done with.
+    fn store_of_version(version: usize, statements: &str) -> Connection {
+        let mut database = Connection::open_in_memory().unwrap();
+        for earlier in 0..version {
+            let transaction = database.transaction().unwrap();
+            advance(&transaction, earlier).unwrap();
+            transaction.commit().unwrap();
+        }
+        database.execute_batch(statements).unwrap();
+        database
+    }
+
+    fn refusal(statements: &str) -> String {
+        match recognise(&store_of_version(NEWEST, statements)) {
+            Err(Problem::NoStore(reason)) => reason,
+            Err(Problem::Newer { version }) => format!("newer: {version}"),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn every_version_is_recognised() {
+        for version in 0..=NEWEST {
+            let store = store_of_version(version, "");
+            assert_eq!(recognise(&store).unwrap(), version);
+        }
+    }
+
+    #[test]
+    fn what_does_not_belong_there_is_named() {
+        assert_eq!(
+            refusal("CREATE TABLE other (id)"),
+            "its table `other` is not one that Testwright makes"
+        );
+        assert_eq!(
+            refusal("CREATE TRIGGER t AFTER INSERT ON failure BEGIN DELETE FROM failure; END"),
+            "its trigger `t` is not one that Testwright makes"
+        );
+        assert_eq!(
+            refusal("CREATE VIEW \"a\u{1b}[2J`b\" AS SELECT 1"),
+            "its view `a\\u{1b}[2J'b` is not one that Testwright makes"
+        );
+        assert_eq!(
+            refusal("ALTER TABLE failure ADD COLUMN more TEXT"),
+            "its table `failure` differs from what Testwright makes"
+        );
+        assert_eq!(
+            refusal("DROP TABLE status_change"),
+            "it has no table `status_change`"
+        );
+        assert_eq!(refusal("PRAGMA user_version = 3"), "newer: 3");
+        assert_eq!(
+            refusal("PRAGMA user_version = -1"),
+            "its table `campaign` is not one that Testwright makes"
+        );
+        assert_eq!(
+            refusal("PRAGMA application_id = 7"),
+            "it has other data in it"
+        );
+    }
+
+    #[test]
+    fn failures_of_version_1_get_the_history_that_is_known() {
+        let mut store = store_of_version(
+            1,
+            "INSERT INTO failure (harness, found_in, found, seen, times, status, kind, message, signature,
+                details, full_test) VALUES
+                ('a.tstl', 3, 1000, 2000, 1, 'open', 'crash', '', 's', '', ''),
+                ('a.tstl', 4, 3000, 4000, 1, 'fixed', 'crash', '', 't', '', '')",
+        );
+        let transaction = store.transaction().unwrap();
+        advance(&transaction, 1).unwrap();
+        transaction.commit().unwrap();
+        assert_eq!(recognise(&store).unwrap(), 2);
+        let mut changes = store
+            .prepare("SELECT failure || ' ' || campaign || ' ' || changed || ' ' || status FROM status_change")
+            .unwrap();
+        let changes: Vec<String> = changes
+            .query_map([], |row| row.get(0))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        assert_eq!(
+            changes,
+            ["1 3 1000 open", "2 4 3000 open", "2 4 4000 fixed"]
+        );
+    }
+}

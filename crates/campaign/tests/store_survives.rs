@@ -1,0 +1,295 @@
+//! A store outlives its writers, however they end, and does no harm, whatever bytes it is made of.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use rusqlite::Connection;
+use testwright_campaign::store::{
+    CampaignEnding, KeptTest, PlaceReached, PruneOptions, Status, Store,
+};
+
+mod toys;
+
+use toys::{at, campaign, failure, standing};
+
+/// Names the store to the process that a test starts to have it killed.
+const WRITES_TO: &str = "TESTWRIGHT_TEST_WRITES_TO";
+
+/// Writes until somebody ends it, and says what has been written.
+fn write_on(path: &Path) -> Result<(), testwright_core::Error> {
+    let say = |words: String| {
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "\nwritten {words}").unwrap();
+        out.flush().unwrap();
+    };
+    let mut store = Store::open(path)?;
+    let process = std::process::id();
+    loop {
+        let id = store.begin(&campaign("a.tstl", 7))?;
+        say(format!("campaign {id}"));
+        for number in 1..20 {
+            store.note(id, &standing(number))?;
+            say(format!("note {id} {number}"));
+            let signature = format!("{process}-{id}-{number}");
+            let found = store.found(id, "a.tstl", &failure(&signature, 1))?;
+            say(format!("failure {found} {signature}"));
+            store.reduced(found, "step\n", "reduced", "")?;
+            say(format!("reduced {found} reduced"));
+            let test = KeptTest {
+                text: signature.clone(),
+                new: 1,
+            };
+            store.keep("a.tstl", id, &[test])?;
+            say(format!("kept {signature} {id}"));
+        }
+        store.finish(id, &CampaignEnding::Complete, at(30))?;
+    }
+}
+
+/// No test by itself: the part of the one below that is killed.
+#[test]
+fn the_process_that_is_killed() {
+    if let Some(path) = std::env::var_os(WRITES_TO) {
+        write_on(Path::new(&path)).unwrap();
+    }
+}
+
+fn start_writer(path: &Path) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args([
+            "the_process_that_is_killed",
+            "--exact",
+            "--nocapture",
+            "--test-threads=1",
+        ])
+        .env(WRITES_TO, path)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// What a process says that it has written.
+fn lines_of(out: impl BufRead) -> impl Iterator<Item = String> {
+    out.lines()
+        .map_while(Result::ok)
+        .filter_map(|line| line.strip_prefix("written ").map(str::to_owned))
+}
+
+#[test]
+fn what_was_announced_is_there_after_any_kill() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(".testwright/store.db");
+    let mut announced = Vec::new();
+    for round in 0..14_u64 {
+        let writers = [start_writer(&path), start_writer(&path)];
+        for (index, mut writer) in writers.into_iter().enumerate() {
+            let mut lines = lines_of(BufReader::new(writer.stdout.take().unwrap()));
+            // Some do not even get to the end of making the store, or of opening it.
+            let patience = if round < 6 {
+                0
+            } else {
+                round as usize * 3 + index
+            };
+            thread::sleep(Duration::from_micros(round * 700));
+            announced.extend(lines.by_ref().take(patience));
+            writer.kill().unwrap();
+            writer.wait().unwrap();
+            announced.extend(lines);
+        }
+    }
+    assert!(announced.len() > 200, "{}", announced.len());
+    let database = Connection::open(&path).unwrap();
+    let verdict: String = database
+        .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(verdict, "ok");
+    let store = Store::open(&path).unwrap();
+    let campaigns = store.campaigns().unwrap();
+    let known = store.known("a.tstl").unwrap();
+    let corpus: BTreeSet<String> = store
+        .corpus("a.tstl", usize::MAX)
+        .unwrap()
+        .into_iter()
+        .map(|test| test.text)
+        .collect();
+    for line in announced {
+        let words: Vec<&str> = line.split(' ').collect();
+        let is_there = match words[..] {
+            ["campaign", id] => campaigns
+                .iter()
+                .any(|campaign| campaign.id.to_string() == id),
+            ["note", id, tests] => campaigns.iter().any(|campaign| {
+                campaign.id.to_string() == id && campaign.standing.tests >= tests.parse().unwrap()
+            }),
+            ["failure", id, signature] => known
+                .iter()
+                .any(|known| known.id.to_string() == id && known.found.signature == signature),
+            ["reduced", id, message] => known
+                .iter()
+                .any(|known| known.id.to_string() == id && known.found.message == message),
+            ["kept", text, _] => corpus.contains(text),
+            _ => panic!("{line}"),
+        };
+        assert!(is_there, "{line}");
+    }
+    // Nothing is half there either.
+    assert!(
+        known
+            .iter()
+            .all(|known| known.times == 1 && known.changes.len() == 1)
+    );
+}
+
+#[test]
+fn several_write_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(".testwright/store.db");
+    let writers: Vec<_> = (0..4)
+        .map(|writer| {
+            let path = path.clone();
+            thread::spawn(move || {
+                let mut store = Store::open(&path).unwrap();
+                let id = store.begin(&campaign("a.tstl", 7)).unwrap();
+                for number in 0..25 {
+                    store.note(id, &standing(number)).unwrap();
+                    store
+                        .found(id, "a.tstl", &failure(&format!("{writer} {number}"), 1))
+                        .unwrap();
+                    store.found(id, "a.tstl", &failure("common", 1)).unwrap();
+                }
+                store.finish(id, &CampaignEnding::Complete, at(9)).unwrap();
+            })
+        })
+        .collect();
+    for writer in writers {
+        writer.join().unwrap();
+    }
+    let store = Store::open_existing(&path).unwrap().unwrap();
+    let known = store.known("a.tstl").unwrap();
+    assert_eq!(known.len(), 101);
+    assert_eq!(known.iter().map(|known| known.times).max(), Some(100));
+    let campaigns = store.campaigns().unwrap();
+    assert!(campaigns.iter().all(|campaign| campaign.failures == 26));
+}
+
+/// The bytes of a store with something of everything in it.
+fn bytes_of_a_store() -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    let mut store = Store::open(&path).unwrap();
+    for _ in 0..3 {
+        let id = store.begin(&campaign("a.tstl", 7)).unwrap();
+        for seconds in 0..20 {
+            store.note(id, &standing(seconds)).unwrap();
+            let place = PlaceReached {
+                file: "a.py".to_owned(),
+                from: seconds as i32,
+                to: 1,
+                test: "step\n".repeat(40),
+            };
+            store.reached(id, &[place]).unwrap();
+        }
+        let test = KeptTest {
+            text: "step\n".repeat(2000),
+            new: 1,
+        };
+        store.keep("a.tstl", id, &[test]).unwrap();
+        let found = store.found(id, "a.tstl", &failure("s", 1)).unwrap();
+        store.set_status(found, Status::Fixed, id, at(3)).unwrap();
+        store.finish(id, &CampaignEnding::Complete, at(4)).unwrap();
+    }
+    let all = PruneOptions {
+        keep: Some(2),
+        ..PruneOptions::default()
+    };
+    store.prune(&all).unwrap();
+    drop(store);
+    fs::read(&path).unwrap()
+}
+
+/// Does all that can be done with a store. Whatever comes of it, it comes to an end.
+fn use_all(path: &Path) -> Result<(), testwright_core::Error> {
+    if let Some(store) = Store::open_existing(path)? {
+        let campaigns = store.campaigns()?;
+        for campaign in &campaigns {
+            store.curve(campaign.id)?;
+            store.places(campaign.id)?;
+            store.failures_of(campaign.id)?;
+        }
+        store.known("a.tstl")?;
+        store.corpus("a.tstl", 100)?;
+        store.unfinished("a.tstl")?;
+    }
+    let mut store = Store::open(path)?;
+    let id = store.begin(&campaign("a.tstl", 7))?;
+    store.note(id, &standing(1))?;
+    let found = store.found(id, "a.tstl", &failure("s", 1))?;
+    store.again(found, id, u64::MAX, at(2))?;
+    store.finish(id, &CampaignEnding::Interrupted, at(3))?;
+    store.prune(&PruneOptions {
+        keep: Some(1),
+        fixed: true,
+        ..PruneOptions::default()
+    })?;
+    Ok(())
+}
+
+#[test]
+fn strange_bytes_are_an_error_at_worst() {
+    let good = bytes_of_a_store();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
+        cases: 300,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    });
+    // Most of what SQLite believes stands at the beginning of a page.
+    let place = prop_oneof![
+        0..200_usize,
+        (0..good.len() / 4096, 0..64_usize).prop_map(|(page, offset)| page * 4096 + offset),
+        0..good.len(),
+    ];
+    let strategy = prop_oneof![
+        4 => (prop::collection::vec((place, any::<u8>()), 1..12), Just(good.len())),
+        1 => (Just(Vec::new()), 0..good.len()),
+    ];
+    runner
+        .run(&strategy, |(changes, length)| {
+            let mut bytes = good.clone();
+            for (place, value) in changes {
+                bytes[place] = value;
+            }
+            bytes.truncate(length);
+            for ending in ["-wal", "-shm", "-journal"] {
+                let _ = fs::remove_file(folder.path().join(format!("store.db{ending}")));
+            }
+            fs::write(&path, &bytes).unwrap();
+            let _ = use_all(&path);
+            Ok(())
+        })
+        .unwrap();
+    fs::write(&path, &good).unwrap();
+    use_all(&path).unwrap();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_bytes_are_no_store(bytes in prop::collection::vec(any::<u8>(), 1..9000)) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.db");
+        fs::write(&path, &bytes).unwrap();
+        let error = Store::open_existing(&path).err().expect("that would be quite a coincidence");
+        prop_assert!(error.message.contains("is not a store of Testwright"), "{}", error);
+        prop_assert_eq!(fs::read(&path).unwrap(), bytes);
+    }
+}

@@ -1,0 +1,124 @@
+//! `testwright campaign prune`: dropping old campaigns.
+
+use std::time::{Duration, SystemTime};
+
+use testwright_campaign::store::{PruneOptions, Pruned};
+use testwright_core::Error;
+
+use super::StoreArgument;
+use crate::console::Console;
+use crate::{Trouble, duration, quantity, size};
+
+/// Drop old campaigns with what they reached, and make the store smaller
+///
+/// With both `--keep` and `--older-than`, a campaign stays if one of them lets it stay. One that is running
+/// always stays. Failures outlive the campaigns that found them, so that they are recognised when they come
+/// back; tests that were kept for a harness stay as long as a campaign of it does.
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  testwright campaign prune --keep 20
+  testwright campaign prune --older-than 30d --dry-run
+  testwright campaign prune --fixed                   forget failures that are fixed
+  testwright campaign prune --keep 0 --fixed --open   forget everything"
+)]
+pub(super) struct Prune {
+    /// Drop all campaigns but the last N
+    #[arg(long, value_name = "N")]
+    keep: Option<usize>,
+
+    /// Drop campaigns that began longer ago than that: 30d, 12h
+    #[arg(long, value_name = "AGE", value_parser = duration::parse)]
+    older_than: Option<Duration>,
+
+    /// Also drop failures that are fixed; should one come back, it will be a new one
+    #[arg(long)]
+    fixed: bool,
+
+    /// Also drop failures that are not fixed, if no campaign is left that saw them
+    #[arg(long)]
+    open: bool,
+
+    /// Only tell what would be dropped
+    #[arg(long)]
+    dry_run: bool,
+
+    #[command(flatten)]
+    store: StoreArgument,
+}
+
+impl Prune {
+    pub(super) fn run(self, console: &mut Console<'_>) -> Result<(), Trouble> {
+        let options = self.options()?;
+        let Some(mut store) = self.store.open()? else {
+            self.store.say_empty(console)?;
+            return Ok(());
+        };
+        let pruned = store.prune(&options)?;
+        say(console, &pruned, self.dry_run);
+        if let Some(error) = &pruned.not_compacted {
+            let message = format!("the store could not be made smaller: {}", error.message);
+            console.warning(&message, error.help.as_deref());
+        }
+        Ok(())
+    }
+
+    fn options(&self) -> Result<PruneOptions, Error> {
+        let says_what = self.keep.is_some() || self.older_than.is_some() || self.fixed || self.open;
+        if !says_what {
+            let error = Error::new("it is not said what to drop");
+            return Err(
+                error.with_help("for instance `--keep 20`, `--older-than 30d` or `--fixed`")
+            );
+        }
+        let before = match self.older_than {
+            // Nothing can be that old if there was no such time.
+            Some(age) => {
+                let before = SystemTime::now().checked_sub(age);
+                Some(before.unwrap_or(SystemTime::UNIX_EPOCH))
+            }
+            None => None,
+        };
+        Ok(PruneOptions {
+            keep: self.keep,
+            before,
+            fixed: self.fixed,
+            open: self.open,
+            dry_run: self.dry_run,
+        })
+    }
+}
+
+fn say(console: &mut Console<'_>, pruned: &Pruned, dry_run: bool) {
+    let dropped = if dry_run { "Would drop" } else { "Dropped" };
+    let numbers = |numbers: Vec<String>| format!(" ({})", numbers.join(", "));
+    let mut parts = Vec::new();
+    if !pruned.campaigns.is_empty() {
+        let names = numbers(pruned.campaigns.iter().map(ToString::to_string).collect());
+        let amount = quantity::of(pruned.campaigns.len() as u64, "campaign");
+        parts.push(format!("{amount}{names}"));
+    }
+    if !pruned.failures.is_empty() {
+        let names = numbers(pruned.failures.iter().map(ToString::to_string).collect());
+        let amount = quantity::of(pruned.failures.len() as u64, "failure");
+        parts.push(format!("{amount}{names}"));
+    }
+    if pruned.tests > 0 {
+        parts.push(quantity::of(pruned.tests, "kept test"));
+    }
+    if parts.is_empty() {
+        console.say("There is nothing to drop.");
+    } else {
+        console.say(format_args!("{dropped} {}.", parts.join(", ")));
+    }
+    if !dry_run {
+        let (before, after) = (pruned.size_before as usize, pruned.size_after as usize);
+        console.say(format_args!(
+            "The store takes {} now; it took {}.",
+            size::show(after),
+            size::show(before)
+        ));
+    }
+}
