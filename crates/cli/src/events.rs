@@ -149,8 +149,6 @@ pub(crate) enum WorkerFate {
     Crashed,
     /// A step did not come to an end, so its process was ended.
     Hung,
-    /// Somebody else ended its process.
-    Killed,
 }
 
 /// Something new was reached.
@@ -297,12 +295,7 @@ mod tests {
 
     #[test]
     fn the_shape_of_what_happens_to_workers() {
-        for what in [
-            WorkerFate::Started,
-            WorkerFate::Crashed,
-            WorkerFate::Hung,
-            WorkerFate::Killed,
-        ] {
+        for what in [WorkerFate::Started, WorkerFate::Crashed, WorkerFate::Hung] {
             let (reason, expected) = match what {
                 WorkerFate::Started => (
                     None,
@@ -320,12 +313,6 @@ mod tests {
                     Some("no answer for 10s"),
                     expect![[
                         r#"{"event":"worker","seconds":12.346,"number":3,"what":"hung","reason":"no answer for 10s"}"#
-                    ]],
-                ),
-                WorkerFate::Killed => (
-                    Some("out of memory"),
-                    expect![[
-                        r#"{"event":"worker","seconds":12.346,"number":3,"what":"killed","reason":"out of memory"}"#
                     ]],
                 ),
             };

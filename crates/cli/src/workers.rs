@@ -64,6 +64,10 @@ pub(crate) enum Task {
         test: SentTest,
         failure: SentFailure,
     },
+    /// Run a saved test.
+    Replay {
+        text: String,
+    },
     /// Write a test as a file for pytest.
     Write {
         test: SentTest,
@@ -128,6 +132,11 @@ pub(crate) enum Report {
     },
     /// The test does not fail in the same way here; how instead, if at all.
     NotReproduced(Option<SentFailure>),
+    /// The test, and how it fails, if it does.
+    Replayed {
+        test: SentTest,
+        failure: Option<SentFailure>,
+    },
     Written(String),
     /// What was asked for cannot be done.
     Impossible(SentError),

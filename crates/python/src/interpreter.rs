@@ -27,3 +27,9 @@ pub fn executable(interpreter: Interpreter<'_>) -> Option<PathBuf> {
     let path: PathBuf = system.getattr("executable").ok()?.extract().ok()?;
     Some(path).filter(|path| !path.as_os_str().is_empty())
 }
+
+/// The version of the interpreter: `3.12.1`.
+pub fn version(_interpreter: Interpreter<'_>) -> String {
+    let version = Python::version_str();
+    version.split(' ').next().unwrap_or(version).to_owned()
+}

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::hash::{BuildHasher, RandomState};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
@@ -26,17 +26,22 @@ mod finding;
 mod in_process;
 mod json;
 mod keeper;
+mod known;
 mod last_words;
+mod memory;
 mod pace;
 mod progress;
+mod resume;
 mod strategy;
 mod watching;
 mod workers;
 
+use campaign::Means;
 use finding::{Desk, Finding};
 use in_process::InProcess;
 use json::{FailureReport, Report};
 use last_words::LastWords;
+use memory::Earlier;
 pub(crate) use pace::Pace;
 use strategy::StrategyArguments;
 pub(crate) use strategy::{Chosen, probability};
@@ -65,12 +70,14 @@ Examples:
   testwright run stack.tstl --json | jq .failures    for scripts
   testwright run stack.tstl --coverage-report html   which lines and branches the tests reach
   testwright run stack.tstl --strategy swarm         leave out some lines of the harness in each test
+  testwright run --resume                            go on where the last campaign was stopped
 
 Exit status: 0 nothing found, 1 a failure was found, 2 could not do what was asked."
 )]
 pub(crate) struct Run {
     /// The harness
-    harness: PathBuf,
+    #[arg(required_unless_present = "resume")]
+    harness: Option<PathBuf>,
 
     /// Same seed, same tests; without it one is drawn and shown, so that the run can be repeated
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = seed)]
@@ -104,6 +111,22 @@ pub(crate) struct Run {
     /// Go on after a failure; a failure like an earlier one is counted, not shown again
     #[arg(long)]
     keep_going: bool,
+
+    /// Go on with the last campaign that did not come to its end: same seed, same options, what is left of its time
+    #[arg(long)]
+    resume: bool,
+
+    /// Do not run the failing tests of earlier campaigns first; so it is with --seed, too
+    #[arg(long)]
+    no_replay: bool,
+
+    /// Where campaigns are kept [default: .testwright/store.db, here or in the nearest folder above that has one]
+    #[arg(long, value_name = "FILE", conflicts_with = "no_store")]
+    store: Option<PathBuf>,
+
+    /// Keep no campaign
+    #[arg(long)]
+    no_store: bool,
 
     /// Show what the system under test prints
     #[arg(long, conflicts_with = "json")]
@@ -148,6 +171,21 @@ impl Run {
         console: &mut Console<'_>,
         words: &[OsString],
     ) -> Result<ExitStatus, Trouble> {
+        match self.resume {
+            true => {
+                let (run, words, earlier) = resume::earlier(&self, words)?;
+                run.start(console, &words, Some(earlier))
+            }
+            false => self.start(console, words, None),
+        }
+    }
+
+    fn start(
+        self,
+        console: &mut Console<'_>,
+        words: &[OsString],
+        earlier: Option<Earlier>,
+    ) -> Result<ExitStatus, Trouble> {
         let folder = OutputFolder::of_findings(&self.folder())?;
         let kept = self.keep_tests.as_deref().map(OutputFolder::of_tests);
         let kept = kept.transpose()?;
@@ -157,8 +195,11 @@ impl Run {
                 .with_help("leave `--jobs 0` or `--json-lines` out; `--json` works with both");
             return Err(error.into());
         }
-        let plan = self.plan();
-        let (file, harness) = load::harness(console, &self.harness)?;
+        let mut plan = self.plan();
+        if let Some(earlier) = &earlier {
+            plan.seed = earlier.record.begun.seed;
+        }
+        let (file, harness) = load::harness(console, self.harness())?;
         let nothing_yet = Report::new(plan.seed, &harness.catalog);
         let desk = Desk::new(&self, folder, plan, harness.catalog.clone());
         let ran = match self.jobs() {
@@ -171,21 +212,26 @@ impl Run {
             jobs => {
                 let isolation = self.workers.isolation(jobs, self.show_output);
                 let starter = Starter::new(console, &file, words, isolation)?;
-                campaign::run(
-                    console,
-                    desk,
-                    kept,
-                    &reports,
-                    (&file, &harness),
-                    &starter,
+                let means = Means {
+                    file: &file,
+                    harness: &harness,
+                    starter: &starter,
+                    words,
                     jobs,
-                )
+                };
+                campaign::run(console, desk, kept, &reports, &means, earlier)
             }
         };
         if self.json && matches!(ran, Err(Trouble::Interrupted)) {
             console.say(nothing_yet.interrupted().to_json());
         }
         ran
+    }
+
+    /// The harness file.
+    fn harness(&self) -> &Path {
+        // It is only left out to resume, and then the campaign that is resumed has one.
+        self.harness.as_deref().unwrap_or(Path::new(""))
     }
 
     /// How many workers there are to be.
@@ -232,7 +278,7 @@ impl Run {
     }
 
     fn folder(&self) -> PathBuf {
-        let name = self.harness.file_stem().unwrap_or_default();
+        let name = self.harness().file_stem().unwrap_or_default();
         self.out
             .clone()
             .unwrap_or_else(|| PathBuf::from("testwright-out").join(name))
@@ -344,7 +390,7 @@ impl Run {
         };
         console.say(format_args!(
             "{}: {}; seed {}, {tests} of {length}{steps}{time}{workers}",
-            self.harness.display(),
+            self.harness().display(),
             report::actions_from_lines(harness),
             plan.seed,
         ));
@@ -406,6 +452,9 @@ fn say_summary(console: &mut Console<'_>, result: &Outcome) {
         result.seed,
     ));
     say_repeats(console, &result.findings);
+    if progress.tests == 0 && !result.findings.is_empty() {
+        console.say("  nothing else was searched for; `--keep-going` does so, and `--no-replay` does not look at known failures");
+    }
     say_deadlocks(console, result);
 }
 

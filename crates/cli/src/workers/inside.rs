@@ -7,8 +7,9 @@ use std::panic::AssertUnwindSafe;
 use testwright_campaign::{
     Doing, Log, Logged, Newborn, Place, SentFailure, SentTest, Voice, connect, serve,
 };
+use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::shrink::ReduceError;
-use testwright_core::{Error, System};
+use testwright_core::{Error, System, saved};
 use testwright_python::{Hook, Interpreter, Options, Process, PythonSystem, Style};
 
 use super::{Refusal, Report, Setup, Task, search};
@@ -134,6 +135,10 @@ impl Worker {
                 let report = simplify(&self.run, system, log, test, failure);
                 voice.tell(&report)?;
             }
+            Task::Replay { text } => {
+                let report = replayed(&self.run, system, log, &text);
+                voice.tell(&report)?;
+            }
             Task::Write {
                 test,
                 fatal,
@@ -156,6 +161,33 @@ impl Worker {
             }
         }
         voice.over()
+    }
+}
+
+/// Runs a saved test.
+fn replayed(run: &Run, system: &mut PythonSystem<'_>, log: &Log, text: &str) -> Report {
+    let saved = match saved::read(system.actions(), text) {
+        Ok(saved) => saved,
+        Err(problems) => {
+            let message = problems.into_iter().next().map(|problem| problem.message);
+            return Report::Impossible(Error::new(message.unwrap_or_default()).into());
+        }
+    };
+    let mut system = Logged::new(system, log);
+    let ran = saved.resolve(&mut system).and_then(|test| {
+        let options = ReplayOptions {
+            check: run.reduce_options().check,
+        };
+        let trace = replay(&mut system, &test, &options, &mut ())?;
+        Ok((test, trace))
+    });
+    log.does(Doing::OwnWork);
+    match ran {
+        Ok((test, trace)) => Report::Replayed {
+            test: (&test).into(),
+            failure: trace.failure().map(SentFailure::from),
+        },
+        Err(error) => Report::Impossible(error.into()),
     }
 }
 

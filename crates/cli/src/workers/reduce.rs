@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use testwright_campaign::{
-    Log, Loss, Nursery, Overseen, Overseer, Patience, Processes, Remote, SentFailure, oversee,
+    Log, Loss, Nursery, Overseen, Overseer, Patience, Processes, Remote, SentFailure, SentTest,
+    oversee,
 };
 use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::shrink::{ReduceError, ReduceOptions, Shrunk};
@@ -48,6 +49,17 @@ pub(crate) enum Settled {
     },
 }
 
+/// What a saved test does now.
+pub(crate) enum Replayed {
+    Passes,
+    Fails {
+        test: Test,
+        failure: Failure,
+    },
+    /// The harness does not know its steps any more.
+    Unknown,
+}
+
 /// What became of an attempt.
 enum Attempt {
     Simpler {
@@ -59,8 +71,13 @@ enum Attempt {
     NotReproduced(Option<Failure>),
 }
 
-/// What a worker that was to do one thing said; nothing, if it was lost.
-type Said = Option<Report>;
+/// What became of a worker that was to do one thing.
+enum Said {
+    Report(Report),
+    Lost(Box<Loss>),
+    /// It never came to anything.
+    Nothing,
+}
 
 impl<'a> Reducer<'a> {
     pub(crate) fn new(
@@ -136,7 +153,7 @@ impl<'a> Reducer<'a> {
                 failure: failure.into(),
             };
             match self.ask(&task, self.stop)? {
-                Some(Report::Simplified {
+                Said::Report(Report::Simplified {
                     test,
                     failure: sent,
                     runs,
@@ -149,11 +166,11 @@ impl<'a> Reducer<'a> {
                         complete,
                     });
                 }
-                Some(Report::NotReproduced(other)) => {
+                Said::Report(Report::NotReproduced(other)) => {
                     let other = other.and_then(SentFailure::into_failure);
                     return Ok(Attempt::NotReproduced(other));
                 }
-                Some(Report::Impossible(error)) => return Err(error.into()),
+                Said::Report(Report::Impossible(error)) => return Err(error.into()),
                 // Some shorter test is worse than this one.
                 _ => {}
             }
@@ -256,6 +273,40 @@ impl<'a> Reducer<'a> {
         )
     }
 
+    /// Loads the harness, if that is still to be done.
+    pub(crate) fn prepare(&mut self) -> Result<(), NoNursery> {
+        if self.nursery.is_none() {
+            let stop = self.stop;
+            let mut wait = || !stop.load(Ordering::Relaxed);
+            self.nursery = Some(self.starter.start(&mut wait)?);
+        }
+        Ok(())
+    }
+
+    /// What a saved test does now.
+    pub(crate) fn replay(&mut self, text: &str) -> Result<Replayed, Error> {
+        let task = Task::Replay {
+            text: text.to_owned(),
+        };
+        Ok(match self.ask(&task, self.stop)? {
+            Said::Report(Report::Replayed { failure: None, .. }) => Replayed::Passes,
+            Said::Report(Report::Replayed {
+                test,
+                failure: Some(failure),
+            }) => Replayed::Fails {
+                test: test.into_test(self.catalog),
+                failure: failure
+                    .into_failure()
+                    .ok_or_else(|| Error::new("there is no such kind of failure"))?,
+            },
+            Said::Lost(loss) => Replayed::Fails {
+                test: SentTest::from(&loss.current.test).into_test(self.catalog),
+                failure: failure_of(&loss, self.catalog),
+            },
+            Said::Report(_) | Said::Nothing => Replayed::Unknown,
+        })
+    }
+
     /// The test as a file for pytest.
     pub(crate) fn write(
         &mut self,
@@ -272,8 +323,8 @@ impl<'a> Reducer<'a> {
         };
         // It is one test, and worth the moment even to who is in a hurry.
         match self.ask(&task, &AtomicBool::new(false))? {
-            Some(Report::Written(text)) => Ok(text),
-            Some(Report::Impossible(error)) => Err(error.into()),
+            Said::Report(Report::Written(text)) => Ok(text),
+            Said::Report(Report::Impossible(error)) => Err(error.into()),
             _ => Err(Error::new(
                 "the process that was to write it came to its end",
             )),
@@ -295,15 +346,15 @@ impl<'a> Reducer<'a> {
         match overseen {
             Ok(Overseen::Over) => {
                 self.nursery = Some(nursery);
-                Ok(listener.said)
+                Ok(listener.said.map_or(Said::Nothing, Said::Report))
             }
             Ok(Overseen::Dismissed) => Err(Error::new("interrupted")),
-            Ok(Overseen::Lost(_)) => {
+            Ok(Overseen::Lost(loss)) => {
                 self.nursery = Some(nursery);
-                Ok(None)
+                Ok(Said::Lost(loss))
             }
             // The nursery is gone; the next one is another.
-            Err(_) => Ok(None),
+            Err(_) => Ok(Said::Nothing),
         }
     }
 }
@@ -346,7 +397,7 @@ fn longer_and_longer(history: &Test, last: usize) -> Vec<Test> {
 /// Waits for the one thing that a worker has to say.
 struct Listener<'a> {
     stop: &'a AtomicBool,
-    said: Said,
+    said: Option<Report>,
     asked_to_stop: Option<Instant>,
 }
 

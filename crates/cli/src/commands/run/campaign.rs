@@ -1,6 +1,8 @@
 //! A search by worker processes: who finds what, what becomes of it, and when it is over.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,44 +10,68 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use testwright_campaign::SentTest;
+use testwright_campaign::store::{CampaignEnding, KnownFailure, Status};
 use testwright_core::generate::Progress;
-use testwright_core::{Error, Failure, Test, saved};
+use testwright_core::saved::{self, SavedLine, SavedStep};
+use testwright_core::{Catalog, Error, Failure, Step, Test};
 use testwright_lang::Harness;
 use testwright_python::{Measured, Problem};
 
 use super::finding::{Desk, Discovery, Finding, Origin, Verdict, instead};
 use super::keeper::{Event, Gauge, Orders, keep};
+use super::known::{self, Fate};
+use super::memory::{Beginning, Earlier, Memory, Whereabouts, standing};
 use super::watching::{Scene, Watching};
 use super::{Outcome, Run};
 use crate::console::Console;
 use crate::coverage::{Merged, Reports};
-use crate::events::{self, WorkerFate};
+use crate::events::{self, KnownState, WorkerFate};
 use crate::files::{OutputFolder, Place, TextFile};
 use crate::workers::Wish;
 use crate::workers::reduce::{Reducer, Settled};
 use crate::workers::start::{NoNursery, Starter};
 use crate::{ExitStatus, Trouble, load, report};
 
-/// Searches with so many workers.
+/// What a campaign works with.
+pub(super) struct Means<'a> {
+    pub(super) file: &'a TextFile,
+    pub(super) harness: &'a Harness,
+    pub(super) starter: &'a Starter,
+    /// What was typed after `testwright run`.
+    pub(super) words: &'a [OsString],
+    pub(super) jobs: usize,
+}
+
+/// Searches with workers; goes on where an earlier campaign was stopped, if there is one.
 pub(super) fn run(
     console: &mut Console<'_>,
     desk: Desk<'_>,
     kept: Option<OutputFolder>,
     reports: &Reports,
-    (file, harness): (&TextFile, &Harness),
-    starter: &Starter,
-    jobs: usize,
+    means: &Means<'_>,
+    earlier: Option<Earlier>,
 ) -> Result<ExitStatus, Trouble> {
     let run = desk.run;
-    let catalog = &harness.catalog;
+    let catalog = &means.harness.catalog;
     console.keep_quiet(run.json || run.json_lines);
+    let mut memory = remember(console, run, means, desk.plan.seed, earlier.as_ref())?;
+    let earlier = earlier.map_or_else(Head::default, Head::new);
+    let corpus = match run.seed.is_none() && run.tests.is_none() && run.steps.is_none() {
+        true => memory.corpus(console),
+        // These make the same tests wherever they are made.
+        false => Vec::new(),
+    };
+    let corpus: Vec<SentTest> = corpus
+        .iter()
+        .filter_map(|text| test_of(catalog, text))
+        .collect();
     let interrupt = Interrupt::listen();
-    let shares = Shares::new(run, jobs);
-    let (stop, streams) = (AtomicBool::new(false), AtomicU64::new(0));
+    let shares = Shares::new(run, &earlier.progress, means.jobs);
+    let (stop, streams) = (AtomicBool::new(false), AtomicU64::new(earlier.streams));
     let gauges: Vec<Gauge> = (0..shares.jobs).map(|_| Gauge::default()).collect();
     let known = Mutex::new(Vec::new());
     let orders = Orders {
-        starter,
+        starter: means.starter,
         catalog,
         seed: desk.plan.seed,
         patience: run.workers.patience(),
@@ -54,11 +80,11 @@ pub(super) fn run(
         stop: &stop,
         hurry: &interrupt.is_wanted,
         streams: &streams,
-        corpus: &[],
+        corpus: &corpus,
         known: &known,
     };
-    let reducer = Reducer::new(
-        starter,
+    let mut reducer = Reducer::new(
+        means.starter,
         catalog,
         run.reduce_options(),
         run.workers.patience(),
@@ -66,57 +92,126 @@ pub(super) fn run(
     );
     let (events, heard) = channel();
     let (jobs_to_do, jobs_waiting) = channel();
-    let result = thread::scope(|scope| {
+    let (sender, verdicts) = channel();
+    let mut campaign = Campaign {
+        run,
+        console,
+        harness: means.harness,
+        desk,
+        kept,
+        memory,
+        gauges: &gauges,
+        streams: &streams,
+        stop: &stop,
+        interrupt: &interrupt,
+        known: &known,
+        started: Instant::now(),
+        is_running: false,
+        watching: Watching::new(shares.jobs),
+        workers_left: shares.jobs,
+        jobs: Some(jobs_to_do),
+        verdicts,
+        findings: Vec::new(),
+        tests_kept: 0,
+        deadlocks: 0,
+        problems: BTreeMap::new(),
+        merged: earlier.merged,
+        before: (earlier.progress, earlier.time),
+        is_measured: run.options().measured != Measured::Nothing,
+        shared: vec![Vec::new(); shares.jobs],
+        trouble: None,
+    };
+    if !run.no_replay && run.seed.is_none() {
+        campaign.try_known(&mut reducer);
+    }
+    thread::scope(|scope| {
         for (worker, gauge) in gauges.iter().enumerate() {
             let (orders, events, share) = (&orders, events.clone(), shares.of(worker));
             scope.spawn(move || keep(orders, worker, gauge, share, &events));
         }
-        let verdicts = {
-            let (sender, verdicts) = channel();
-            scope.spawn(move || reduce(run, reducer, &jobs_waiting, &sender));
-            verdicts
-        };
         drop(events);
-        let mut campaign = Campaign {
-            run,
-            console,
-            harness,
-            desk,
-            kept,
-            gauges: &gauges,
-            stop: &stop,
-            interrupt: &interrupt,
-            known: &known,
-            started: Instant::now(),
-            is_running: false,
-            watching: Watching::new(shares.jobs),
-            workers_left: shares.jobs,
-            jobs: Some(jobs_to_do),
-            verdicts,
-            findings: Vec::new(),
-            tests_kept: 0,
-            deadlocks: 0,
-            problems: BTreeMap::new(),
-            merged: Merged::default(),
-            is_measured: run.options().measured != Measured::Nothing,
-            shared: vec![Vec::new(); shares.jobs],
-            trouble: None,
-        };
+        scope.spawn(move || reduce(run, reducer, &jobs_waiting, &sender));
         campaign.go_on(&heard);
-        match campaign.is_running {
-            true => Ok(campaign.into_result()),
-            // Nothing has been said about it yet, and there is nothing to say.
-            false => Err(campaign.trouble.unwrap_or(Trouble::Interrupted)),
-        }
     });
-    let (result, merged, problems) = result?;
+    if !campaign.is_running {
+        // Nothing has been said about it yet, and there is nothing to say.
+        campaign.finish();
+        return Err(campaign.trouble.unwrap_or(Trouble::Interrupted));
+    }
+    let (console, result, merged, problems) = campaign.into_result();
     let coverage = run
         .coverage
         .is_wanted()
         .then(|| merged.into_report(reports));
     let concluded = run.conclude(console, catalog, result, coverage, reports);
-    load::tell_afterwards(console, file, &problems);
+    load::tell_afterwards(console, means.file, &problems);
     concluded
+}
+
+/// Opens the store, and begins a campaign in it.
+fn remember(
+    console: &mut Console<'_>,
+    run: &Run,
+    means: &Means<'_>,
+    seed: u64,
+    earlier: Option<&Earlier>,
+) -> Result<Memory, Trouble> {
+    if run.no_store {
+        return Ok(Memory::default());
+    }
+    let whereabouts = Whereabouts::new(run.store.as_deref(), run.harness())?;
+    let words = means.words.iter();
+    let words = words.map(|word| word.to_string_lossy().into_owned());
+    let beginning = Beginning {
+        file: means.file,
+        seed,
+        words: std::iter::once("run".to_owned()).chain(words).collect(),
+        python: testwright_python::attach(testwright_python::version),
+        jobs: means.jobs,
+    };
+    Ok(Memory::begin(console, &whereabouts, beginning, earlier))
+}
+
+/// A saved test, as far as it can be read without running it.
+fn test_of(catalog: &Catalog, text: &str) -> Option<SentTest> {
+    let saved = saved::read(catalog, text).ok()?;
+    let step = |line: &SavedLine| match &line.step {
+        SavedStep::Restart => Some(Step::Restart),
+        SavedStep::Act { candidates } => candidates.first().copied().map(Step::Act),
+    };
+    let steps: Option<Vec<Step>> = saved.lines.iter().map(step).collect();
+    Some(SentTest::of_steps(&steps?))
+}
+
+/// What a campaign had come to when it was stopped.
+#[derive(Default)]
+struct Head {
+    progress: Progress,
+    time: Duration,
+    streams: u64,
+    merged: Merged,
+}
+
+impl Head {
+    fn new(earlier: Earlier) -> Head {
+        let standing = earlier.record.standing;
+        let mut merged = Merged::default();
+        for place in earlier.places {
+            let reached = vec![(PathBuf::from(place.file), (place.from, place.to))];
+            merged.add(place.test, Vec::new(), reached);
+        }
+        Head {
+            progress: Progress {
+                tests: standing.tests,
+                steps: standing.steps,
+                deadlocks: standing.deadlocks,
+                failures: 0,
+            },
+            time: Duration::try_from_secs_f64(standing.seconds).unwrap_or_default(),
+            streams: standing.streams,
+            merged,
+        }
+    }
 }
 
 /// Ctrl-C, and a request to end.
@@ -164,14 +259,14 @@ struct Shares {
 }
 
 impl Shares {
-    fn new(run: &Run, jobs: usize) -> Shares {
-        let most = run
-            .tests
-            .unwrap_or(u64::MAX)
-            .min(run.steps.unwrap_or(u64::MAX));
+    /// Of what is left to do.
+    fn new(run: &Run, done: &Progress, jobs: usize) -> Shares {
+        let tests = run.tests.map(|tests| tests.saturating_sub(done.tests));
+        let steps = run.steps.map(|steps| steps.saturating_sub(done.steps));
+        let most = tests.unwrap_or(u64::MAX).min(steps.unwrap_or(u64::MAX));
         Shares {
-            tests: run.tests,
-            steps: run.steps,
+            tests,
+            steps,
             jobs: jobs.min(usize::try_from(most).unwrap_or(usize::MAX)),
         }
     }
@@ -246,7 +341,9 @@ struct Campaign<'a, 'c> {
     desk: Desk<'a>,
     /// Where every test is kept, if that is wanted.
     kept: Option<OutputFolder>,
+    memory: Memory,
     gauges: &'a [Gauge],
+    streams: &'a AtomicU64,
     stop: &'a AtomicBool,
     interrupt: &'a Interrupt,
     known: &'a Mutex<Vec<Failure>>,
@@ -263,6 +360,8 @@ struct Campaign<'a, 'c> {
     deadlocks: u64,
     problems: BTreeMap<(usize, String), u64>,
     merged: Merged,
+    /// How far the campaign had come when it was stopped, and how long that had taken.
+    before: (Progress, Duration),
     /// Somebody wants to know what is reached.
     is_measured: bool,
     /// For each worker, tests of others that it was not told of yet.
@@ -270,7 +369,7 @@ struct Campaign<'a, 'c> {
     trouble: Option<Trouble>,
 }
 
-impl Campaign<'_, '_> {
+impl<'a, 'c> Campaign<'a, 'c> {
     /// Between two looks at the clock.
     const GLANCE: Duration = Duration::from_millis(20);
 
@@ -285,17 +384,122 @@ impl Campaign<'_, '_> {
             while let Ok((number, verdict)) = self.verdicts.try_recv() {
                 self.settled(number, verdict);
             }
-            let is_late = self.is_running
-                && self
-                    .run
-                    .time()
-                    .is_some_and(|time| self.started.elapsed() >= time);
-            if is_late || self.interrupt.is_wanted.load(Ordering::Relaxed) {
+            let is_late =
+                self.is_running && self.run.time().is_some_and(|time| self.time() >= time);
+            if is_late || self.is_interrupted() {
                 self.stop();
+            }
+            if self.memory.is_due() {
+                self.note();
             }
             self.show();
         }
         self.jobs = None;
+    }
+
+    /// For how long the campaign has been searching, pauses not counted.
+    fn time(&self) -> Duration {
+        self.before.1 + self.started.elapsed()
+    }
+
+    /// Writes down how far it has come.
+    fn note(&mut self) {
+        let progress = self.progress();
+        let streams = self.streams.load(Ordering::Relaxed);
+        let standing = standing(&progress, self.time(), self.merged.size(), streams);
+        let findings = &self.findings;
+        self.memory.note(self.console, standing, |number| {
+            let finding = findings.iter().find(|finding| finding.number == number);
+            finding.map_or(0, |finding| finding.times)
+        });
+    }
+
+    /// Runs the failing tests of earlier campaigns, before anything else.
+    fn try_known(&mut self, reducer: &mut Reducer<'_>) {
+        let known = self.memory.known(self.console);
+        if known.iter().all(|known| known.reduced.is_none()) {
+            return;
+        }
+        if let Err(why) = reducer.prepare() {
+            self.not_loaded(why);
+            return;
+        }
+        self.begin();
+        for known in known {
+            match known::fate(reducer, &known) {
+                Ok(Fate::StillFails { test, failure }) => {
+                    self.met_again(&known, test, failure, reducer, Status::Open);
+                }
+                Ok(Fate::Returned { test, failure }) => {
+                    self.met_again(&known, test, failure, reducer, Status::Returned);
+                }
+                Ok(Fate::Fixed) => {
+                    self.memory.fixed(self.console, &known);
+                    self.desk.say_fixed(self.console, &known);
+                    self.tell(&events::Known {
+                        number: known.id.number() as usize,
+                        state: KnownState::Fixed,
+                    });
+                }
+                Ok(Fate::Unchanged) => {}
+                // Somebody wants to stop, or the search will have the same trouble.
+                Err(_) => return,
+            }
+        }
+        if !self.findings.is_empty() && !self.run.keep_going {
+            self.stop();
+        }
+    }
+
+    /// A failure of an earlier campaign is there still, or again.
+    fn met_again(
+        &mut self,
+        known: &KnownFailure,
+        test: Test,
+        failure: Failure,
+        reducer: &mut Reducer<'_>,
+        status: Status,
+    ) {
+        let number = self.findings.len() + 1;
+        self.memory.met_again(self.console, number, known, status);
+        self.tell(&events::Known {
+            number: known.id.number() as usize,
+            state: match status {
+                Status::Returned => KnownState::Returned,
+                Status::Open | Status::Fixed => KnownState::StillFails,
+            },
+        });
+        let (file, title) = self.desk.pytest_names(number);
+        let pytest = reducer.write(&test, &failure, title, &file);
+        let finding = self.desk.meet_again(
+            self.console,
+            (number, known, status),
+            (test, failure),
+            pytest,
+        );
+        self.push(finding);
+    }
+
+    fn push(&mut self, finding: Finding) {
+        self.known
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(finding.failure.clone());
+        self.findings.push(finding);
+    }
+
+    /// The harness cannot be loaded.
+    fn not_loaded(&mut self, why: NoNursery) {
+        match why {
+            NoNursery::Told(words) => {
+                if self.trouble.is_none() {
+                    self.console.tell(words.trim_end());
+                }
+                self.give_up(Trouble::Told);
+            }
+            NoNursery::Error(error) => self.give_up(error.into()),
+            NoNursery::Abandoned => {}
+        }
     }
 
     /// The first worker is ready.
@@ -307,7 +511,7 @@ impl Campaign<'_, '_> {
         self.run.say_plan(self.console, self.harness, plan, jobs);
         let catalog = &self.harness.catalog;
         let start = events::Start {
-            harness: &self.run.harness.display().to_string(),
+            harness: &self.run.harness().display().to_string(),
             seed: plan.seed,
             jobs,
             actions: catalog.len(),
@@ -350,8 +554,9 @@ impl Campaign<'_, '_> {
                 files,
                 places,
             } => {
-                let new = self.merged.add(test, files, places);
+                let new = self.merged.add(test.clone(), files, places);
                 if !new.is_empty() {
+                    self.memory.reached(&test, &new);
                     self.tell(&events::Coverage {
                         covered: self.merged.size(),
                         new: new.len() as u64,
@@ -367,6 +572,9 @@ impl Campaign<'_, '_> {
             } => {
                 if is_new {
                     self.share(worker, &test);
+                    let notes = self.desk.notes(origin, None);
+                    self.memory
+                        .keep(saved::write(&self.desk.catalog, &test, &notes));
                 }
                 self.keep(origin, &test, failure.as_ref());
             }
@@ -401,16 +609,7 @@ impl Campaign<'_, '_> {
                     self.stop();
                 }
             }
-            Event::NotLoaded(why) => match why {
-                NoNursery::Told(words) => {
-                    if self.trouble.is_none() {
-                        self.console.tell(words.trim_end());
-                    }
-                    self.give_up(Trouble::Told);
-                }
-                NoNursery::Error(error) => self.give_up(error.into()),
-                NoNursery::Abandoned => {}
-            },
+            Event::NotLoaded(why) => self.not_loaded(why),
             Event::Gone => self.workers_left -= 1,
         }
     }
@@ -469,6 +668,9 @@ impl Campaign<'_, '_> {
 
     fn take_in(&mut self, discovery: Discovery, history: Option<Test>) {
         let number = self.findings.len() + 1;
+        let full = self.desk.full_text(&discovery);
+        self.memory
+            .found(self.console, number, &discovery.failure, &full);
         let finding = self.desk.open(self.console, &discovery, number);
         self.tell(&events::Failure {
             number,
@@ -480,11 +682,7 @@ impl Campaign<'_, '_> {
             times: 1,
             state: events::FailureState::Found,
         });
-        self.findings.push(finding);
-        self.known
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(discovery.failure.clone());
+        self.push(finding);
         let job = Job {
             number,
             test: discovery.test,
@@ -505,8 +703,7 @@ impl Campaign<'_, '_> {
             return;
         };
         let verdict = verdict.unwrap_or_else(|error| {
-            let is_interrupted = self.interrupt.is_wanted.load(Ordering::Relaxed);
-            let reason = match is_interrupted {
+            let reason = match self.interrupt.is_wanted.load(Ordering::Relaxed) {
                 true => "since you interrupted it".to_owned(),
                 false => format!("since {}", error.message),
             };
@@ -517,6 +714,10 @@ impl Campaign<'_, '_> {
                 pytest: None,
             }
         });
+        if let Verdict::Fails { test, failure, .. } = &verdict {
+            let text = self.desk.text_of(finding, test, failure);
+            self.memory.reduced(self.console, number, &text, failure);
+        }
         self.desk.close(self.console, finding, verdict);
         let event = events::Reduced {
             number,
@@ -538,11 +739,12 @@ impl Campaign<'_, '_> {
     }
 
     fn progress(&self) -> Progress {
-        let sum = |of: fn(&Gauge) -> u64| self.gauges.iter().map(of).sum();
+        let sum = |of: fn(&Gauge) -> u64| self.gauges.iter().map(of).sum::<u64>();
+        let before = &self.before.0;
         Progress {
-            tests: sum(Gauge::tests),
-            steps: sum(Gauge::steps),
-            deadlocks: self.deadlocks,
+            tests: before.tests + sum(Gauge::tests),
+            steps: before.steps + sum(Gauge::steps),
+            deadlocks: before.deadlocks + self.deadlocks,
             failures: self.findings.len() as u64,
         }
     }
@@ -552,7 +754,7 @@ impl Campaign<'_, '_> {
             run: self.run,
             catalog: &self.desk.catalog,
             seed: self.desk.plan.seed,
-            began: self.started,
+            elapsed: self.time(),
             gauges: self.gauges,
             findings: &self.findings,
             covered: self.is_measured.then(|| self.merged.size()),
@@ -560,13 +762,28 @@ impl Campaign<'_, '_> {
         self.watching.show(self.console, &scene);
     }
 
-    fn into_result(mut self) -> (Outcome, Merged, Vec<Problem>) {
+    /// Writes down that it is over.
+    fn finish(&mut self) {
+        self.note();
+        let ending = match &self.trouble {
+            Some(Trouble::Error(error)) => CampaignEnding::Failed(error.message.clone()),
+            Some(Trouble::Told) => CampaignEnding::Failed("the harness has errors".to_owned()),
+            _ if self.is_interrupted() => CampaignEnding::Interrupted,
+            _ => CampaignEnding::Complete,
+        };
+        self.memory.finish(self.console, &ending);
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupt.is_wanted.load(Ordering::Relaxed)
+    }
+
+    fn into_result(mut self) -> (&'a mut Console<'c>, Outcome, Merged, Vec<Problem>) {
         self.console.clear_status();
         for finding in self.findings.iter_mut().filter(|known| known.is_kept()) {
             self.desk.restore(self.console, finding);
         }
-        let progress = self.progress();
-        let interrupted = self.interrupt.is_wanted.load(Ordering::Relaxed);
+        self.finish();
         let problem = |((line, message), times)| Problem {
             line,
             message,
@@ -574,15 +791,15 @@ impl Campaign<'_, '_> {
         };
         let outcome = Outcome {
             seed: self.desk.plan.seed,
-            progress,
-            interrupted,
-            time: self.started.elapsed(),
+            progress: self.progress(),
+            interrupted: self.is_interrupted(),
+            time: self.time(),
             unwritten: !self.findings.iter().all(Finding::is_kept),
             findings: self.findings,
             trouble: self.trouble,
             reached: None,
         };
         let problems = self.problems.into_iter().map(problem).collect();
-        (outcome, self.merged, problems)
+        (self.console, outcome, self.merged, problems)
     }
 }

@@ -2,11 +2,15 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
 
+use testwright_campaign::store::{KnownFailure, Status};
 use testwright_core::generate::Search;
-use testwright_core::{Catalog, Error, Failure, Test, saved};
+use testwright_core::{Catalog, Error, Failure, FailureKind, Test, saved};
+use testwright_report::Timestamp;
 
 use super::Run;
+use crate::columns::harmless;
 use crate::console::{Console, Look};
 use crate::files::{OutputFolder, Place};
 use crate::{quantity, report};
@@ -130,10 +134,9 @@ impl Desk<'_> {
         number: usize,
     ) -> Finding {
         self.announce(console, discovery, number);
-        let notes = self.notes(discovery.origin, Some(&discovery.failure));
         let mut full = Paper {
             name: format!("failure-{number}.full.test"),
-            text: saved::write(&self.catalog, &discovery.test, &notes),
+            text: self.full_text(discovery),
             meaning: "the test as it was found",
             is_written: false,
         };
@@ -196,12 +199,93 @@ impl Desk<'_> {
         }
     }
 
+    /// The test as it was found, as text.
+    pub(super) fn full_text(&self, discovery: &Discovery) -> String {
+        let notes = self.notes(discovery.origin, Some(&discovery.failure));
+        saved::write(&self.catalog, &discovery.test, &notes)
+    }
+
+    /// The reduced test of a finding, as text.
+    pub(super) fn text_of(&self, finding: &Finding, test: &Test, failure: &Failure) -> String {
+        let notes = self.notes(finding.origin, Some(failure));
+        saved::write(&self.catalog, test, &notes)
+    }
+
+    /// A failure of an earlier campaign is one of this.
+    pub(super) fn meet_again(
+        &mut self,
+        console: &mut Console<'_>,
+        (number, known, status): (usize, &KnownFailure, Status),
+        (test, failure): (Test, Failure),
+        pytest: Result<String, Error>,
+    ) -> Finding {
+        let title = console.paint(Look::Bad, format_args!("Failure {number}"));
+        let kind = report::in_words(failure.kind);
+        console.say("");
+        console.say(format_args!("{title}: {kind}: {}", failure.message));
+        self.announced = number;
+        let story = match status {
+            Status::Returned => {
+                let fixed = known
+                    .changes
+                    .iter()
+                    .rev()
+                    .find(|change| change.status == Status::Fixed);
+                let since = fixed.map_or(known.seen, |change| change.at);
+                format!(
+                    "A regression: it was fixed on {}, and fails again:",
+                    date(since)
+                )
+            }
+            Status::Open | Status::Fixed => {
+                format!("Known since {}, and it still fails:", date(known.found.at))
+            }
+        };
+        let full = Paper {
+            name: format!("failure-{number}.full.test"),
+            text: known.found.full.clone(),
+            meaning: "the test as it was found",
+            is_written: false,
+        };
+        let steps = known.found.full.lines();
+        let full_steps = steps.filter(|line| !line.starts_with('#')).count();
+        let mut finding = Finding {
+            number,
+            full_steps,
+            file: self.folder.file(&full.name).shown().to_owned(),
+            papers: vec![full],
+            failure: failure.clone(),
+            test: test.clone(),
+            times: 1,
+            reproduced: true,
+            origin: Origin::default(),
+        };
+        let verdict = Verdict::Fails {
+            test,
+            failure,
+            story,
+            pytest: Some(pytest),
+        };
+        self.close(console, &mut finding, verdict);
+        finding
+    }
+
+    /// A failure of an earlier campaign does not come up any more.
+    pub(super) fn say_fixed(&self, console: &mut Console<'_>, known: &KnownFailure) {
+        let title = console.paint(Look::Good, "Fixed");
+        let kind = FailureKind::of_name(&known.found.kind).map_or("failure", report::in_words);
+        console.say(format_args!(
+            "{title}: {kind}: {} (known since {})",
+            harmless(&known.found.message),
+            date(known.found.at)
+        ));
+    }
+
     /// The file of the reduced test.
     fn paper(&self, finding: &Finding) -> Paper {
-        let notes = self.notes(finding.origin, Some(&finding.failure));
         Paper {
             name: format!("failure-{}.test", finding.number),
-            text: saved::write(&self.catalog, &finding.test, &notes),
+            text: self.text_of(finding, &finding.test, &finding.failure),
             meaning: "this test",
             is_written: false,
         }
@@ -265,7 +349,7 @@ impl Desk<'_> {
     pub(super) fn notes(&self, origin: Origin, failure: Option<&Failure>) -> Vec<(String, String)> {
         let note = |name: &str, text: String| (name.to_owned(), text);
         let mut notes = vec![
-            note("harness", self.run.harness.display().to_string()),
+            note("harness", self.run.harness().display().to_string()),
             note("seed", format!("{}, {origin}", self.plan.seed)),
         ];
         notes.extend(
@@ -323,12 +407,21 @@ impl Desk<'_> {
             console.say(format_args!(
                 "To see it again: testwright replay {} --harness {}{check}",
                 report::shell_word(path),
-                report::shell_word(&self.run.harness),
+                report::shell_word(self.run.harness()),
             ));
         }
         console.say("");
         console.flush();
     }
+}
+
+/// The day, for people.
+fn date(time: SystemTime) -> String {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let mut date = Timestamp(since.as_secs()).date_and_time();
+    // To the minute.
+    date.truncate(16);
+    date
 }
 
 /// What a test does instead of failing as it did, in words.

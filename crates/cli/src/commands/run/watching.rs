@@ -51,7 +51,7 @@ pub(super) struct Scene<'a> {
     pub(super) run: &'a Run,
     pub(super) catalog: &'a Catalog,
     pub(super) seed: u64,
-    pub(super) began: Instant,
+    pub(super) elapsed: Duration,
     pub(super) gauges: &'a [Gauge],
     pub(super) findings: &'a [Finding],
     /// How many branches were reached, if that is measured.
@@ -83,7 +83,7 @@ impl Watching {
 
     pub(super) fn show(&mut self, console: &mut Console<'_>, scene: &Scene<'_>) {
         let now = Instant::now();
-        let elapsed = now - scene.began;
+        let elapsed = scene.elapsed;
         if let Some(covered) = scene.covered {
             if covered > self.covered.0 {
                 self.covered = (covered, Some(now));
@@ -167,9 +167,9 @@ impl Watching {
             crashes: 0,
         }));
         draw(&Standing {
-            harness: &scene.run.harness.display().to_string(),
+            harness: &scene.run.harness().display().to_string(),
             seed: scene.seed,
-            elapsed: now - scene.began,
+            elapsed: scene.elapsed,
             time: scene.run.time(),
             tests_wanted: scene.run.tests,
             tests: scene.gauges.iter().map(Gauge::tests).sum(),

@@ -1,0 +1,111 @@
+//! `--resume`: a campaign that was stopped goes on.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use clap::{CommandFactory, FromArgMatches};
+use testwright_campaign::store::{CampaignEnding, CampaignRecord, CampaignState, Store};
+use testwright_core::Error;
+
+use super::Run;
+use super::memory::{Earlier, Memory, Whereabouts};
+use crate::commands::{Arguments, Command};
+use crate::project::Project;
+
+/// The last campaign that did not come to its end: how it was started, with what was typed now on top, and how far it had
+/// come.
+pub(super) fn earlier(
+    run: &Run,
+    words: &[OsString],
+) -> Result<(Run, Vec<OsString>, Earlier), Error> {
+    let record = find(run)?;
+    let begun = &record.begun;
+    // What was typed now comes last, and the last one counts.
+    let before = begun.words.iter().skip(1);
+    let mut all: Vec<OsString> = before.map(OsString::from).collect();
+    all.extend(words.iter().filter(|word| is_new(run, word)).cloned());
+    let resumed = parse(&all)?;
+    let whereabouts = whereabouts(run, resumed.harness())?;
+    if whereabouts.harness != begun.harness {
+        let message = format!(
+            "the campaign was begun in another folder, with `{}`",
+            begun.harness
+        );
+        return Err(Error::new(message).with_help("go to that folder to resume it"));
+    }
+    let earlier = Memory::earlier(&whereabouts)?.ok_or_else(|| none(run))?;
+    Ok((resumed, all, earlier))
+}
+
+/// Whether a word says something that the campaign did not know.
+fn is_new(run: &Run, word: &OsStr) -> bool {
+    let is_harness = run
+        .harness
+        .as_deref()
+        .is_some_and(|path| path == Path::new(word));
+    word != "--resume" && !is_harness
+}
+
+fn whereabouts(run: &Run, harness: &Path) -> Result<Whereabouts, Error> {
+    Whereabouts::new(run.store.as_deref(), harness)
+}
+
+/// The campaign to go on with.
+fn find(run: &Run) -> Result<CampaignRecord, Error> {
+    let store: PathBuf = match &run.store {
+        Some(path) => path.clone(),
+        None => Project::here()?.store().to_owned(),
+    };
+    let Some(store) = Store::open_existing(&store)? else {
+        return Err(none(run));
+    };
+    let found = match run.harness.as_deref() {
+        Some(harness) => store.unfinished(&whereabouts(run, harness)?.harness)?,
+        None => {
+            let records = store.campaigns()?;
+            let is_left = |record: &CampaignRecord| match &record.state {
+                CampaignState::Running => false,
+                CampaignState::BrokenOff => true,
+                CampaignState::Ended(ending, _) => *ending != CampaignEnding::Complete,
+            };
+            records
+                .into_iter()
+                .filter(is_left)
+                .max_by_key(|record| record.id)
+        }
+    };
+    found.ok_or_else(|| none(run))
+}
+
+fn none(run: &Run) -> Error {
+    let message = match run.harness.as_deref() {
+        Some(harness) => format!("there is no campaign of `{}` to resume", harness.display()),
+        None => "there is no campaign to resume".to_owned(),
+    };
+    Error::new(message).with_help(
+        "`testwright campaign list` shows all; those that are complete have nothing left to do",
+    )
+}
+
+/// The arguments again, where later ones take the place of earlier ones.
+fn parse(words: &[OsString]) -> Result<Run, Error> {
+    let command = Arguments::command().mut_subcommand("run", |run| run.args_override_self(true));
+    let all = ["testwright", "run"].into_iter().map(OsString::from);
+    let parsed = command
+        .try_get_matches_from(all.chain(words.iter().cloned()))
+        .and_then(|matches| Arguments::from_arg_matches(&matches));
+    match parsed {
+        Ok(Arguments {
+            command: Command::Run(run),
+        }) => Ok(run),
+        Ok(_) => Err(Error::new("the campaign was not begun by `testwright run`")),
+        Err(error) => {
+            let text = error.to_string();
+            let first = text.lines().next().unwrap_or_default();
+            let message = first.strip_prefix("error: ").unwrap_or(first);
+            Err(Error::new(format!(
+                "the campaign cannot be resumed: {message}"
+            )))
+        }
+    }
+}
