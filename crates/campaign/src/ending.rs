@@ -13,6 +13,8 @@ pub struct Ending {
     pub stack: String,
     /// It did not end by itself.
     pub hangs: bool,
+    /// It may have gone on for a while after what was the cause, so what it did last says nothing.
+    pub is_late: bool,
 }
 
 impl Ending {
@@ -33,7 +35,10 @@ impl Ending {
         Failure {
             kind: FailureKind::Crash,
             message: self.how.clone(),
-            signature: format!("{}: {place}", self.how),
+            signature: match self.is_late {
+                true => self.how.clone(),
+                false => format!("{}: {place}", self.how),
+            },
             details,
         }
     }
@@ -90,7 +95,7 @@ mod tests {
         let ending = Ending {
             how: "the process was killed by SIGSEGV".to_owned(),
             stack: stack.to_owned(),
-            hangs: false,
+            ..Ending::default()
         };
         let failure = ending.failure("template 3", Duration::ZERO);
         assert_eq!(

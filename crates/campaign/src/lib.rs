@@ -25,6 +25,7 @@ mod remote;
 mod sent;
 mod serve;
 pub mod store;
+#[cfg(unix)]
 mod voice;
 mod wire;
 
@@ -36,12 +37,13 @@ pub use limits::{Limits, spare_memory};
 pub use log::{Doing, Log, Recorded};
 pub use logged::Logged;
 #[cfg(unix)]
-pub use nursery::{Newborn, Nursery, Place, Stillborn, connect};
+pub use nursery::{Newborn, Nursery, Place, Stillborn, connect, end_strays};
 #[cfg(unix)]
 pub use oversee::{Loss, Overseen, Overseer, oversee};
 #[cfg(unix)]
-pub use process::{Process, Processes, Served};
+pub use process::{LOST_CONNECTION, Process, Processes, Served};
 pub use remote::{Connection, Launcher, Patience, Remote, Worker};
 pub use sent::{SentError, SentFailure, SentTest};
 pub use serve::serve;
+#[cfg(unix)]
 pub use voice::Voice;

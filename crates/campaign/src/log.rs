@@ -79,6 +79,27 @@ impl Log {
         Ok(log)
     }
 
+    /// An empty log in memory that has no name, and that nobody can make shorter: who reads what is not there any more
+    /// dies of it.
+    pub fn in_memory(capacity: usize) -> io::Result<(Log, File)> {
+        #[cfg(target_os = "linux")]
+        let file = {
+            use rustix::fs::{MemfdFlags, memfd_create};
+            let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+            File::from(memfd_create("testwright-log", flags)?)
+        };
+        #[cfg(not(target_os = "linux"))]
+        let file = tempfile::tempfile()?;
+        let log = Log::create(&file, capacity)?;
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::fs::{SealFlags, fcntl_add_seals};
+            let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
+            fcntl_add_seals(&file, seals)?;
+        }
+        Ok((log, file))
+    }
+
     /// The log in a file that somebody else has created.
     pub fn open(file: &File) -> io::Result<Log> {
         let words = Words::of(file)?;
@@ -281,6 +302,16 @@ mod tests {
         assert_eq!((current.number, current.is_cut), (1, false));
         let before = [act(7), act(1 << 47), Step::Restart];
         assert_eq!(supervisor.history().test.steps[..3], before);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn nobody_can_take_the_memory_away() {
+        let (log, file) = Log::in_memory(100).unwrap();
+        assert!(file.set_len(0).is_err());
+        log.reset();
+        log.step(ActionId(5));
+        assert_eq!(Log::open(&file).unwrap().last(), Some(ActionId(5)));
     }
 
     #[test]

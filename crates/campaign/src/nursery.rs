@@ -14,9 +14,10 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -75,6 +76,8 @@ pub struct Nursery {
     child: Child,
     connection: UnixStream,
     last_words: File,
+    /// What stands in the environment of all that it starts.
+    mark: String,
 }
 
 impl Nursery {
@@ -111,7 +114,9 @@ impl Nursery {
     fn spawn(command: &mut Command, setup: &impl Serialize) -> io::Result<Nursery> {
         let (connection, theirs) = UnixStream::pair()?;
         let last_words = tempfile::tempfile()?;
+        let mark = new_mark();
         command.stdin(OwnedFd::from(theirs)).process_group(0);
+        command.env(MARK, &mark);
         let child = command.spawn();
         // The command keeps the other end of the connection open until it is told something else, and then nobody
         // would notice that the process has ended.
@@ -120,6 +125,7 @@ impl Nursery {
             child: child?,
             connection,
             last_words,
+            mark,
         };
         hand_over(&nursery.connection, &[nursery.last_words.as_fd()])?;
         send(&mut nursery.connection, setup)?;
@@ -129,9 +135,9 @@ impl Nursery {
     /// Bears a worker that does what `task` says.
     pub fn bear(&mut self, task: &impl Serialize) -> io::Result<Process> {
         let (connection, theirs) = UnixStream::pair()?;
-        let (memory, last_words) = (tempfile::tempfile()?, tempfile::tempfile()?);
-        let log = Log::create(&memory, STEPS_IN_LOG)?;
-        send(&mut self.connection, &Order::Bear(task))?;
+        let last_words = tempfile::tempfile()?;
+        let (log, memory) = Log::in_memory(STEPS_IN_LOG)?;
+        self.order(&Order::Bear(task))?;
         let descriptors = [theirs.as_fd(), memory.as_fd(), last_words.as_fd()];
         hand_over(&self.connection, &descriptors)?;
         match self.listen::<()>(Nursery::PATIENCE)? {
@@ -146,7 +152,7 @@ impl Nursery {
 
     /// How its worker came to its end. It has so many milliseconds left.
     pub(crate) fn bury(&mut self, left: u64) -> io::Result<ExitStatus> {
-        send(&mut self.connection, &Order::<()>::Bury(left))?;
+        self.order(&Order::<()>::Bury(left))?;
         match self.listen::<()>(Nursery::PATIENCE + Duration::from_millis(left))? {
             Reply::Buried(status) => Ok(ExitStatus::from_raw(status)),
             _ => Err(io::ErrorKind::InvalidData.into()),
@@ -155,8 +161,20 @@ impl Nursery {
 
     /// Whether it is alive. A signal that was sent to it before this is asked has struck before it answers.
     pub(crate) fn is_well(&mut self) -> bool {
-        send(&mut self.connection, &Order::<()>::Ping).is_ok()
+        self.order(&Order::<()>::Ping).is_ok()
             && matches!(self.listen::<()>(Nursery::PATIENCE), Ok(Reply::Here))
+    }
+
+    fn order(&mut self, order: &impl Serialize) -> io::Result<()> {
+        if let Some(number) = self.number() {
+            // Code under test may have stopped it.
+            let _it_may_be_gone = kill_process(number, Signal::CONT);
+        }
+        send(&mut self.connection, order)
+    }
+
+    fn number(&self) -> Option<Pid> {
+        Pid::from_raw(self.child.id() as i32)
     }
 
     fn listen<R: DeserializeOwned>(&mut self, patience: Duration) -> io::Result<Reply<R>> {
@@ -170,10 +188,15 @@ impl Nursery {
         // With the connection gone it tidies up and ends by itself.
         let _gone = self.connection.shutdown(std::net::Shutdown::Both);
         let status = wait_a_little(&mut self.child);
-        if let Some(leader) = Pid::from_raw(self.child.id() as i32) {
+        let is_well = status.is_some_and(|status| status.success());
+        if let Some(leader) = self.number() {
             let _it_may_be_gone = kill_process_group(leader, Signal::KILL);
         }
         let status = status.or_else(|| self.child.wait().ok());
+        if !is_well {
+            // It could not tidy up.
+            end_strays(&self.mark);
+        }
         status.map_or("is gone".to_owned(), in_words)
     }
 }
@@ -181,6 +204,40 @@ impl Nursery {
 impl Drop for Nursery {
     fn drop(&mut self) {
         self.end();
+    }
+}
+
+/// The variable by which all processes of a nursery are found, whoever their parent is.
+const MARK: &str = "TESTWRIGHT_NURSERY";
+
+fn new_mark() -> String {
+    static STARTED: AtomicU64 = AtomicU64::new(0);
+    let number = STARTED.fetch_add(1, Ordering::Relaxed);
+    format!("{}-{number}", std::process::id())
+}
+
+/// Ends all processes that carry a mark: those of a nursery that was killed before it could do so.
+pub fn end_strays(mark: &str) {
+    let variable = format!("{MARK}={mark}");
+    let this = std::process::id();
+    // Those that are started meanwhile are found the next time.
+    for _ in 0..10 {
+        let mut found = false;
+        let numbers = descendants::processes().filter(|number| *number != this as i32);
+        for number in numbers {
+            let environment = std::fs::read(format!("/proc/{number}/environ")).unwrap_or_default();
+            let mut variables = environment.split(|byte| *byte == 0);
+            if variables.any(|other| other == variable.as_bytes())
+                && let Some(stray) = Pid::from_raw(number)
+            {
+                found = true;
+                let _it_may_be_gone = kill_process(stray, Signal::KILL);
+            }
+        }
+        if !found {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 

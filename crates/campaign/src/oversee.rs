@@ -68,6 +68,8 @@ pub fn oversee<R: DeserializeOwned, O: Overseer<R>>(
             break End::Dismissed;
         }
         match listen(&mut process) {
+            // A child of it may hold the connection open.
+            Heard::Nothing if process.is_dead() => break End::Gone,
             Heard::Nothing => {}
             Heard::Saying(Saying::Tells(report)) => overseer.hear(report, process.log()),
             Heard::Saying(Saying::Asks(report)) => {
@@ -92,6 +94,8 @@ pub fn oversee<R: DeserializeOwned, O: Overseer<R>>(
         process.kill();
     }
     let ending = process.end(nursery, hangs);
+    // What it did last.
+    overseer.look(process.log());
     Ok(match end {
         End::Over => Overseen::Over,
         End::Dismissed => Overseen::Dismissed,
@@ -174,10 +178,10 @@ impl Watch {
             (self.tests, self.test_since) = (tests, now);
         }
         let limit = match log.doing() {
-            // Our own work ends.
+            // Our own work ends, unless somebody has stopped the process.
             Doing::OwnWork => {
                 self.test_since = now;
-                return None;
+                patience.reset
             }
             Doing::Resetting => patience.reset,
             Doing::Choosing | Doing::Stepping | Doing::Checking => patience.step,

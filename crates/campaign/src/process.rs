@@ -21,6 +21,9 @@ const LONGEST_STACK: u64 = 64 << 10;
 /// How many milliseconds a process has to end by itself.
 const A_LITTLE: u64 = 1_000;
 
+/// The status of a worker that cannot reach its supervisor.
+pub const LOST_CONNECTION: i32 = 77;
+
 impl Connection for UnixStream {
     fn set_patience(&mut self, patience: Duration) -> io::Result<()> {
         self.set_read_timeout(Some(patience))
@@ -69,30 +72,48 @@ impl Process {
     /// Ends the process, and tells how it ended. One that does not hang is about to end by itself; one that does is
     /// asked for its stack first.
     pub fn end(&mut self, nursery: &mut Nursery, hangs: bool) -> Ending {
+        // It may have ended while a child of it kept the connection open, and nobody noticed.
+        let hangs = hangs && !self.is_dead();
         if hangs {
             // Python's `faulthandler` answers this one with the stacks of all threads, also from within C code.
             let _it_may_be_gone = kill_process(self.number, Signal::ABORT);
         }
-        let buried = nursery.bury(A_LITTLE);
-        let how = match buried {
-            Ok(status) => {
-                // It may have ended while a child of it kept the connection open, and nobody noticed.
-                let ours = [Signal::ABORT, Signal::KILL].map(|signal| Some(signal.as_raw()));
-                let hangs = hangs && ours.contains(&status.signal());
-                return Ending {
-                    how: format!("the process {}", in_words(status)),
-                    stack: words(&mut self.last_words).unwrap_or_default(),
-                    hangs,
-                };
+        match nursery.bury(A_LITTLE) {
+            Ok(status) if status.code() == Some(LOST_CONNECTION) => Ending {
+                how:
+                    "the process was cut off: the code under test closed or changed its open files"
+                        .to_owned(),
+                is_late: true,
+                ..Ending::default()
+            },
+            Ok(status) => Ending {
+                how: format!("the process {}", in_words(status)),
+                stack: words(&mut self.last_words).unwrap_or_default(),
+                hangs,
+                is_late: false,
+            },
+            Err(_) => {
+                let how = nursery.end();
+                let _it_may_be_gone = kill_process_group(self.number, Signal::KILL);
+                Ending {
+                    how: format!("the parent of the process {how}"),
+                    is_late: true,
+                    ..Ending::default()
+                }
             }
-            Err(_) => nursery.end(),
-        };
-        let _it_may_be_gone = kill_process_group(self.number, Signal::KILL);
-        Ending {
-            how: format!("the parent of the process {how}"),
-            stack: String::new(),
-            hangs: false,
         }
+    }
+
+    /// Whether it has ended, and only waits to be buried.
+    pub(crate) fn is_dead(&self) -> bool {
+        let number = self.number.as_raw_nonzero();
+        let stat = std::fs::read_to_string(format!("/proc/{number}/stat"));
+        // The name, in brackets, may hold anything.
+        stat.is_ok_and(|stat| {
+            stat.rsplit(") ")
+                .next()
+                .is_some_and(|rest| rest.starts_with('Z'))
+        })
     }
 }
 

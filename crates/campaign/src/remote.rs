@@ -181,7 +181,14 @@ impl<L: Launcher> System for Remote<L> {
         if self.worker.is_none() {
             self.worker = Some(self.launcher.launch()?);
         }
-        match self.ask(&Request::Reset) {
+        let mut answer = self.ask(&Request::Reset);
+        if answer.is_err() {
+            // What the last test has left behind may take its time to end the process.
+            self.lost = None;
+            self.worker = Some(self.launcher.launch()?);
+            answer = self.ask(&Request::Reset);
+        }
+        match answer {
             Ok(Answer::Impossible { message, help }) => Err(Error { message, help }),
             Ok(_) => Ok(()),
             Err(failure) => {
@@ -323,6 +330,7 @@ mod tests {
             drop(self.handle.take().map(JoinHandle::join));
             Ending {
                 hangs,
+                is_late: false,
                 how: "the process was killed by SIGTEST".to_owned(),
                 stack:
                     "Thread 0x1:\n  File \"x.py\", line 3 in pop\n  File \"x.py\", line 9 in f\n"

@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
+use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::prelude::*;
@@ -21,6 +22,19 @@ pub(crate) fn in_child(python: Python<'_>) -> PyResult<Bound<'_, PyCFunction>> {
         IS_CHILD.store(true, Ordering::Relaxed);
     };
     PyCFunction::new_closure(python, None, None, remember)
+}
+
+/// From now on, copies are recognised that code under test makes behind the interpreter's back, too.
+pub(crate) fn recognise_all() {
+    extern "C" fn remember() {
+        IS_CHILD.store(true, Ordering::Relaxed);
+    }
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: the function does nothing but store a number, which is all right in a copy of any process. That it
+        // cannot be registered, for want of memory, changes nothing.
+        unsafe { libc::pthread_atfork(None, None, Some(remember)) };
+    });
 }
 
 /// Ends the process if it is a child that has come out of the system's code: a second tester that writes the same

@@ -35,7 +35,10 @@ impl<'py> Stage<'py> {
         let redirection = Redirection::start(output)?;
         let handler = interrupt::handler(support.py())?;
         let signals = match whose {
-            Process::OfAWorker => None,
+            Process::OfAWorker => {
+                forked::recognise_all();
+                None
+            }
             _ => Some(interrupt::listen(&redirection)?),
         };
         let announced_on = signals.as_ref().map(AsRawFd::as_raw_fd);

@@ -30,6 +30,9 @@ pub fn connect<S: DeserializeOwned>() -> io::Result<(Place, File, S)> {
     let [last_words] = take_over(&connection)?;
     let setup = receive(&mut connection)?;
     descendants::adopt();
+    // While it loads the system, nobody listens to the connection.
+    #[cfg(target_os = "linux")]
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     let place = Place {
         connection,
         folder: None,
@@ -75,6 +78,9 @@ impl Place {
         mut self,
         fork: &mut dyn FnMut() -> io::Result<Option<i32>>,
     ) -> io::Result<Option<Newborn<T>>> {
+        // From now on it tidies up by itself.
+        #[cfg(target_os = "linux")]
+        rustix::process::set_parent_process_death_signal(None)?;
         let mut worker = None;
         loop {
             let Ok(order) = receive(&mut self.connection) else {

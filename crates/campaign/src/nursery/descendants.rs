@@ -30,15 +30,20 @@ pub(super) fn end_all() {
 /// The children of this process, dead or alive.
 fn children() -> Vec<Pid> {
     let this = getpid().as_raw_nonzero().to_string();
-    let Ok(processes) = std::fs::read_dir("/proc") else {
-        return Vec::new();
-    };
-    let child = |entry: std::io::Result<std::fs::DirEntry>| {
-        let number: i32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
-        let stat = std::fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
+    let is_child = |number: &i32| {
+        let stat = std::fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
         // The name, in brackets, may hold anything.
-        let parent = stat.rsplit(") ").next()?.split(' ').nth(1)?;
-        (parent == this).then(|| Pid::from_raw(number)).flatten()
+        let rest = stat.rsplit(") ").next().unwrap_or_default();
+        rest.split(' ').nth(1) == Some(&this)
     };
-    processes.filter_map(child).collect()
+    processes()
+        .filter(is_child)
+        .filter_map(Pid::from_raw)
+        .collect()
+}
+
+/// The numbers of all processes, where the system tells.
+pub(super) fn processes() -> impl Iterator<Item = i32> {
+    let folders = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    folders.filter_map(|folder| folder.file_name().to_str()?.parse().ok())
 }

@@ -5,7 +5,8 @@ use std::os::unix::net::UnixStream;
 use std::panic::AssertUnwindSafe;
 
 use testwright_campaign::{
-    Doing, Log, Logged, Newborn, Place, SentFailure, SentTest, Voice, connect, serve,
+    Doing, LOST_CONNECTION, Log, Logged, Newborn, Place, SentFailure, SentTest, Voice, connect,
+    serve,
 };
 use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::shrink::ReduceError;
@@ -20,6 +21,7 @@ use crate::{ExitStatus, Terminal, Trouble, catch, load};
 
 /// Bears workers for a supervisor (this is not for people)
 #[derive(clap::Args)]
+#[command(args_override_self = true)]
 pub(crate) struct Worker {
     #[command(flatten)]
     run: Run,
@@ -109,7 +111,11 @@ impl Worker {
                 // Who reads what crashes have to say will find it.
                 let _nobody_reads = writeln!(&last_words, "{}", error.message);
             }
-            testwright_python::leave(i32::from(worked.is_err()));
+            testwright_python::leave(match worked {
+                Ok(Ok(())) => 0,
+                Ok(Err(_)) => LOST_CONNECTION,
+                Err(_) => 1,
+            });
         }
         Ok(())
     }

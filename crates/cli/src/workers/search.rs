@@ -185,7 +185,11 @@ impl<'py> SearchWatcher<Logged<'_, PythonSystem<'py>>> for Watch<'_> {
         if made.failure.is_none() {
             self.log.finish_test();
         }
-        ControlFlow::Continue(())
+        match self.voice.borrow().is_heard() {
+            true => ControlFlow::Continue(()),
+            // Code under test has closed the connection, so nobody would hear of what comes now.
+            false => ControlFlow::Break(()),
+        }
     }
 
     fn found(

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use testwright_campaign::{Limits, Nursery, Stillborn};
 use testwright_core::Error;
@@ -33,9 +34,13 @@ pub(crate) struct Starter {
 #[derive(Debug)]
 struct Scratch {
     root: PathBuf,
+    /// Tells others that somebody uses the folder.
+    _lock: fs::File,
 }
 
 impl Scratch {
+    const PREFIX: &str = "testwright-workers-";
+
     fn new() -> Result<Scratch, Error> {
         let parent = std::env::temp_dir();
         let failed = |error: std::io::Error| {
@@ -45,17 +50,43 @@ impl Scratch {
             ))
             .with_help("name another place with the variable TMPDIR, or run in the current folder with `--in-place`")
         };
+        remove_left_behind(&parent);
         // Code under test may print its path. Without chance in it, the same test prints the same.
         for number in 0..1_000 {
-            let name = format!("testwright-{}-{number}", std::process::id());
+            let name = format!("{}{}-{number}", Scratch::PREFIX, std::process::id());
             let root = parent.join(name);
             match fs::create_dir(&root) {
-                Ok(()) => return Ok(Scratch { root }),
+                Ok(()) => {
+                    let lock = fs::File::open(&root).map_err(failed)?;
+                    let _not_everywhere = lock.try_lock();
+                    return Ok(Scratch { root, _lock: lock });
+                }
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(failed(error)),
             }
         }
         Err(failed(std::io::ErrorKind::AlreadyExists.into()))
+    }
+}
+
+/// Removes the folders of campaigns that were killed together with all their processes.
+fn remove_left_behind(parent: &Path) {
+    /// Whoever has just made a folder may not have locked it yet.
+    const AGE: Duration = Duration::from_secs(60);
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let is_scratch = entry
+            .file_name()
+            .to_string_lossy()
+            .starts_with(Scratch::PREFIX);
+        let is_old = entry.metadata().is_ok_and(|data| {
+            let age = data.modified().ok().and_then(|then| then.elapsed().ok());
+            data.is_dir() && age.is_some_and(|age| age > AGE)
+        });
+        // Whoever uses it has locked it, on this machine or another that shares the folder.
+        let is_free = || fs::File::open(entry.path()).is_ok_and(|folder| folder.try_lock().is_ok());
+        if is_scratch && is_old && is_free() {
+            testwright_campaign::remove_folder(&entry.path());
+        }
     }
 }
 
