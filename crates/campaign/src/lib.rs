@@ -7,6 +7,8 @@
 //! [`Store`](store::Store), and there before anybody is told.
 
 #[cfg(unix)]
+mod connected;
+#[cfg(unix)]
 mod descriptors;
 mod ending;
 #[cfg(unix)]
@@ -29,6 +31,8 @@ pub mod store;
 mod voice;
 mod wire;
 
+#[cfg(unix)]
+pub use connected::Connected;
 pub use ending::Ending;
 #[cfg(unix)]
 pub use folders::remove_folder;

@@ -128,7 +128,7 @@ impl Nursery {
             mark,
         };
         hand_over(&nursery.connection, &[nursery.last_words.as_fd()])?;
-        send(&mut nursery.connection, setup)?;
+        send(&mut nursery.connection, &(std::process::id(), setup))?;
         Ok(nursery)
     }
 

@@ -73,6 +73,8 @@ pub struct Remote<L: Launcher> {
     lost: Option<Failure>,
     /// The action that was asked about or taken last.
     action: Option<ActionId>,
+    /// Each reset takes a new process.
+    is_fresh: bool,
 }
 
 /// Why there is no answer.
@@ -95,7 +97,14 @@ impl<L: Launcher> Remote<L> {
             worker: None,
             lost: None,
             action: None,
+            is_fresh: false,
         }
+    }
+
+    /// With a new process for each test: where a reset does not undo what a test has done to its process.
+    pub fn with_fresh_processes(mut self) -> Remote<L> {
+        self.is_fresh = true;
+        self
     }
 
     /// Asks, and makes a failure of it if there is no answer.
@@ -178,6 +187,9 @@ impl<L: Launcher> System for Remote<L> {
     fn reset(&mut self) -> Result<(), Error> {
         self.lost = None;
         self.action = None;
+        if self.is_fresh {
+            self.worker = None;
+        }
         if self.worker.is_none() {
             self.worker = Some(self.launcher.launch()?);
         }

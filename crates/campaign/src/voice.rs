@@ -6,6 +6,7 @@ use std::os::fd::AsFd;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::Connected;
 use crate::wire::{receive, send};
 
 /// What a worker says. Only one that has said that it is over may end.
@@ -22,54 +23,33 @@ pub(crate) enum Saying<R> {
 /// A worker's voice.
 #[derive(Debug)]
 pub struct Voice<C> {
-    connection: C,
-    identity: Option<(u64, u64)>,
-}
-
-/// What tells one open file from another.
-fn identity(file: &impl AsFd) -> Option<(u64, u64)> {
-    let stat = rustix::fs::fstat(file).ok()?;
-    Some((stat.st_dev, stat.st_ino))
+    connection: Connected<C>,
 }
 
 impl<C: Read + Write + AsFd> Voice<C> {
     /// Speaks into a connection.
-    pub fn new(connection: C) -> Voice<C> {
-        let identity = identity(&connection);
-        Voice {
-            connection,
-            identity,
-        }
+    pub fn new(connection: Connected<C>) -> Voice<C> {
+        Voice { connection }
     }
 
-    /// Whether the connection is the one that it was: code under test can close it, and open something else in its place.
+    /// Whether anybody can hear it.
     pub fn is_heard(&self) -> bool {
-        identity(&self.connection) == self.identity
+        self.connection.is_whole()
     }
 
     /// Tells something.
     pub fn tell(&mut self, report: &impl Serialize) -> io::Result<()> {
-        self.make_sure()?;
         send(&mut self.connection, &Saying::Tells(report))
     }
 
     /// Tells something, and waits for what the supervisor says to it.
     pub fn ask<A: DeserializeOwned>(&mut self, report: &impl Serialize) -> io::Result<A> {
-        self.make_sure()?;
         send(&mut self.connection, &Saying::Asks(report))?;
         receive(&mut self.connection)
     }
 
     /// The work is done.
     pub fn over(mut self) -> io::Result<()> {
-        self.make_sure()?;
         send(&mut self.connection, &Saying::<()>::Over)
-    }
-
-    fn make_sure(&self) -> io::Result<()> {
-        match self.is_heard() {
-            true => Ok(()),
-            false => Err(io::ErrorKind::NotConnected.into()),
-        }
     }
 }

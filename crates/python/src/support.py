@@ -409,6 +409,7 @@ class Surroundings:
         """Without anybody to announce signals to, they do what they do in any program."""
         self.builtins = dict(builtins.__dict__)
         self.directory = os.getcwd()
+        self.is_moved = False
         self.search_path = list(sys.path)
         self.modules = dict(sys.modules)
         self.recursion_limit = sys.getrecursionlimit()
@@ -462,9 +463,11 @@ class Surroundings:
         if len(sys.modules) < len(self.modules) or sys.modules.get("warnings") is not warnings:
             sys.modules.update(self.modules)
         try:
+            if self.is_moved:
+                os.makedirs(self.directory, exist_ok=True)  # the system may remove it
             os.chdir(self.directory)
         except OSError:
-            pass  # the system removed it; nothing better can be done
+            pass  # nothing better can be done
         if sys.getrecursionlimit() != self.recursion_limit:
             sys.setrecursionlimit(self.recursion_limit)
         if self.own_handlers and self.announce_signals is not None:
@@ -480,6 +483,7 @@ class Surroundings:
             os.path.abspath(entry) if isinstance(entry, str) else entry for entry in sys.path
         ]
         self.directory = os.fspath(directory)
+        self.is_moved = True
         os.chdir(self.directory)
 
     def stream(self, descriptor, mode):

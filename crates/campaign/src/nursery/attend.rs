@@ -28,11 +28,16 @@ pub fn connect<S: DeserializeOwned>() -> io::Result<(Place, File, S)> {
     rustix::stdio::dup2_stdin(&nothing)?;
     let mut connection = UnixStream::from(connection);
     let [last_words] = take_over(&connection)?;
-    let setup = receive(&mut connection)?;
+    let (supervisor, setup): (u32, S) = receive(&mut connection)?;
     descendants::adopt();
     // While it loads the system, nobody listens to the connection.
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    let parent = rustix::process::getppid().map(|parent| parent.as_raw_nonzero().get());
+    if parent != i32::try_from(supervisor).ok() {
+        // It was gone before it could be waited for.
+        return Err(io::ErrorKind::NotConnected.into());
+    }
     let place = Place {
         connection,
         folder: None,

@@ -5,8 +5,8 @@ use std::os::unix::net::UnixStream;
 use std::panic::AssertUnwindSafe;
 
 use testwright_campaign::{
-    Doing, LOST_CONNECTION, Log, Logged, Newborn, Place, SentFailure, SentTest, Voice, connect,
-    serve,
+    Connected, Doing, LOST_CONNECTION, Log, Logged, Newborn, Place, SentFailure, SentTest, Voice,
+    connect, serve,
 };
 use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::shrink::ReduceError;
@@ -41,7 +41,7 @@ impl Worker {
         Ok(ExitStatus::NothingFound)
     }
 
-    /// Loads the harness and bears workers. In a worker, this does not return.
+    /// Loads the harness and bears workers. It returns only if the harness cannot be loaded.
     fn live(
         &self,
         interpreter: Interpreter<'_>,
@@ -95,29 +95,41 @@ impl Worker {
             testwright_python::fork(interpreter).map_err(|error| io::Error::other(error.message))
         };
         let newborn = place.attend(&mut fork).map_err(lost)?;
-        if let Some(newborn) = newborn {
-            let Newborn {
-                task,
-                connection,
-                log,
-                last_words,
-            } = newborn;
-            testwright_python::tell_of_crashes(interpreter, &last_words)?;
-            let worked = catch::panics(AssertUnwindSafe(|| {
-                self.work(&mut system, &log, connection, task)
-            }));
-            system.flush();
-            if let Err(error) = &worked {
+        testwright_python::leave(match newborn {
+            Some(newborn) => self.be(interpreter, &mut system, newborn),
+            // The system need not be put away.
+            None => 0,
+        });
+    }
+
+    /// The life of a worker, until its exit status.
+    fn be<'py>(
+        &self,
+        interpreter: Interpreter<'py>,
+        system: &mut PythonSystem<'py>,
+        newborn: Newborn<Task>,
+    ) -> i32 {
+        let Newborn {
+            task,
+            connection,
+            log,
+            last_words,
+        } = newborn;
+        // Without it a crash is told of all the same, only not where it happened.
+        let _no_stack = testwright_python::tell_of_crashes(interpreter, &last_words);
+        let worked = catch::panics(AssertUnwindSafe(|| {
+            self.work(system, &log, connection, task)
+        }));
+        system.flush();
+        match worked {
+            Ok(Ok(())) => 0,
+            Ok(Err(_)) => LOST_CONNECTION,
+            Err(error) => {
                 // Who reads what crashes have to say will find it.
                 let _nobody_reads = writeln!(&last_words, "{}", error.message);
+                1
             }
-            testwright_python::leave(match worked {
-                Ok(Ok(())) => 0,
-                Ok(Err(_)) => LOST_CONNECTION,
-                Err(_) => 1,
-            });
         }
-        Ok(())
     }
 
     /// Does what a worker is told to.
@@ -125,9 +137,10 @@ impl Worker {
         &self,
         system: &mut PythonSystem<'_>,
         log: &Log,
-        mut connection: UnixStream,
+        connection: UnixStream,
         task: Task,
     ) -> io::Result<()> {
+        let mut connection = Connected::new(connection);
         if let Task::Serve = task {
             return serve(&mut Logged::new(system, log), &mut connection);
         }

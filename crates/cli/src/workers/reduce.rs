@@ -15,7 +15,7 @@ use testwright_campaign::{
 };
 use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::shrink::{ReduceError, ReduceOptions, Shrunk};
-use testwright_core::{Catalog, Error, Failure, FailureKind, Step, Test};
+use testwright_core::{Catalog, Error, Failure, FailureKind, Step, Test, saved};
 
 use super::start::{NoNursery, Starter};
 use super::{Report, Task};
@@ -97,6 +97,17 @@ impl<'a> Reducer<'a> {
         }
     }
 
+    /// Another one that does the same, beside this one.
+    pub(crate) fn another(&self) -> Reducer<'a> {
+        Reducer::new(
+            self.starter,
+            self.catalog,
+            self.options,
+            self.patience,
+            self.stop,
+        )
+    }
+
     /// Makes a test simpler. `history` is all that the worker did that found it, up to this failure.
     pub(crate) fn settle(
         &mut self,
@@ -146,40 +157,66 @@ impl<'a> Reducer<'a> {
     /// How long to look for what earlier tests have to do with a failure.
     const LONG: Duration = Duration::from_secs(60);
 
+    /// Makes a test simpler in one process for all attempts. If the result does not fail in a new process, one attempt
+    /// has influenced the other, and each gets a process of its own.
     fn attempt(&mut self, test: &Test, failure: &Failure) -> Result<Attempt, Error> {
-        if !is_fatal(failure.kind) {
-            let task = Task::Simplify {
-                test: test.into(),
-                failure: failure.into(),
-            };
-            match self.ask(&task, self.stop)? {
-                Said::Report(Report::Simplified {
-                    test,
-                    failure: sent,
-                    runs,
-                    complete,
-                }) => {
-                    return Ok(Attempt::Simpler {
-                        test: test.into_test(self.catalog),
-                        failure: sent.into_failure().unwrap_or_else(|| failure.clone()),
-                        runs,
-                        complete,
-                    });
-                }
-                Said::Report(Report::NotReproduced(other)) => {
-                    let other = other.and_then(SentFailure::into_failure);
-                    return Ok(Attempt::NotReproduced(other));
-                }
-                Said::Report(Report::Impossible(error)) => return Err(error.into()),
-                // Some shorter test is worse than this one.
-                _ => {}
+        let attempt = match is_fatal(failure.kind) {
+            true => self.attempt_from_here(test, failure, false)?,
+            false => self.attempt_in_worker(test, failure)?,
+        };
+        match &attempt {
+            Attempt::Simpler { test: short, .. } if !self.fails(short, failure)? => {
+                self.attempt_from_here(test, failure, true)
             }
+            _ => Ok(attempt),
         }
-        self.attempt_from_here(test, failure)
     }
 
-    /// The same, without trust in any worker.
-    fn attempt_from_here(&mut self, test: &Test, failure: &Failure) -> Result<Attempt, Error> {
+    /// Whether a test fails in the same way in a new process.
+    fn fails(&mut self, test: &Test, failure: &Failure) -> Result<bool, Error> {
+        let text = saved::write(self.catalog, test, &[]);
+        Ok(match self.replay(&text)? {
+            Replayed::Fails { failure: other, .. } => other.is_same_as(failure),
+            Replayed::Passes | Replayed::Unknown => false,
+        })
+    }
+
+    fn attempt_in_worker(&mut self, test: &Test, failure: &Failure) -> Result<Attempt, Error> {
+        let task = Task::Simplify {
+            test: test.into(),
+            failure: failure.into(),
+        };
+        match self.ask(&task, self.stop)? {
+            Said::Report(Report::Simplified {
+                test,
+                failure: sent,
+                runs,
+                complete,
+            }) => Ok(Attempt::Simpler {
+                test: test.into_test(self.catalog),
+                failure: sent.into_failure().unwrap_or_else(|| failure.clone()),
+                runs,
+                complete,
+            }),
+            Said::Report(Report::NotReproduced(other)) => {
+                let other = other.and_then(SentFailure::into_failure);
+                Ok(Attempt::NotReproduced(other))
+            }
+            Said::Report(Report::Impossible(error)) => Err(error.into()),
+            // Some shorter test is worse than this one.
+            Said::Report(_) | Said::Lost(_) | Said::Nothing => {
+                self.attempt_from_here(test, failure, false)
+            }
+        }
+    }
+
+    /// The same, without trust in any worker; with a new one for each attempt, if so wished.
+    fn attempt_from_here(
+        &mut self,
+        test: &Test,
+        failure: &Failure,
+        is_fresh: bool,
+    ) -> Result<Attempt, Error> {
         let hangs = failure.kind == FailureKind::Hang;
         // Who waits five seconds for each of a hundred steps that do not come back waits long.
         let hasty = Patience {
@@ -190,15 +227,16 @@ impl<'a> Reducer<'a> {
         };
         let patience = if hangs { hasty } else { self.patience };
         let aim = if hangs { Aim::Short } else { Aim::Simple };
-        let (short, found, runs, complete) = match self.shrink(test, failure, aim, patience)? {
-            Attempt::Simpler {
-                test,
-                failure,
-                runs,
-                complete,
-            } => (test, failure, runs, complete),
-            other => return Ok(other),
-        };
+        let (short, found, runs, complete) =
+            match self.shrink(test, failure, aim, (patience, is_fresh))? {
+                Attempt::Simpler {
+                    test,
+                    failure,
+                    runs,
+                    complete,
+                } => (test, failure, runs, complete),
+                other => return Ok(other),
+            };
         if hangs && patience != self.patience {
             // What takes longer than haste allows need not take for ever.
             let mut remote = self.remote(self.patience);
@@ -214,7 +252,7 @@ impl<'a> Reducer<'a> {
                     runs: runs + 1,
                     complete,
                 }),
-                _ => self.shrink(test, failure, aim, self.patience),
+                _ => self.shrink(test, failure, aim, (self.patience, is_fresh)),
             };
         }
         Ok(Attempt::Simpler {
@@ -233,12 +271,15 @@ impl<'a> Reducer<'a> {
         test: &Test,
         failure: &Failure,
         aim: Aim,
-        patience: Patience,
+        (patience, is_fresh): (Patience, bool),
     ) -> Result<Attempt, Error> {
         let stop = self.stop;
         let mut proceed = || !stop.load(Ordering::Relaxed);
-        let options = self.options.clone();
+        let options = self.options;
         let mut remote = self.remote(patience);
+        if is_fresh {
+            remote = remote.with_fresh_processes();
+        }
         match reducing::shrink(&mut remote, test, failure, &options, aim, &mut proceed) {
             Ok((
                 Shrunk {
@@ -333,29 +374,28 @@ impl<'a> Reducer<'a> {
 
     /// Lets a new worker do one thing, unless somebody wants to stop.
     fn ask(&mut self, task: &Task, stop: &AtomicBool) -> Result<Said, Error> {
-        let mut nursery = match self.nursery.take() {
-            Some(nursery) => nursery,
-            None => start(self.starter, stop)?,
-        };
-        let mut listener = Listener {
-            stop,
-            said: None,
-            asked_to_stop: None,
-        };
-        let overseen = oversee(&mut nursery, task, &self.patience, &mut listener);
-        match overseen {
-            Ok(Overseen::Over) => {
-                self.nursery = Some(nursery);
-                Ok(listener.said.map_or(Said::Nothing, Said::Report))
-            }
-            Ok(Overseen::Dismissed) => Err(Error::new("interrupted")),
-            Ok(Overseen::Lost(loss)) => {
-                self.nursery = Some(nursery);
-                Ok(Said::Lost(loss))
-            }
-            // The nursery is gone; the next one is another.
-            Err(_) => Ok(Said::Nothing),
+        // The nursery may be gone: the last worker may have killed it.
+        for _ in 0..2 {
+            let mut nursery = match self.nursery.take() {
+                Some(nursery) => nursery,
+                None => start(self.starter, stop)?,
+            };
+            let mut listener = Listener {
+                stop,
+                said: None,
+                asked_to_stop: None,
+            };
+            let overseen = oversee(&mut nursery, task, &self.patience, &mut listener);
+            let said = match overseen {
+                Ok(Overseen::Over) => listener.said.map_or(Said::Nothing, Said::Report),
+                Ok(Overseen::Dismissed) => return Err(Error::new("interrupted")),
+                Ok(Overseen::Lost(loss)) => Said::Lost(loss),
+                Err(_) => continue,
+            };
+            self.nursery = Some(nursery);
+            return Ok(said);
         }
+        Ok(Said::Nothing)
     }
 }
 

@@ -90,6 +90,7 @@ pub(super) fn run(
         run.workers.patience(),
         &interrupt.is_wanted,
     );
+    let reducers = shares.jobs.clamp(1, MOST_REDUCERS);
     let (events, heard) = channel();
     let (jobs_to_do, jobs_waiting) = channel();
     let (sender, verdicts) = channel();
@@ -107,7 +108,7 @@ pub(super) fn run(
         known: &known,
         started: Instant::now(),
         is_running: false,
-        watching: Watching::new(shares.jobs),
+        watching: Watching::new(shares.jobs, reducers),
         workers_left: shares.jobs,
         jobs: Some(jobs_to_do),
         verdicts,
@@ -118,19 +119,25 @@ pub(super) fn run(
         merged: earlier.merged,
         before: (earlier.progress, earlier.time),
         is_measured: run.options().measured != Measured::Nothing,
+        is_ahead: vec![false; shares.jobs],
         shared: vec![Vec::new(); shares.jobs],
         trouble: None,
     };
     if !run.no_replay && run.seed.is_none() {
         campaign.try_known(&mut reducer);
     }
+    let jobs_waiting = &Mutex::new(jobs_waiting);
     thread::scope(|scope| {
         for (worker, gauge) in gauges.iter().enumerate() {
             let (orders, events, share) = (&orders, events.clone(), shares.of(worker));
             scope.spawn(move || keep(orders, worker, gauge, share, &events));
         }
         drop(events);
-        scope.spawn(move || reduce(run, reducer, &jobs_waiting, &sender));
+        for _ in 1..reducers {
+            let (reducer, sender) = (reducer.another(), sender.clone());
+            scope.spawn(move || reduce(run, reducer, jobs_waiting, &sender));
+        }
+        scope.spawn(move || reduce(run, reducer, jobs_waiting, &sender));
         campaign.go_on(&heard);
     });
     if !campaign.is_running {
@@ -288,14 +295,21 @@ struct Job {
     pytest: (Place, String),
 }
 
+/// At most so many failing tests are reduced at the same time.
+const MOST_REDUCERS: usize = 4;
+
 /// Reduces one failing test after the other.
 fn reduce(
     run: &Run,
     mut reducer: Reducer<'_>,
-    jobs: &Receiver<Job>,
+    jobs: &Mutex<Receiver<Job>>,
     verdicts: &Sender<(usize, Result<Verdict, Error>)>,
 ) {
-    for job in jobs {
+    let next = || {
+        let jobs = jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        jobs.recv().ok()
+    };
+    while let Some(job) = next() {
         let verdict = judge(run, &mut reducer, &job);
         if verdicts.send((job.number, verdict)).is_err() {
             return;
@@ -364,6 +378,8 @@ struct Campaign<'a, 'c> {
     before: (Progress, Duration),
     /// Somebody wants to know what is reached.
     is_measured: bool,
+    /// For each worker, whether the test that it told of last reached what nobody had.
+    is_ahead: Vec<bool>,
     /// For each worker, tests of others that it was not told of yet.
     shared: Vec<Vec<SentTest>>,
     trouble: Option<Trouble>,
@@ -550,11 +566,13 @@ impl<'a, 'c> Campaign<'a, 'c> {
                 reason: Some(&reason),
             }),
             Event::Reached {
+                worker,
                 test,
                 files,
                 places,
             } => {
                 let new = self.merged.add(test.clone(), files, places);
+                self.is_ahead[worker] = !new.is_empty();
                 if !new.is_empty() {
                     self.memory.reached(&test, &new);
                     self.tell(&events::Coverage {
@@ -570,7 +588,9 @@ impl<'a, 'c> Campaign<'a, 'c> {
                 failure,
                 is_new,
             } => {
-                if is_new {
+                // What is new to a worker need not be new to others: after a crash, everything is new to it.
+                let is_ahead = std::mem::take(&mut self.is_ahead[worker]);
+                if is_new && is_ahead && failure.is_none() {
                     self.share(worker, &test);
                     let notes = self.desk.notes(origin, None);
                     self.memory

@@ -54,6 +54,7 @@ pub(super) enum Event {
     },
     /// What a test reached: places in files.
     Reached {
+        worker: usize,
         test: String,
         files: Vec<(PathBuf, Vec<u32>)>,
         places: Vec<(PathBuf, (i32, i32))>,
@@ -292,6 +293,7 @@ impl Ear<'_> {
             stream => format!("{} of stream {}", reached.test, stream + 1),
         };
         self.send(Event::Reached {
+            worker: self.worker,
             test,
             files: reached.files,
             places,

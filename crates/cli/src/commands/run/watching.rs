@@ -18,8 +18,10 @@ pub(super) struct Watching {
     covered: (u64, Option<Instant>),
     rates: Vec<Rate>,
     last_line: Instant,
-    /// The failures that are not reduced yet, the first being worked on.
+    /// The failures that are not reduced yet, the first of them being worked on.
     pub(super) reducing: Vec<usize>,
+    /// How many can be worked on at the same time.
+    reducers: usize,
 }
 
 /// How fast a worker has been lately.
@@ -65,7 +67,7 @@ impl Watching {
     /// A step that takes longer is shown.
     const SLOW: Duration = Duration::from_secs(1);
 
-    pub(super) fn new(workers: usize) -> Watching {
+    pub(super) fn new(workers: usize, reducers: usize) -> Watching {
         let now = Instant::now();
         let rate = Rate {
             at: now,
@@ -78,6 +80,7 @@ impl Watching {
             rates: vec![rate; workers],
             last_line: now,
             reducing: Vec::new(),
+            reducers,
         }
     }
 
@@ -160,8 +163,9 @@ impl Watching {
                 crashes: gauge.crashes(),
             });
         }
-        workers.extend(self.reducing.first().map(|failure| WorkerLine {
-            number: scene.gauges.len() + 1,
+        let reducing = self.reducing.iter().take(self.reducers).enumerate();
+        workers.extend(reducing.map(|(index, failure)| WorkerLine {
+            number: scene.gauges.len() + 1 + index,
             doing: Doing::Reducing(*failure),
             steps_per_second: 0.0,
             crashes: 0,
@@ -195,7 +199,7 @@ impl Watching {
                 .iter()
                 .position(|number| *number == finding.number)
             {
-                Some(0) => FailureState::Reducing,
+                Some(place) if place < self.reducers => FailureState::Reducing,
                 Some(_) => FailureState::Found,
                 None => FailureState::Reduced(finding.test.len()),
             },

@@ -1,0 +1,262 @@
+"""Systems that end, hang and attack their process: a campaign survives, names what happened, and leaves nothing behind."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+RACK = Path(__file__).parent / "torture" / "rack.py"
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")
+
+# What each action leads to: the kind of failure, and what is said of it.
+FATAL = {
+    "segfault": ("crash", "the process was killed by SIGSEGV"),
+    "abort": ("crash", "the process was killed by SIGABRT"),
+    "leave": ("crash", "the process exited with status 0"),
+    "leave_with_three": ("crash", "the process exited with status 3"),
+    "overflow": ("crash", "the process was killed by SIGSEGV"),
+    "kill_group": ("crash", "the process was killed by SIGTERM"),
+    "kill_parent": ("crash", "the parent of the process was killed by SIGTERM"),
+    "kill_parent_at_once": ("crash", "the parent of the process was killed by SIGKILL"),
+    "leave_a_daemon_and_kill_parent": ("crash", "the parent of the process was killed by SIGKILL"),
+    "fork_and_crash": ("crash", "the process was killed by SIGKILL"),
+    "close_all": ("crash", "the process was cut off"),
+    "reopen_all": ("crash", "the process was cut off"),
+    "spin": ("hang", "no end after 1s"),
+    "spin_in_c": ("hang", "no end after 1s"),
+    "pause_in_c": ("hang", "no end after 1s"),
+    "stop": ("hang", "no end after 1s"),
+    "spin_deaf": ("hang", "no end after 1s"),
+    "leave_politely": ("uncaught-exception", "SystemExit: 3"),
+    "interrupt": ("uncaught-exception", "KeyboardInterrupt"),
+    "eat_memory": ("uncaught-exception", "MemoryError"),
+    "write_without_end": ("uncaught-exception", "OSError: [Errno 27] File too large"),
+}
+
+HARMLESS = [
+    "stop_parent",
+    "cut_the_log",
+    "remove_the_folder",
+    "close_standard",
+    "close_streams",
+    "fork",
+    "fork_in_c",
+    "fork_and_stay",
+    "leave_a_daemon",
+    "start_threads",
+    "thread_that_spins",
+    "write_many_files",
+    "reseed",
+    "shout",
+    "limit",
+    "handle_signals",
+    "ignore_signals",
+    "block_signals",
+    "forget_modules",
+]
+
+LIMITS = ("--step-timeout", "1s", "--memory", "400MB", "--file-size", "20MB")
+
+
+class Rack:
+    """A folder in which the command is run, and what it must not leave behind."""
+
+    def __init__(self, testwright, tmp_path):
+        self.testwright = testwright
+        self.temporary = tmp_path / "temporary"
+        self.temporary.mkdir()
+        self.mark = f"rack-{os.getpid()}-{time.monotonic_ns()}"
+        self.environment = {**os.environ, "RACK_MARK": self.mark, "TMPDIR": str(self.temporary)}
+        shutil.copy(RACK, testwright.folder / "rack.py")
+
+    def harness(self, *actions):
+        lines = ["@import rack", "", *(f"rack.{action}()" for action in actions), ""]
+        self.testwright.write("rack.tstl", "\n".join(lines))
+
+    def processes(self):
+        """All that the command has started, and itself."""
+        found = []
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                environment = (folder / "environ").read_bytes()
+                state = (folder / "stat").read_text().rpartition(") ")[2][0]
+            except OSError:
+                continue
+            if f"RACK_MARK={self.mark}".encode() in environment.split(b"\0") and state != "Z":
+                found.append(int(folder.name))
+        return found
+
+    def workers(self):
+        """Nurseries and workers, by their numbers."""
+        is_worker = lambda number: b"worker" in Path(f"/proc/{number}/cmdline").read_bytes()
+        return [number for number in self.processes() if is_worker(number)]
+
+    def assert_nothing_is_left(self):
+        deadline = time.monotonic() + 20
+        while (self.processes() or any(self.temporary.iterdir())) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert self.processes() == []
+        assert list(self.temporary.iterdir()) == []
+        mine = {"rack.py", "rack.tstl", "stack.py", "stack.tstl", "sound.tstl", "temporary"}
+        left = {path.name for path in self.testwright.folder.iterdir()} - mine - {"__pycache__"}
+        assert left <= {"testwright-out", ".testwright"}
+
+    def run(self, *options, status):
+        done = self.testwright(
+            "run", "rack.tstl", "--json", *LIMITS, *options, status=status, env=self.environment
+        )
+        self.assert_nothing_is_left()
+        return json.loads(done.stdout)
+
+    def start(self, *options):
+        return self.testwright.start("run", "rack.tstl", *options, env=self.environment)
+
+    def wait_for_workers(self, number=1):
+        deadline = time.monotonic() + 30
+        while len(self.workers()) < number and time.monotonic() < deadline:
+            time.sleep(0.02)
+        return self.workers()
+
+
+@pytest.fixture
+def rack(testwright, tmp_path):
+    return Rack(testwright, tmp_path)
+
+
+@pytest.mark.parametrize("action", FATAL)
+def test_it_is_named_and_reduced(rack, action):
+    kind, message = FATAL[action]
+    rack.harness(action, "reseed")
+    report = rack.run("--jobs", "1", "--tests", "1", status=1)
+    (failure,) = report["failures"]
+    assert (failure["kind"], failure["message"][: len(message)]) == (kind, message)
+    assert failure["test"] == [f"rack.{action}()"]
+    assert failure["reproduced"]
+    assert (rack.testwright.folder / "testwright-out/rack/test_failure_1.py").is_file()
+
+
+@pytest.mark.parametrize("action", HARMLESS)
+def test_it_does_no_harm(rack, action):
+    rack.harness(action, "reseed")
+    plan = ("--jobs", "1", "--strategy", "random", "--tests", "3", "--length", "6")
+    report = rack.run(*plan, status=0)
+    assert report["tests"] == 3
+    assert report["steps"] == 18
+
+
+def test_a_campaign_with_all_of_them_runs_to_its_end(rack):
+    rack.harness(*FATAL, *HARMLESS)
+    report = rack.run("--jobs", "2", "--keep-going", "--time", "30s", "--length", "8", status=1)
+    assert report["seconds"] >= 30
+    assert not report["interrupted"]
+    found = {step for failure in report["failures"] for step in failure["test"]}
+    reproduced = [failure for failure in report["failures"] if failure["reproduced"]]
+    assert len(reproduced) >= 10
+    # Some change what others do (a signal that is ignored, a limit), and then both are needed.
+    assert all(failure["steps"] <= 2 for failure in reproduced), reproduced
+    assert {"rack.segfault()", "rack.abort()", "rack.leave()"} <= found
+
+
+def test_a_stack_is_shown_where_it_happened(rack):
+    rack.harness("segfault")
+    done = rack.testwright("run", "rack.tstl", "--tests", "1", status=1, env=rack.environment)
+    assert 'rack.py", line' in done.stdout
+    assert "in segfault" in done.stdout
+    assert "runpy" not in done.stdout
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_who_is_asked_to_end_says_what_it_has(rack, number):
+    rack.harness("reseed")
+    command = rack.start("--time", "60s", "--jobs", "2")
+    assert rack.wait_for_workers(4)
+    time.sleep(0.5)
+    command.send_signal(number)
+    out, err = command.communicate(timeout=30)
+    assert (command.returncode, err) == (0, "")
+    assert "Interrupted after" in out
+    rack.assert_nothing_is_left()
+
+
+def test_a_killed_supervisor_takes_all_with_it(rack):
+    rack.harness("reseed", "leave_a_daemon", "fork_and_stay")
+    command = rack.start("--time", "60s", "--jobs", "2")
+    assert rack.wait_for_workers(4)
+    command.kill()
+    command.communicate(timeout=30)
+    rack.assert_nothing_is_left()
+
+
+def test_a_supervisor_that_is_killed_while_the_system_is_imported(rack):
+    rack.testwright.write("rack.py", "import time\ntime.sleep(600)\n")
+    rack.testwright.write("rack.tstl", "@import rack\n\nrack.f()\n")
+    command = rack.start("--time", "60s", "--jobs", "2")
+    assert rack.wait_for_workers(2)
+    command.kill()
+    command.communicate(timeout=30)
+    deadline = time.monotonic() + 20
+    while rack.processes() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert rack.processes() == []
+
+
+def test_a_worker_that_somebody_kills_is_replaced(rack):
+    rack.harness("reseed")
+    command = rack.start("--time", "4s", "--jobs", "1", "--keep-going", "--json")
+    nursery, worker = sorted(rack.wait_for_workers(2))[:2]
+    time.sleep(0.3)
+    os.kill(worker, signal.SIGKILL)
+    time.sleep(1)
+    os.kill(nursery, signal.SIGKILL)
+    out, err = command.communicate(timeout=60)
+    report = json.loads(out)
+    # The tests are not to blame, which shows when they are run again.
+    assert [failure["reproduced"] for failure in report["failures"]] == [False, False], err
+    assert "killed by SIGKILL" in report["failures"][0]["message"]
+    assert report["seconds"] >= 4
+    rack.assert_nothing_is_left()
+
+
+def test_who_asks_twice_does_not_wait(rack):
+    rack.harness("spin")
+    command = rack.start("--time", "600s", "--jobs", "1", "--step-timeout", "600s")
+    assert rack.wait_for_workers(2)
+    command.send_signal(signal.SIGINT)
+    time.sleep(0.05)
+    command.send_signal(signal.SIGINT)
+    command.communicate(timeout=30)
+    assert command.returncode in (0, 2)
+    rack.assert_nothing_is_left()
+
+
+def test_nobody_reads_what_is_said(rack):
+    rack.harness("reseed")
+    line = " ".join(rack.testwright.line("run", "rack.tstl", "--time", "1s"))
+    done = subprocess.run(
+        f"{line} | head -1",
+        shell=True,
+        cwd=rack.testwright.folder,
+        env=rack.environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout.count("\n") == 1
+    assert done.stderr == ""
+    rack.assert_nothing_is_left()
+
+
+def test_a_harness_that_crashes_when_it_is_loaded(rack):
+    rack.testwright.write("rack.py", "import os\nos.abort()\n")
+    rack.testwright.write("rack.tstl", "@import rack\n\nrack.f()\n")
+    done = rack.testwright("run", "rack.tstl", status=2, env=rack.environment)
+    assert "the process that loads the harness was killed by SIGABRT" in done.stderr
+    assert 'rack.py", line 2 in <module>' in done.stderr
+    rack.assert_nothing_is_left()
