@@ -18,7 +18,7 @@ def measure(setting):
 def _paces(setting):
     table = page.Table(
         "Worker processes",
-        "Steps per second in real time, with all tests in the process of the command (`--jobs 0`), in one worker process, and in two. Time counts from when the first worker is ready to when the last has ended. A ratio is to the column before it.",
+        "Steps per second in real time, with all tests in the process of the command (`--jobs 0`), in one worker process, and in two. Time counts from when the first worker is ready to when the last has ended; other work on the machine does harm here. A ratio is to the number before it.",
         ["system", "`--jobs 0`", "`--jobs 1`", "", "`--jobs 2`", ""],
     )
     for system in SYSTEMS:

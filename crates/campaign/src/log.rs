@@ -85,7 +85,7 @@ impl Log {
         Ok(Log::at_its_beginning(words))
     }
 
-    /// The log in a file that somebody else has created, and nobody has written to.
+    /// The log in a file that somebody else has created. Only one may write to it, from its beginning.
     pub fn open(file: &File) -> io::Result<Log> {
         let words = Words::of(file)?;
         words
@@ -267,6 +267,10 @@ mod tests {
         worker.reset();
         assert_eq!(supervisor.doing(), Doing::Resetting);
         worker.does(Doing::Choosing);
+        let beats = supervisor.beats();
+        worker.does(Doing::Choosing);
+        assert_ne!(supervisor.beats(), beats, "the same again is progress");
+        assert_eq!(supervisor.doing(), Doing::Choosing);
         let beats = supervisor.beats();
         worker.step(ActionId(7));
         assert_ne!(supervisor.beats(), beats);
