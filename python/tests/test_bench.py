@@ -10,7 +10,17 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 BENCH = ROOT / "bench"
-NAMES = ["limit", "measure", "ours", "page", "peers", "setting", "straight_line", "systems", "workers"]
+NAMES = [
+    "limit",
+    "measure",
+    "ours",
+    "page",
+    "peers",
+    "setting",
+    "straight_line",
+    "systems",
+    "workers",
+]
 
 
 @pytest.fixture
