@@ -1,10 +1,12 @@
 """What it costs to run tests in a process of their own, and what a second process gives."""
 
 import json
+import os
+import time
 
 import ours
 import page
-from measure import alternately, median, run
+from measure import alternately, busy, median, run
 from systems import SHOWN
 
 SYSTEMS = ["empty", "avl"]
@@ -18,15 +20,18 @@ def measure(setting):
 def _paces(setting):
     table = page.Table(
         "Worker processes",
-        "Steps per second in real time, with all tests in the process of the command (`--jobs 0`), in one worker process, and in two. Time counts from when the first worker is ready to when the last has ended; other work on the machine does harm here. A ratio is to the number before it.",
+        "Steps per second in real time, with all tests in the process of the command (`--jobs 0`), in one worker process, and in two. Time counts from when the first worker is ready to when the last has ended, so that other work on the machine does harm here. A ratio is to the number before it.",
         ["system", "`--jobs 0`", "`--jobs 1`", "", "`--jobs 2`", ""],
     )
+    began, busy_before, own = time.monotonic(), busy(), 0
     for system in SYSTEMS:
         works = {
             jobs: lambda jobs=jobs, system=system: _pace(setting, system, jobs)
             for jobs in (0, 1, 2)
         }
-        none, one, two = alternately(setting.repeats, works).values()
+        measured = alternately(setting.repeats, works).values()
+        own += sum(cpu for runs in measured for _, cpu in runs)
+        none, one, two = ([pace for pace, _ in runs] for runs in measured)
         table.add(
             SHOWN[system],
             page.rate(median(none)),
@@ -35,15 +40,19 @@ def _paces(setting):
             page.rate(median(two)),
             page.times(_ratio(two, one)),
         )
+    if busy_before is not None:
+        others = busy() - busy_before - own
+        share = max(others, 0) / (time.monotonic() - began) / os.cpu_count()
+        table.note(f"Other work took {share:.0%} of the time of all CPUs meanwhile.")
     return table
 
 
 def _pace(setting, system, jobs):
-    """Steps per second."""
+    """Steps per second, and CPU seconds in all."""
     seconds = 0.1 if setting.quick else 1
     harness = setting.systems.harness(system)
-    _, report = ours.search(harness, "--jobs", jobs, "--time", f"{seconds}s")
-    return report["steps"] / report["seconds"]
+    done, report = ours.search(harness, "--jobs", jobs, "--time", f"{seconds}s")
+    return report["steps"] / report["seconds"], done.cpu
 
 
 def _ratio(values, others):
