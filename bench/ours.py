@@ -3,9 +3,11 @@
 import json
 import re
 import sys
+from pathlib import Path
 
 from measure import Failed, run
 
+ROOT = Path(__file__).resolve().parents[1]
 COMMAND = [sys.executable, "-m", "testwright"]
 NAME = "Testwright"
 
@@ -22,6 +24,18 @@ def has_command(name):
 
 def version():
     return run([*COMMAND, "--version"], None).or_complain().output.split()[-1]
+
+
+def cost_of_the_log(build):
+    """The program of that name, if there is one; where wanted, it is built."""
+    # Where `make install` builds and together with what that builds, so that next to nothing is compiled again.
+    target = ROOT / "target" / "maturin"
+    if build:
+        chosen = ["-p", "testwright-extension", "-p", "testwright-campaign"]
+        command = ["cargo", "build", "--quiet", "--release", "--target-dir", target, *chosen]
+        run([*command, "--example", "cost_of_the_log"], ROOT, 600).or_complain()
+    program = target / "release" / "examples" / "cost_of_the_log"
+    return program if program.exists() else None
 
 
 def search(harness, *options, seed=1, status=0, limit=120):

@@ -64,14 +64,26 @@ def with_section(page, version, new):
 
 
 def with_chapters(page, version, new):
-    """The page with some tables of a section replaced; what is new about the section itself is dropped."""
-    tables = {part.split("\n")[0]: part.rstrip() for part in re.split(TABLE, new)[1:]}
+    """The page with some tables of a section replaced or added, which then say for themselves when they were measured."""
+    about, *parts = re.split(TABLE, new)
+    facts = about.split("\n", 1)[1].strip()
     for part in re.split(rf"^(?={HEADING})", page, flags=re.MULTILINE)[1:]:
         if part.startswith(f"{HEADING}{version}\n"):
             old = [table.rstrip() for table in re.split(TABLE, part)]
-            changed = [tables.get(table.split("\n")[0], table) for table in old]
-            return page.replace(part.rstrip(), "\n\n".join(changed))
+            tables = {_title(table): _dated(table, facts, old[0]) for table in parts}
+            changed = [tables.pop(_title(table), table) for table in old]
+            return page.replace(part.rstrip(), "\n\n".join([*changed, *tables.values()]))
     return with_section(page, version, new)
+
+
+def _title(table):
+    return table.split("\n")[0]
+
+
+def _dated(table, facts, about):
+    """The table with the facts, unless they stand above all tables of the section already."""
+    title, rest = table.rstrip().split("\n", 1)
+    return f"{title}\n{rest}" if facts in about else f"{title}\n\n{facts}\n{rest}"
 
 
 def _numbers(version):

@@ -1,7 +1,7 @@
 """Measures everything and writes `docs/benchmarks.md`: `make bench`.
 
 Each chapter of that page is a file here: `steps_per_second.py`, `limit.py`, `coverage_overhead.py`, `growth.py`,
-`seeded_bugs.py`, `strategies.py`, `shrinking.py`. Those share `setting.py`, `measure.py` and `page.py`; `ours.py` and `peers` run the tools, `systems`
+`seeded_bugs.py`, `strategies.py`, `shrinking.py`, `workers.py`. Those share `setting.py`, `measure.py` and `page.py`; `ours.py` and `peers` run the tools, `systems`
 has what is tested.
 """
 
@@ -24,6 +24,7 @@ import seeded_bugs
 import shrinking
 import steps_per_second
 import strategies
+import workers
 from setting import Setting
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -31,6 +32,7 @@ CHAPTERS = [
     limit,
     steps_per_second,
     coverage_overhead,
+    workers,
     seeded_bugs,
     strategies,
     shrinking,

@@ -28,6 +28,8 @@ class Setting:
     hypothesis: Hypothesis
     #: The folder with the programs of coverage.py and SlipCover, if it is there.
     programs: Path
+    #: The program that measures what it takes to write a step down, if it was built.
+    log: Path
 
     @classmethod
     def prepare(cls, work, environments, quick, install):
@@ -44,6 +46,7 @@ class Setting:
             ancestor=old and Ancestor(systems, old),
             hypothesis=new and Hypothesis(systems, new),
             programs=new,
+            log=ours.cost_of_the_log(install),
         )
 
     def searchers(self):

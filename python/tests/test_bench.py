@@ -10,7 +10,17 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 BENCH = ROOT / "bench"
-NAMES = ["limit", "measure", "ours", "page", "peers", "setting", "straight_line", "systems"]
+NAMES = [
+    "limit",
+    "measure",
+    "ours",
+    "page",
+    "peers",
+    "setting",
+    "straight_line",
+    "systems",
+    "workers",
+]
 
 
 @pytest.fixture
@@ -129,6 +139,39 @@ def test_a_section_is_replaced_and_the_newest_comes_first(bench):
     assert text.startswith(page.INTRODUCTION)
 
 
+def test_chapters_are_replaced_or_added_with_their_date(bench):
+    page = bench("page")
+
+    def section(facts, **tables):
+        made = [page.Table(title, words, ["n"], [["1"]]) for title, words in tables.items()]
+        return page.section("3.12", facts, made)
+
+    text = page.with_section("", "3.12", section("Then.", First="old", Second="old"))
+    other = page.with_section(text, "3.9", page.section("3.9", "Long ago.", []))
+    text = page.with_chapters(other, "3.12", section("Now.", Second="new", Third="new"))
+    sizes = "\n\n| n |\n| --- |\n| 1 |\n"
+    assert text == (
+        f"{page.INTRODUCTION}\n## Python 3.12\n\nThen.\n\n"
+        f"### First\n\nold{sizes}\n"
+        f"### Second\n\nNow.\n\nnew{sizes}\n"
+        f"### Third\n\nNow.\n\nnew{sizes}\n"
+        "## Python 3.9\n\nLong ago.\n"
+    )
+    again = page.with_chapters(text, "3.12", section("Then.", Second="old"))
+    assert f"### Second\n\nold{sizes}" in again
+    alone = page.with_chapters("", "3.12", section("Now.", Third="new"))
+    assert alone.count("Now.") == 1
+
+
+def test_workers_take_the_same_steps_however_many_they_are(bench, setting):
+    """Otherwise their paces could not be compared."""
+    for system in bench("workers").SYSTEMS:
+        harness = setting.systems.harness(system)
+        for jobs in (0, 1, 2):
+            _, report = bench("ours").search(harness, "--jobs", jobs, "--tests", 6)
+            assert (report["tests"], report["steps"]) == (6, 600), (system, jobs)
+
+
 def test_a_quick_run_writes_a_well_formed_page(tmp_path):
     pytest.importorskip("sortedcontainers")
     written = tmp_path / "page.md"
@@ -140,7 +183,7 @@ def test_a_quick_run_writes_a_well_formed_page(tmp_path):
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
-    well_formed(written.read_text(encoding="utf-8"), 9)
+    well_formed(written.read_text(encoding="utf-8"), 11)
     assert done.stdout.strip() in written.read_text(encoding="utf-8")
 
 

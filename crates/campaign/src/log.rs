@@ -7,6 +7,7 @@
 //! The log is a ring. It holds the steps of the current test and, as far as there is room, of all tests before it since
 //! the worker was started: where a reset does not undo everything, a test may fail only because of those.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io;
 use std::sync::atomic::Ordering;
@@ -17,16 +18,22 @@ mod shared;
 
 use shared::Words;
 
-/// The first word of every log: a name and a version, so that another file is not taken for one.
-const MAGIC: u64 = u64::from_le_bytes(*b"twlog\0\0\x01");
+/// A name and a version, so that another file is not taken for a log.
+const MAGIC: u64 = u64::from_le_bytes(*b"twlog\0\0\x02");
+
+// The words of the header.
+const IS_LOG: usize = 0;
 const STEPS: usize = 1;
 const TEST_BEGAN: usize = 2;
 const TESTS: usize = 3;
-const DOING: usize = 4;
-const BEATS: usize = 5;
-const RESETS: usize = 6;
-const STOP: usize = 7;
-const HEADER: usize = 8;
+/// What the worker is at, in the lowest bits, and above them how often it has turned to something else: one word, since
+/// it is written three times for each step.
+const TURN: usize = 4;
+const RESETS: usize = 5;
+const STOP: usize = 6;
+
+/// What is added to a turn for the next one.
+const NEXT_TURN: u64 = 8;
 
 /// A restart among the steps. No action has this number.
 const RESTART: u64 = u64::MAX;
@@ -61,22 +68,21 @@ pub struct Recorded {
 #[derive(Debug)]
 pub struct Log {
     words: Words,
-    /// A power of two: dividing by any other number would take longer than all the rest of writing a step down.
-    capacity: usize,
+    /// How many steps and resets the worker has written. Like the turn it is kept here, too, by who writes: that is
+    /// faster than reading what was just written to memory.
+    written: Cell<u64>,
+    /// The last turn, without what the worker is at.
+    turn: Cell<u64>,
 }
 
 impl Log {
     /// An empty log in a file, which must be open for reading and writing. It holds at least this many steps.
     pub fn create(file: &File, capacity: usize) -> io::Result<Log> {
-        let capacity = capacity.max(1).next_power_of_two();
         file.set_len(0)?;
-        file.set_len(((HEADER + capacity) * size_of::<u64>()) as u64)?;
-        let log = Log {
-            words: Words::of(file)?,
-            capacity,
-        };
-        log.words.at(0).store(MAGIC, Ordering::Release);
-        Ok(log)
+        file.set_len(Words::bytes(capacity))?;
+        let words = Words::of(file)?.ok_or(io::ErrorKind::UnexpectedEof)?;
+        words.header::<IS_LOG>().store(MAGIC, Ordering::Release);
+        Ok(Log::at_its_beginning(words))
     }
 
     /// An empty log in memory that has no name, and that nobody can make shorter: who reads what is not there any more
@@ -100,18 +106,26 @@ impl Log {
         Ok((log, file))
     }
 
-    /// The log in a file that somebody else has created.
+    /// The log in a file that somebody else has created. Only one may write to it, from its beginning.
     pub fn open(file: &File) -> io::Result<Log> {
         let words = Words::of(file)?;
-        if words.len() <= HEADER || words.at(0).load(Ordering::Acquire) != MAGIC {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidData,
-                "the file is not a log of a worker",
-            ));
+        words
+            .filter(|words| words.header::<IS_LOG>().load(Ordering::Acquire) == MAGIC)
+            .map(Log::at_its_beginning)
+            .ok_or_else(|| {
+                io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    "the file is not a log of a worker",
+                )
+            })
+    }
+
+    fn at_its_beginning(words: Words) -> Log {
+        Log {
+            words,
+            written: Cell::new(0),
+            turn: Cell::new(0),
         }
-        let capacity = words.len() - HEADER;
-        let capacity = 1 << capacity.ilog2();
-        Ok(Log { words, capacity })
     }
 
     /// A step is about to be taken.
@@ -124,65 +138,62 @@ impl Log {
     /// The system is about to be reset.
     pub fn reset(&self) {
         self.push(RESTART);
-        let resets = self.words.at(RESETS).load(Ordering::Relaxed);
-        self.words
-            .at(RESETS)
-            .store(resets.wrapping_add(1), Ordering::Release);
+        let resets = self.words.header::<RESETS>();
+        let before = resets.load(Ordering::Relaxed);
+        resets.store(before.wrapping_add(1), Ordering::Release);
         self.does(Doing::Resetting);
     }
 
     /// The worker turns to something else.
     #[inline]
     pub fn does(&self, doing: Doing) {
-        self.words.at(DOING).store(doing as u64, Ordering::Release);
-        let beats = self.words.at(BEATS).load(Ordering::Relaxed);
-        self.words
-            .at(BEATS)
-            .store(beats.wrapping_add(1), Ordering::Release);
+        let turn = self.turn.get().wrapping_add(NEXT_TURN);
+        self.turn.set(turn);
+        let word = turn | doing as u64;
+        self.words.header::<TURN>().store(word, Ordering::Release);
     }
 
     /// The current test has come to its end, and whatever follows belongs to the next.
     pub fn finish_test(&self) {
-        let steps = self.words.at(STEPS).load(Ordering::Relaxed);
-        let tests = self.words.at(TESTS).load(Ordering::Relaxed);
-        self.words.at(TEST_BEGAN).store(steps, Ordering::Release);
-        self.words
-            .at(TESTS)
-            .store(tests.wrapping_add(1), Ordering::Release);
+        let began = self.words.header::<TEST_BEGAN>();
+        began.store(self.written.get(), Ordering::Release);
+        let tests = self.words.header::<TESTS>();
+        let before = tests.load(Ordering::Relaxed);
+        tests.store(before.wrapping_add(1), Ordering::Release);
         self.does(Doing::OwnWork);
     }
 
     /// Changes whenever the worker turns to something else. One that stays the same for long hangs.
     pub fn beats(&self) -> u64 {
-        self.words.at(BEATS).load(Ordering::Acquire)
+        self.words.header::<TURN>().load(Ordering::Acquire)
     }
 
     /// Asks the worker to come to an end.
     pub fn ask_to_stop(&self) {
-        self.words.at(STOP).store(1, Ordering::Release);
+        self.words.header::<STOP>().store(1, Ordering::Release);
     }
 
     /// Whether the worker was asked to come to an end.
     #[inline]
     pub fn is_to_stop(&self) -> bool {
-        self.words.at(STOP).load(Ordering::Relaxed) != 0
+        self.words.header::<STOP>().load(Ordering::Relaxed) != 0
     }
 
     /// How many tests have come to their end.
     pub fn tests(&self) -> u64 {
-        self.words.at(TESTS).load(Ordering::Acquire)
+        self.words.header::<TESTS>().load(Ordering::Acquire)
     }
 
     /// How many steps were taken in all, with the one that is under way.
     pub fn steps(&self) -> u64 {
-        let resets = self.words.at(RESETS).load(Ordering::Acquire);
-        let all = self.words.at(STEPS).load(Ordering::Acquire);
+        let resets = self.words.header::<RESETS>().load(Ordering::Acquire);
+        let all = self.words.header::<STEPS>().load(Ordering::Acquire);
         all.saturating_sub(resets)
     }
 
     /// What the worker is at.
     pub fn doing(&self) -> Doing {
-        match self.words.at(DOING).load(Ordering::Acquire) {
+        match self.words.header::<TURN>().load(Ordering::Acquire) % NEXT_TURN {
             1 => Doing::Resetting,
             2 => Doing::Choosing,
             3 => Doing::Stepping,
@@ -193,17 +204,20 @@ impl Log {
 
     /// The action of the last step, if that was not a reset.
     pub fn last(&self) -> Option<ActionId> {
-        let steps = self.words.at(STEPS).load(Ordering::Acquire);
-        let word = self.place(steps.checked_sub(1)?).load(Ordering::Relaxed);
+        let steps = self.words.header::<STEPS>().load(Ordering::Acquire);
+        let word = self
+            .words
+            .ring(steps.checked_sub(1)?)
+            .load(Ordering::Relaxed);
         (word != RESTART).then_some(ActionId(word))
     }
 
     /// The test that the worker is at.
     pub fn current(&self) -> Recorded {
-        let began = self.words.at(TEST_BEGAN).load(Ordering::Acquire);
+        let began = self.words.header::<TEST_BEGAN>().load(Ordering::Acquire);
         let (steps, is_cut) = self.since(began);
         Recorded {
-            number: self.words.at(TESTS).load(Ordering::Acquire),
+            number: self.words.header::<TESTS>().load(Ordering::Acquire),
             test: Test::of_steps(steps),
             is_cut,
         }
@@ -221,27 +235,24 @@ impl Log {
 
     #[inline]
     fn push(&self, word: u64) {
-        let steps = self.words.at(STEPS).load(Ordering::Relaxed);
-        self.place(steps).store(word, Ordering::Relaxed);
+        let written = self.written.get();
+        self.words.ring(written).store(word, Ordering::Relaxed);
+        let written = written.wrapping_add(1);
+        self.written.set(written);
         // Nobody sees the number without the step.
         self.words
-            .at(STEPS)
-            .store(steps.wrapping_add(1), Ordering::Release);
-    }
-
-    #[inline]
-    fn place(&self, step: u64) -> &std::sync::atomic::AtomicU64 {
-        self.words
-            .at(HEADER + (step as usize & (self.capacity - 1)))
+            .header::<STEPS>()
+            .store(written, Ordering::Release);
     }
 
     /// The steps from one on, without the reset that every test begins with; and whether some are gone.
     fn since(&self, began: u64) -> (Vec<Step>, bool) {
-        let end = self.words.at(STEPS).load(Ordering::Acquire);
-        let oldest = end.saturating_sub(self.capacity as u64);
+        let end = self.words.header::<STEPS>().load(Ordering::Acquire);
+        let oldest = end.saturating_sub(self.words.ring_len() as u64);
         // Code under test can write anywhere, here too.
         let began = began.min(end);
-        let words = (began.max(oldest)..end).map(|step| self.place(step).load(Ordering::Relaxed));
+        let words =
+            (began.max(oldest)..end).map(|step| self.words.ring(step).load(Ordering::Relaxed));
         let steps = words.map(|word| match word {
             RESTART => Step::Restart,
             action => Step::Act(ActionId(action)),
@@ -277,6 +288,10 @@ mod tests {
         worker.reset();
         assert_eq!(supervisor.doing(), Doing::Resetting);
         worker.does(Doing::Choosing);
+        let beats = supervisor.beats();
+        worker.does(Doing::Choosing);
+        assert_ne!(supervisor.beats(), beats, "the same again is progress");
+        assert_eq!(supervisor.doing(), Doing::Choosing);
         let beats = supervisor.beats();
         worker.step(ActionId(7));
         assert_ne!(supervisor.beats(), beats);
@@ -339,15 +354,15 @@ mod tests {
 
     #[test]
     fn what_is_no_log_is_refused_and_what_was_overwritten_is_survived() {
-        use std::io::Write;
+        use std::io::{Seek, Write};
         let mut file = tempfile::tempfile().unwrap();
         assert!(Log::open(&file).is_err(), "empty");
         file.write_all(&[b'x'; 1000]).unwrap();
         assert!(Log::open(&file).is_err());
-        let log = Log::create(&file, 10).unwrap();
-        for word in 1..HEADER + 10 {
-            log.words.at(word).store(u64::MAX, Ordering::Relaxed);
-        }
+        Log::create(&file, 10).unwrap();
+        let bytes = file.metadata().unwrap().len();
+        file.seek(io::SeekFrom::Start(8)).unwrap();
+        file.write_all(&vec![u8::MAX; bytes as usize - 8]).unwrap();
         let supervisor = Log::open(&file).unwrap();
         assert_eq!(supervisor.doing(), Doing::OwnWork);
         assert!(supervisor.current().test.len() <= 16);

@@ -1,0 +1,100 @@
+"""What it costs to run tests in a process of their own, and what a second process gives."""
+
+import json
+import os
+import time
+
+import ours
+import page
+from measure import alternately, busy, median, run
+from systems import SHOWN
+
+SYSTEMS = ["empty", "avl"]
+NO_PROGRAM = "The program that measures the log was not built."
+
+
+def measure(setting):
+    return [_paces(setting), _costs(setting)]
+
+
+def _paces(setting):
+    table = page.Table(
+        "Worker processes",
+        "Steps per second in real time, with all tests in the process of the command (`--jobs 0`), in one worker process, and in two. Time counts from when the first worker is ready to when the last has ended, so that other work on the machine does harm here. A ratio is to the number before it.",
+        ["system", "`--jobs 0`", "`--jobs 1`", "", "`--jobs 2`", ""],
+    )
+    began, busy_before, own = time.monotonic(), busy(), 0
+    for system in SYSTEMS:
+        works = {
+            jobs: lambda jobs=jobs, system=system: _pace(setting, system, jobs)
+            for jobs in (0, 1, 2)
+        }
+        measured = alternately(setting.repeats, works).values()
+        own += sum(cpu for runs in measured for _, cpu in runs)
+        none, one, two = ([pace for pace, _ in runs] for runs in measured)
+        table.add(
+            SHOWN[system],
+            page.rate(median(none)),
+            page.rate(median(one)),
+            page.times(_ratio(one, none)),
+            page.rate(median(two)),
+            page.times(_ratio(two, one)),
+        )
+    if busy_before is not None:
+        others = busy() - busy_before - own
+        share = max(others, 0) / (time.monotonic() - began) / os.cpu_count()
+        table.note(f"Other work took {share:.0%} of the time of all CPUs meanwhile.")
+    return table
+
+
+def _pace(setting, system, jobs):
+    """Steps per second, and CPU seconds in all."""
+    seconds = 0.1 if setting.quick else 1
+    harness = setting.systems.harness(system)
+    done, report = ours.search(harness, "--jobs", jobs, "--time", f"{seconds}s")
+    return report["steps"] / report["seconds"], done.cpu
+
+
+def _ratio(values, others):
+    """The median of the ratios of what was measured one after the other, so that a slow moment strikes both."""
+    return median(value / other for value, other in zip(values, others))
+
+
+def _costs(setting):
+    table = page.Table(
+        "What a worker process costs",
+        "CPU time of a step that does nothing, the empty action with its property; start-up is taken off, and the process that looks after the worker is counted. Each step is written down in memory that outlives the worker: a part of the above, measured by a program that makes tests of a toy with and without that.",
+        ["", "per step", ""],
+    )
+    works = {jobs: lambda jobs=jobs: _seconds_per_step(setting, jobs) for jobs in (0, 1)}
+    none, one = alternately(setting.repeats, works).values()
+    step = median(none)
+    table.add("`--jobs 0`", _nanoseconds(step), page.times(1))
+    table.add("`--jobs 1`", _nanoseconds(median(one)), page.times(_ratio(one, none)))
+    if setting.log:
+        written = _seconds_to_write(setting)
+        table.add("writing it down", _nanoseconds(written), f"{written / step:.1%}")
+    else:
+        table.add("writing it down", "not measured" + table.note(NO_PROGRAM), "")
+    return table
+
+
+def _seconds_per_step(setting, jobs):
+    """CPU seconds, start-up taken off."""
+    tests = 1_000 if setting.quick else 60_000
+    harness = setting.systems.harness("empty")
+    start, _ = ours.search(harness, "--jobs", jobs, "--tests", 1)
+    done, report = ours.search(harness, "--jobs", jobs, "--tests", tests)
+    return max(done.cpu - start.cpu, 1e-9) / report["steps"]
+
+
+def _seconds_to_write(setting):
+    """How much longer a step takes that is written down."""
+    rounds = 5 if setting.quick else 501
+    done = run([setting.log, rounds, 2_000], setting.work).or_complain()
+    rounds = json.loads(done.output)
+    return median(one - other for one, other in zip(rounds["with"], rounds["without"])) * 1e-9
+
+
+def _nanoseconds(seconds):
+    return f"{seconds * 1e9:.3g} ns"
