@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -63,7 +64,7 @@ def test_a_number_of_steps_is_kept_to(testwright, strategy):
 
 
 def test_a_drawn_seed_is_shown_and_repeats_the_run(testwright):
-    first = json.loads(testwright("run", "stack.tstl", "--json", status=1).stdout)
+    first = json.loads(testwright("run", "stack.tstl", "--json", "--jobs", "1", status=1).stdout)
     again = json.loads(
         testwright("run", "stack.tstl", "--json", "--seed", first["seed"], status=1).stdout
     )
@@ -305,7 +306,7 @@ def test_show_output(testwright):
 def test_a_flaky_failure_is_kept_and_said_to_be_one(testwright):
     testwright.write(
         "flaky.py",
-        "import os\ndef f():\n    if not os.path.exists('seen'):\n        open('seen', 'w').close()\n        raise ValueError('once')\n",
+        "import pathlib\nSEEN = pathlib.Path(__file__).with_name('seen')\ndef f():\n    if not SEEN.exists():\n        SEEN.touch()\n        raise ValueError('once')\n",
     )
     testwright.write("flaky.tstl", "@import flaky\n\npool: <x> 1\n<x> := flaky.f()\n")
     done = testwright("run", "flaky.tstl", "--seed", "1", status=1)
@@ -365,12 +366,12 @@ def test_progress_in_a_log_file_is_plain_lines(testwright):
     assert "\r" not in done.stderr and "\x1b" not in done.stderr + done.stdout
 
 
-def test_progress_on_a_terminal_is_one_line_that_goes_away(testwright):
+def drawn_on_a_terminal(testwright, *options):
     import pty
 
     ours, theirs = pty.openpty()
     run = subprocess.Popen(
-        testwright.line("run", "sound.tstl", "--time", "1s", "--seed", "1"),
+        testwright.line("run", "sound.tstl", "--time", "1s", "--seed", "1", *options),
         cwd=testwright.folder,
         stdout=subprocess.PIPE,
         stderr=theirs,
@@ -389,6 +390,19 @@ def test_progress_on_a_terminal_is_one_line_that_goes_away(testwright):
     os.close(ours)
     assert run.wait(timeout=20) == 0
     assert b"steps/s" in drawn
+    return drawn
+
+
+def test_progress_on_a_terminal_is_a_panel_that_goes_away(testwright):
+    drawn = drawn_on_a_terminal(testwright).decode()
+    for words in ("sound.tstl", "testing", "coverage", "workers", "left"):
+        assert words in drawn
+    # In the end, up to its first line, and all is cleared.
+    assert re.search(r"\x1b\[[0-9]+A\r\x1b\[J$", drawn)
+
+
+def test_progress_in_one_process_is_one_line_that_goes_away(testwright):
+    drawn = drawn_on_a_terminal(testwright, "--jobs", "0")
     # A line, and the cursor at the beginning of the next one; in the end, up to it, and all is cleared.
     drawn = drawn.replace(b"\r\r\n", b"\r\n")  # The terminal adds to what is drawn.
     first, *others = drawn.split(b"\x1b[?2026h\x1b[1A\r")
@@ -504,14 +518,15 @@ def test_a_failure_that_cannot_be_written_is_still_one(testwright):
         "preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100)),
         "stdin": subprocess.DEVNULL,
     }
-    done = testwright("run", "greedy.tstl", "--seed", "1", status=2, **few_files)
+    arguments = ("run", "greedy.tstl", "--seed", "1", "--jobs", "0")
+    done = testwright(*arguments, status=2, **few_files)
     assert "\n  1  x0 = greedy.go()\n" in done.stdout
     assert "To see it again" not in done.stdout
     assert done.stdout.splitlines()[-1].endswith("(seed 1): 1 failure found")
     message = "error: cannot write `testwright-out/greedy`: too many open files\n"
     assert done.stderr.count(message) == 1
 
-    done = testwright("run", "greedy.tstl", "--seed", "1", "--json", status=2, **few_files)
+    done = testwright(*arguments, "--json", status=2, **few_files)
     (failure,) = json.loads(done.stdout)["failures"]
     assert failure["message"] == "ValueError: no file left"
     assert failure["file"] == "testwright-out/greedy/failure-1.test"
@@ -548,26 +563,30 @@ def test_ctrl_c_while_the_system_is_imported(testwright, extra):
 
 
 @pytest.mark.parametrize("extra", [[], ["--json"]])
-def test_a_failure_counts_even_if_the_system_gets_stuck_while_it_is_reduced(testwright, extra):
+@pytest.mark.parametrize("jobs", ["0", "1"])
+def test_a_failure_counts_even_if_the_system_gets_stuck_while_it_is_reduced(
+    testwright, jobs, extra
+):
     testwright.write(
         "stuck.py",
-        "import os\n"
+        "import pathlib\n"
+        "SEEN = pathlib.Path(__file__).with_name('seen')\n"
         "def f():\n"
-        "    while os.path.exists('seen'):\n"
+        "    while SEEN.exists():\n"
         "        try: sum(range(99))\n"
         "        except: pass\n"
-        "    open('seen', 'w').close()\n"
+        "    SEEN.touch()\n"
         "    raise ValueError('once')\n",
     )
     testwright.write("stuck.tstl", "@import stuck\n\npool: <x> 1\n<x> := stuck.f()\n")
-    run = testwright.start("run", "stuck.tstl", "--seed", "1", *extra)
+    run = testwright.start("run", "stuck.tstl", "--seed", "1", "--jobs", jobs, *extra)
     time.sleep(1.5)
     run.send_signal(signal.SIGINT)
     out, err = run.communicate(timeout=20)
     assert run.returncode == 1, err
     if extra:
         (failure,) = json.loads(out)["failures"]
-        assert failure["file"] == "testwright-out/stuck/failure-1.full.test"
+        assert failure["file"].startswith("testwright-out/stuck/failure-1.")
     else:
         assert out.splitlines()[-1].endswith("(seed 1): 1 failure found")
 
@@ -583,8 +602,32 @@ def test_a_failure_that_needs_earlier_tests_is_not_reduced_to_nonsense(testwrigh
     assert failure["steps"] == failure["full_steps"] == 30
     done = testwright("run", "alone.tstl", "--length", "20", "--json", "--seed", "1", status=1)
     (failure,) = json.loads(done.stdout)["failures"]
+    # The tests before it are put in front of it, as far as they are needed.
+    assert failure["reproduced"] is True
+    assert failure["steps"] == 30
+    arguments = ("run", "alone.tstl", "--length", "20", "--json", "--seed", "1", "--jobs", "0")
+    (failure,) = json.loads(testwright(*arguments, status=1).stdout)["failures"]
     assert failure["reproduced"] is False
     assert names(testwright.folder / "testwright-out" / "alone") == ["failure-1.full.test"]
+
+
+def test_a_failure_that_needs_resets_is_reduced_across_them(testwright):
+    testwright.write("shared/__init__.py", "from .core import Thing\n")
+    testwright.write("shared/core.py", "class Thing:\n    resets = 0\n    def look(self): pass\n")
+    harness = (
+        "@import shared\n"
+        "init: shared.Thing.resets += 1\n"
+        "shared.Thing().look()\n"
+        "property: shared.Thing.resets < 4\n"
+    )
+    testwright.write("resets.tstl", harness)
+    done = testwright("run", "resets.tstl", "--length", "5", "--seed", "1", status=1)
+    assert "It fails only after other tests: a reset does not undo all that they did." in done.stdout
+    # The first reset comes before the first step.
+    restarts = "  1  <<RESTART>>\n  2  <<RESTART>>\n  3  <<RESTART>>\n  4  shared.Thing().look()\n"
+    assert restarts in done.stdout
+    saved = testwright.folder / "testwright-out" / "resets" / "failure-1.test"
+    done = testwright("replay", saved, "--harness", "resets.tstl", status=1)
 
 
 def test_every_test_can_be_kept(testwright):
@@ -623,6 +666,8 @@ def test_tests_that_cannot_be_kept(testwright):
     assert "choose another folder with `--keep-tests DIR`" in done.stderr
     # The system puts a file where the folder was to be.
     testwright.write("rude.tstl", "@import pathlib\n\npathlib.Path('kept').touch()\n")
-    done = testwright("run", "rude.tstl", "--tests", "9", "--keep-tests", "kept", status=2)
+    plan = ("--tests", "9", "--jobs", "1")
+    arguments = ("run", "rude.tstl", *plan, "--keep-tests", "kept", "--in-place")
+    done = testwright(*arguments, status=2)
     assert "cannot write `kept" in done.stderr
-    assert "Ran 1 test," in done.stdout
+    assert "no failure found" in done.stdout

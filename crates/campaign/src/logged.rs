@@ -41,6 +41,11 @@ impl<S: System + ?Sized> System for Logged<'_, S> {
         self.system.reset()
     }
 
+    fn begin(&mut self) -> Result<(), Error> {
+        self.log.reset();
+        self.system.begin()
+    }
+
     fn is_enabled(&mut self, action: ActionId) -> bool {
         self.log.does(Doing::Choosing);
         self.system.is_enabled(action)

@@ -73,7 +73,7 @@ pub struct Remote<L: Launcher> {
     lost: Option<Failure>,
     /// The action that was asked about or taken last.
     action: Option<ActionId>,
-    /// Each reset takes a new process.
+    /// Each test takes a new process.
     is_fresh: bool,
 }
 
@@ -187,9 +187,6 @@ impl<L: Launcher> System for Remote<L> {
     fn reset(&mut self) -> Result<(), Error> {
         self.lost = None;
         self.action = None;
-        if self.is_fresh {
-            self.worker = None;
-        }
         if self.worker.is_none() {
             self.worker = Some(self.launcher.launch()?);
         }
@@ -208,6 +205,13 @@ impl<L: Launcher> System for Remote<L> {
                 Err(Error::new(message))
             }
         }
+    }
+
+    fn begin(&mut self) -> Result<(), Error> {
+        if self.is_fresh {
+            self.worker = None;
+        }
+        self.reset()
     }
 
     /// A guard that kills the process is a failure of its action, which therefore has to be taken to be enabled.

@@ -42,7 +42,7 @@ pub fn replay<S: System + ?Sized>(
     options: &ReplayOptions,
     watcher: &mut dyn Watcher<S>,
 ) -> Result<Trace, Error> {
-    system.reset()?;
+    system.begin()?;
     go_on(system, &test.steps, Trace::default(), options, watcher)
 }
 

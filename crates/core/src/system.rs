@@ -21,6 +21,12 @@ pub trait System {
     /// Back to the initial state. An error means that there is no initial state to go on from.
     fn reset(&mut self) -> Result<(), Error>;
 
+    /// The same where a test begins and not where it restarts in its middle. A system whose reset does not undo
+    /// everything may do more here.
+    fn begin(&mut self) -> Result<(), Error> {
+        self.reset()
+    }
+
     /// Whether an action may be taken now.
     fn is_enabled(&mut self, action: ActionId) -> bool;
 

@@ -408,7 +408,10 @@ class Surroundings:
     def __init__(self, on_interrupt, announce_signals, in_child):
         """Without anybody to announce signals to, they do what they do in any program."""
         self.builtins = dict(builtins.__dict__)
-        self.directory = os.getcwd()
+        try:
+            self.directory = os.getcwd()
+        except OSError:
+            self.directory = os.path.abspath(os.sep)  # somebody has removed it
         self.is_moved = False
         self.search_path = list(sys.path)
         self.modules = dict(sys.modules)

@@ -164,8 +164,11 @@ impl<'a> Reducer<'a> {
             true => self.attempt_from_here(test, failure, false)?,
             false => self.attempt_in_worker(test, failure)?,
         };
+        let is_in_a_hurry = self.stop.load(Ordering::Relaxed);
         match &attempt {
-            Attempt::Simpler { test: short, .. } if !self.fails(short, failure)? => {
+            Attempt::Simpler { test: short, .. }
+                if !is_in_a_hurry && !self.fails(short, failure)? =>
+            {
                 self.attempt_from_here(test, failure, true)
             }
             _ => Ok(attempt),

@@ -126,7 +126,7 @@ impl Starter {
             Error::new("there is no Python program to start workers with")
                 .with_help("`--jobs 0` does all the work in this process")
         })?;
-        let path = std::path::absolute(&file.path)
+        let path = whole_path(&file.path)
             .map_err(|error| Error::new(format!("cannot find `{}`: {error}", file.name)))?;
         let scratch = match isolation.in_place {
             true => None,
@@ -196,6 +196,15 @@ impl Starter {
         // Where the current folder cannot be read, there is nothing to find in it.
         let _empty_then = look_like(&self.here, &folder);
         Ok(folder)
+    }
+}
+
+/// A path that does not lead through folders that may be gone later, as `work/..` does.
+fn whole_path(path: &Path) -> std::io::Result<PathBuf> {
+    let absolute = std::path::absolute(path)?;
+    match (absolute.parent(), absolute.file_name()) {
+        (Some(folder), Some(name)) => Ok(folder.canonicalize()?.join(name)),
+        _ => Ok(absolute),
     }
 }
 

@@ -48,7 +48,7 @@ pub(super) struct FromReset;
 
 impl<S: System + ?Sized> Prefixes<S> for FromReset {
     fn start(&mut self, system: &mut S, _steps: &[Step]) -> Result<Vec<Event>, Error> {
-        system.reset()?;
+        system.begin()?;
         Ok(Vec::new())
     }
 
@@ -125,7 +125,7 @@ impl<S: Snapshot + ?Sized> FromSnapshots<S> {
         let mut copies = Vec::new();
         let mut now = Trace::default();
         let mut rest = (length / 2).min(LAST_STEPS);
-        system.reset()?;
+        system.begin()?;
         while rest > 0 {
             now = go_on(system, &steps[..length - rest], now, options, &mut ())?;
             let Ok(state) = system.snapshot() else {
@@ -167,7 +167,7 @@ impl<S: Snapshot + ?Sized> Prefixes<S> for FromSnapshots<S> {
             // It went well when it was put to the proof, so this is a state of its own kind. Without copies, then.
             self.distrust();
         }
-        system.reset()?;
+        system.begin()?;
         Ok(Vec::new())
     }
 

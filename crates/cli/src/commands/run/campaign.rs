@@ -143,6 +143,7 @@ pub(super) fn run(
     if !campaign.is_running {
         // Nothing has been said about it yet, and there is nothing to say.
         campaign.finish();
+        campaign.console.keep_quiet(false);
         return Err(campaign.trouble.unwrap_or(Trouble::Interrupted));
     }
     let (console, result, merged, problems) = campaign.into_result();
