@@ -622,7 +622,9 @@ def test_a_failure_that_needs_resets_is_reduced_across_them(testwright):
     )
     testwright.write("resets.tstl", harness)
     done = testwright("run", "resets.tstl", "--length", "5", "--seed", "1", status=1)
-    assert "It fails only after other tests: a reset does not undo all that they did." in done.stdout
+    assert (
+        "It fails only after other tests: a reset does not undo all that they did." in done.stdout
+    )
     # The first reset comes before the first step.
     restarts = "  1  <<RESTART>>\n  2  <<RESTART>>\n  3  <<RESTART>>\n  4  shared.Thing().look()\n"
     assert restarts in done.stdout

@@ -112,6 +112,7 @@ fn fork() -> Option<i32> {
 
 /// Not a test: what the processes do that the tests start, which are this program with another role.
 #[test]
+#[allow(clippy::exit, reason = "a worker must not go on with the tests")]
 fn nursery() {
     let Some(role) = std::env::var_os(ROLE) else {
         return;

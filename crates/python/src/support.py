@@ -419,7 +419,10 @@ class Surroundings:
         self.own_streams = (sys.stdin, sys.stdout, sys.stderr)
         self.streams = [None, None, None]
         if announce_signals is None:
-            self.handlers = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+            self.handlers = {
+                signal.SIGINT: signal.default_int_handler,
+                signal.SIGTERM: signal.SIG_DFL,
+            }
         else:
             self.handlers = {signal.SIGINT: on_interrupt, signal.SIGTERM: on_interrupt}
             os.set_blocking(announce_signals, False)

@@ -1,0 +1,162 @@
+"""Campaigns whose processes are killed at any moment: what was announced is in the store, and resuming goes on."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="finds processes as Linux shows them"
+)
+
+# Three failures, at different depths, and enough else to keep a campaign busy.
+SYSTEM = """\
+import os
+
+class Box:
+    def __init__(self):
+        self.items = []
+
+    def put(self, item):
+        self.items.append(item)
+        if self.items[-3:] == [1, 2, 3]:
+            raise ValueError("one, two, three")
+
+    def take(self):
+        if len(self.items) > 6:
+            os.abort()
+        return self.items.pop() if self.items else None
+
+    def look(self):
+        return self.items[2]
+"""
+
+HARNESS = """\
+@import box
+
+pool: <box> 1
+pool: <int> 2
+
+<box> := box.Box()
+<int> := <[1..3]>
+<box>.put(<int>)
+<box>.take()
+{IndexError} <box>.look()
+"""
+
+MOMENTS = 200
+
+
+class Campaign:
+    """One campaign that is killed and resumed, and all that it has announced."""
+
+    def __init__(self, testwright):
+        self.testwright = testwright
+        self.mark = f"kills-{os.getpid()}-{time.monotonic_ns()}"
+        self.environment = {**os.environ, "KILLS_MARK": self.mark}
+        self.failures = set()
+        self.tests = 0
+        self.has_begun = False
+
+    def start(self):
+        plan = ["--time", "1h", "--keep-going", "--jobs", "1", "--json-lines", "--no-replay"]
+        words = ["--resume"] if self.has_begun else ["box.tstl", *plan]
+        return subprocess.Popen(
+            self.testwright.line("run", *words),
+            cwd=self.testwright.folder,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def processes(self):
+        found = []
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                environment = (folder / "environ").read_bytes()
+                words = (folder / "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if f"KILLS_MARK={self.mark}".encode() in environment.split(b"\0"):
+                found.append((int(folder.name), b"worker" in words))
+        return found
+
+    def listen(self, lines):
+        """Notes what was announced. The last line may be cut off."""
+        for line in lines:
+            try:
+                event = json.loads(line)
+            except ValueError:
+                continue
+            self.has_begun |= event["event"] == "start"
+            if event["event"] == "failure":
+                self.failures.add((event["kind"], event["message"]))
+            if event["event"] == "progress":
+                self.tests = max(self.tests, event["tests"])
+
+    def stored(self):
+        done = self.testwright("campaign", "show", "--json")
+        return json.loads(done.stdout)
+
+
+def test_whatever_is_killed_whenever(testwright):
+    testwright.write("box.py", SYSTEM)
+    testwright.write("box.tstl", HARNESS)
+    chance = random.Random(7)
+    campaign = Campaign(testwright)
+    kills = 0
+    while kills < MOMENTS:
+        command = campaign.start()
+        # Several moments in the life of each supervisor: workers first, it itself last.
+        for _ in range(chance.randrange(4)):
+            time.sleep(chance.expovariate(20))
+            workers = [number for number, is_worker in campaign.processes() if is_worker]
+            if workers:
+                kill(chance.choice(workers))
+                kills += 1
+        time.sleep(chance.expovariate(8))
+        kill(command.pid)
+        kills += 1
+        out, err = command.communicate(timeout=60)
+        assert "panicked" not in err and "internal error" not in err, err
+        campaign.listen(out.splitlines())
+        if campaign.has_begun and kills % 10 < 3:
+            check(campaign)
+    check(campaign)
+    assert ("uncaught-exception", "ValueError: one, two, three") in campaign.failures
+    # Nothing has got stuck by all that: the campaign comes to its end.
+    before = campaign.stored()["tests"]
+    line = testwright.line("run", "--resume", "--time", "1s")
+    folder, environment = testwright.folder, campaign.environment
+    done = subprocess.run(line, cwd=folder, env=environment, capture_output=True, timeout=120)
+    assert done.returncode == 1, done.stderr
+    end = json.loads(done.stdout.splitlines()[-1])
+    assert end["event"] == "end"
+    assert end["report"]["tests"] >= before
+    assert campaign.stored()["state"] == "complete"
+    deadline = time.monotonic() + 20
+    while campaign.processes() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert campaign.processes() == []
+
+
+def kill(number):
+    try:
+        os.kill(number, signal.SIGKILL)
+    except ProcessLookupError:
+        pass  # it has ended by itself
+
+
+def check(campaign):
+    """The store opens, and has all that was announced."""
+    stored = campaign.stored()
+    kept = {(failure["kind"], failure["message"]) for failure in stored["failures"]}
+    assert campaign.failures <= kept
+    assert stored["tests"] >= campaign.tests
