@@ -191,9 +191,10 @@ impl<L: Launcher> System for Remote<L> {
             self.worker = Some(self.launcher.launch()?);
         }
         let mut answer = self.ask(&Request::Reset);
-        if answer.is_err() {
-            // What the last test has left behind may take its time to end the process.
+        if matches!(answer, Err(_) | Ok(Answer::Impossible { .. })) {
+            // The last test may have spoiled the process, or what it has left behind may take its time to end it.
             self.lost = None;
+            self.worker = None;
             self.worker = Some(self.launcher.launch()?);
             answer = self.ask(&Request::Reset);
         }

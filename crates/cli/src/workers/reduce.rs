@@ -205,7 +205,8 @@ impl<'a> Reducer<'a> {
                 let other = other.and_then(SentFailure::into_failure);
                 Ok(Attempt::NotReproduced(other))
             }
-            Said::Report(Report::Impossible(error)) => Err(error.into()),
+            // A process may be spoiled by the tests that were tried in it.
+            Said::Report(Report::Impossible(_)) => self.attempt_from_here(test, failure, true),
             // Some shorter test is worse than this one.
             Said::Report(_) | Said::Lost(_) | Said::Nothing => {
                 self.attempt_from_here(test, failure, false)

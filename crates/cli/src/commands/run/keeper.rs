@@ -198,6 +198,7 @@ pub(super) fn keep(
             files: Vec::new(),
             beats: (0, Instant::now()),
             asked_to_stop: None,
+            is_spoiled: false,
         };
         let overseen = oversee(
             &mut current,
@@ -206,8 +207,8 @@ pub(super) fn keep(
             &mut ear,
         );
         match overseen {
-            Ok(Overseen::Over) => break,
-            Ok(Overseen::Dismissed) => break,
+            Ok(Overseen::Over) if ear.is_spoiled => nursery = Some(current),
+            Ok(Overseen::Over | Overseen::Dismissed) => break,
             Ok(Overseen::Lost(loss)) => {
                 failed_starts = 0;
                 gauge.tests.fetch_add(1, Ordering::Relaxed);
@@ -253,6 +254,8 @@ struct Ear<'a> {
     /// When it was last seen to get on.
     beats: (u64, Instant),
     asked_to_stop: Option<Instant>,
+    /// The system cannot be reset in this process any more.
+    is_spoiled: bool,
 }
 
 impl Ear<'_> {
@@ -370,14 +373,26 @@ impl Overseer<Report> for Ear<'_> {
             Report::Searched {
                 deadlocks,
                 is_idle,
-                problems,
-                trouble,
-            } => self.send(Event::Searched {
-                deadlocks,
-                is_idle,
-                problems,
-                trouble: trouble.map(Error::from),
-            }),
+                mut problems,
+                mut trouble,
+            } => {
+                // A process that has come that far was spoiled by its tests, and another may do better.
+                self.is_spoiled = trouble.is_some() && log.tests() > 0;
+                if let Some(error) = trouble.take_if(|_| self.is_spoiled) {
+                    let error = Error::from(error);
+                    problems.push(SentProblem {
+                        line: 0,
+                        message: format!("a worker had to be replaced: {}", error.message),
+                        times: 1,
+                    });
+                }
+                self.send(Event::Searched {
+                    deadlocks,
+                    is_idle,
+                    problems,
+                    trouble: trouble.map(Error::from),
+                });
+            }
             // A worker that searches says nothing else.
             _ => {}
         }
