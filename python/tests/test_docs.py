@@ -85,6 +85,8 @@ def test_every_option_is_explained(command):
     explained = rows(text, f"## {command}\n") | {"--help"}
     if command.split()[0] not in {"check", "expand", "compile", "cover", "campaign", "compat"}:
         explained |= common
+    if command == "run":
+        explained |= rows(text, "The tests run in worker processes")
     if command in {"run", "replay", "regress"}:
         explained |= rows(text, "lines and branches the tests reach")
     usage = run([sys.executable, "-m", "testwright", *command.split(), "--help"], ROOT).stdout

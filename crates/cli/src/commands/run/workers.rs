@@ -39,7 +39,7 @@ pub(super) struct WorkerArguments {
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
     env: Vec<(String, String)>,
 
-    /// Run the tests in the current folder, not in an empty one that is removed afterwards
+    /// Run the tests in the current folder, not in copies of it that are removed afterwards
     #[arg(long)]
     in_place: bool,
 }
