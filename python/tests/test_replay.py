@@ -252,3 +252,20 @@ def test_ctrl_c_while_the_system_is_imported(saved):
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=5)
     assert (running.returncode, out, err) == (2, "", "interrupted\n")
+
+
+@pytest.mark.parametrize(
+    ("fatal", "words"),
+    [
+        ("os.abort()", "the process was killed by SIGABRT (it gave itself up)"),
+        ("os._exit(0)", "the process exited with status 0"),
+    ],
+)
+def test_a_test_that_ends_the_process_is_told_of(testwright, fatal, words):
+    testwright.write("fatal.tstl", f"@import os\n\npool: <x> 1\n<x> := 1\n{fatal}\n")
+    testwright.write("fatal.test", f"x0 = 1\n{fatal}\n")
+    done = testwright("replay", "fatal.test", "--harness", "fatal.tstl", status=1)
+    first, *_ = done.stdout.splitlines()
+    assert first == f"fatal.test: fails at step 2, {fatal}: {words}"
+    done = testwright("replay", "fatal.test", "--harness", "fatal.tstl", "-v", status=1)
+    assert done.stdout.startswith("step 1: x0 = 1\n")

@@ -8,6 +8,7 @@ replayed. Both run in processes of their own, so that a system under test cannot
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -105,7 +106,9 @@ class Search(Item):
     """A search with a harness."""
 
     def runtest(self):
-        done = self.command("run", self.path.name, "--json", *self.budget())
+        # Where pytest itself uses all cores, each search has one.
+        jobs = ["--jobs", "1"] if "PYTEST_XDIST_WORKER" in os.environ else []
+        done = self.command("run", self.path.name, "--json", *jobs, *self.budget())
         report = json.loads(done.stdout)
         for failure in report["failures"]:
             steps = "\n".join(f"  {step}" for step in failure["test"])

@@ -46,7 +46,7 @@ impl Ending {
 
 /// The calls of the code under test in what Python's `faulthandler` writes, innermost first. What it writes beside that
 /// is about the process, and differs from one to the next.
-fn tidy(stack: &str) -> String {
+pub(crate) fn tidy(stack: &str) -> String {
     let mut lines = Vec::new();
     let mut is_ours = false;
     for line in stack.lines() {

@@ -45,7 +45,7 @@ pub use nursery::{Newborn, Nursery, Place, Stillborn, connect, end_strays};
 #[cfg(unix)]
 pub use oversee::{Loss, Overseen, Overseer, oversee};
 #[cfg(unix)]
-pub use process::{LOST_CONNECTION, Process, Processes, Served};
+pub use process::{LOST_CONNECTION, Process, Processes, Served, how_it_ended, wait_for};
 pub use remote::{Connection, Launcher, Patience, Remote, Worker};
 pub use sent::{SentError, SentFailure, SentTest};
 pub use serve::serve;

@@ -22,6 +22,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::descriptors::hand_over;
+use crate::ending::tidy;
 use crate::process::{Process, in_words, words};
 use crate::wire::{receive, send};
 use crate::{Connection, Log};
@@ -105,6 +106,7 @@ impl Nursery {
                 _ => {
                     let how = nursery.end();
                     let stack = words(&mut nursery.last_words).unwrap_or_default();
+                    let stack = tidy(&stack);
                     Err(Stillborn::Ended { how, stack })
                 }
             };

@@ -211,6 +211,28 @@ pub(crate) fn words(file: &mut File) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
+/// Waits until a child has ended.
+pub fn wait_for(child: i32) -> io::Result<ExitStatus> {
+    use rustix::process::{WaitOptions, waitpid};
+    loop {
+        match waitpid(Pid::from_raw(child), WaitOptions::empty()) {
+            Ok(Some((_, status))) => return Ok(ExitStatus::from_raw(status.as_raw())),
+            // Somebody pressed Ctrl-C, which is the child's business.
+            Ok(None) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// How a process ended that wrote its last words to a file.
+pub fn how_it_ended(status: ExitStatus, mut last_words: File) -> Ending {
+    Ending {
+        how: format!("the process {}", in_words(status)),
+        stack: words(&mut last_words).unwrap_or_default(),
+        ..Ending::default()
+    }
+}
+
 /// `was killed by SIGSEGV`, `exited with status 3`.
 pub(crate) fn in_words(status: ExitStatus) -> String {
     match (status.signal(), status.code()) {

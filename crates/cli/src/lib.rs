@@ -26,6 +26,7 @@ mod coverage;
 mod duration;
 mod events;
 mod files;
+mod guard;
 mod load;
 mod project;
 mod pulse;

@@ -12,6 +12,7 @@ use crate::belonging::HarnessArgument;
 use crate::console::{Console, Look};
 use crate::coverage::{CoverageArguments, Reached};
 use crate::files::TextFile;
+use crate::guard::{Note, guarded};
 use crate::{ExitStatus, Trouble, load, quantity, report};
 
 /// Run saved tests again, and tell whether they pass
@@ -53,6 +54,11 @@ pub(crate) struct Replay {
 
 impl Replay {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+        // The test may have been saved because it crashes.
+        guarded(console, |console, note| self.run_all(console, note))
+    }
+
+    fn run_all(&self, console: &mut Console<'_>, note: &Note) -> Result<ExitStatus, Trouble> {
         let output = if self.verbose {
             Output::Capture
         } else {
@@ -71,7 +77,7 @@ impl Replay {
                 if let Some(collector) = system.coverage() {
                     collector.begin_anew()?;
                 }
-                status = status.max(self.replay(console, system, &file, &test)?);
+                status = status.max(self.replay(console, system, (&file, &test), note)?);
                 if let Some(collector) = system.coverage() {
                     let name = || file.name.clone();
                     reached.note(name, collector.current().iter().collect());
@@ -91,8 +97,8 @@ impl Replay {
         &self,
         console: &mut Console<'_>,
         system: &mut PythonSystem<'_>,
-        file: &TextFile,
-        test: &Test,
+        (file, test): (&TextFile, &Test),
+        note: &Note,
     ) -> Result<ExitStatus, Trouble> {
         let options = ReplayOptions {
             check: !self.system.no_check,
@@ -100,12 +106,22 @@ impl Replay {
         let trace = if self.verbose {
             let mut narrator = Narrator {
                 console,
+                noting: Noting {
+                    file,
+                    note,
+                    steps: 0,
+                },
                 number: 0,
                 before: Vec::new(),
             };
             replay(system, test, &options, &mut narrator)?
         } else {
-            replay(system, test, &options, &mut UntilInterrupted)?
+            let mut noting = Noting {
+                file,
+                note,
+                steps: 0,
+            };
+            replay(system, test, &options, &mut noting)?
         };
         say_log(console, system);
         Ok(say_verdict(console, system, file, test, &trace))
@@ -164,9 +180,35 @@ impl<S> Watcher<S> for UntilInterrupted {
     }
 }
 
+/// Notes which step is next, for the case that it is the last.
+struct Noting<'n> {
+    file: &'n TextFile,
+    note: &'n Note,
+    /// How many steps are over.
+    steps: usize,
+}
+
+impl<S: System> Watcher<S> for Noting<'_> {
+    fn proceed(&mut self) -> bool {
+        !testwright_python::interrupted()
+    }
+
+    fn before(&mut self, system: &mut S, action: ActionId) {
+        let text = system.actions().text(action);
+        let step = self.steps + 1;
+        self.note
+            .write(&format!("{}: fails at step {step}, {text}", self.file.name));
+    }
+
+    fn after(&mut self, _system: &mut S, _event: &Event) {
+        self.steps += 1;
+    }
+}
+
 /// Tells what happens, step by step.
 struct Narrator<'n, 'c> {
     console: &'n mut Console<'c>,
+    noting: Noting<'n>,
     number: usize,
     /// The values that the step uses, before it.
     before: Vec<SlotValue>,
@@ -222,6 +264,7 @@ impl<'py> Watcher<PythonSystem<'py>> for Narrator<'_, '_> {
     }
 
     fn before(&mut self, system: &mut PythonSystem<'py>, action: ActionId) {
+        self.noting.before(system, action);
         self.step(&system.actions().text(action));
         if let Some(reference) = system.reference_text(action) {
             self.console.say(format_args!("    reference: {reference}"));
@@ -240,6 +283,7 @@ impl<'py> Watcher<PythonSystem<'py>> for Narrator<'_, '_> {
     }
 
     fn after(&mut self, system: &mut PythonSystem<'py>, event: &Event) {
+        self.noting.after(system, event);
         match event {
             Event::Restarted => self.step("<<RESTART>>"),
             Event::Skipped(action) => {

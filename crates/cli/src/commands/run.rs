@@ -195,6 +195,11 @@ impl Run {
                 .with_help("leave `--jobs 0` or `--json-lines` out; `--json` works with both");
             return Err(error.into());
         }
+        if earlier.is_some() && self.jobs() == 0 {
+            let error = Error::new("a campaign can only be resumed with workers")
+                .with_help("leave `--jobs 0` out");
+            return Err(error.into());
+        }
         let mut plan = self.plan();
         if let Some(earlier) = &earlier {
             plan.seed = earlier.record.begun.seed;

@@ -105,6 +105,7 @@ pub(super) fn run(
         streams: &streams,
         stop: &stop,
         interrupt: &interrupt,
+        interrupted: None,
         known: &known,
         started: Instant::now(),
         is_running: false,
@@ -225,28 +226,44 @@ impl Head {
 /// Ctrl-C, and a request to end.
 struct Interrupt {
     is_wanted: Arc<AtomicBool>,
+    /// Who asks now has asked before, and does not want to wait.
+    is_repeated: Arc<AtomicBool>,
     handlers: Vec<signal_hook::SigId>,
 }
 
 impl Interrupt {
     fn listen() -> Interrupt {
         let is_wanted = Arc::new(AtomicBool::new(false));
+        let is_repeated = Arc::new(AtomicBool::new(false));
         let mut handlers = Vec::new();
         for signal in [
             signal_hook::consts::SIGINT,
             signal_hook::consts::SIGTERM,
             signal_hook::consts::SIGHUP,
         ] {
-            // Who asks twice does not want to wait. Workers end by themselves when nobody is left to work for.
+            // Workers end by themselves when nobody is left to work for.
             let status = i32::from(ExitStatus::CouldNot.code());
-            let twice =
-                signal_hook::flag::register_conditional_shutdown(signal, status, is_wanted.clone());
+            let twice = signal_hook::flag::register_conditional_shutdown(
+                signal,
+                status,
+                is_repeated.clone(),
+            );
             let once = signal_hook::flag::register(signal, is_wanted.clone());
             handlers.extend([twice, once].into_iter().flatten());
         }
         Interrupt {
             is_wanted,
+            is_repeated,
             handlers,
+        }
+    }
+
+    /// Some programs send a signal twice at once, to a process and to its group, and mean one.
+    const ONCE: Duration = Duration::from_millis(500);
+
+    fn expect_another(&self, since: Duration) {
+        if since >= Interrupt::ONCE {
+            self.is_repeated.store(true, Ordering::Relaxed);
         }
     }
 }
@@ -361,6 +378,8 @@ struct Campaign<'a, 'c> {
     streams: &'a AtomicU64,
     stop: &'a AtomicBool,
     interrupt: &'a Interrupt,
+    /// When it was noticed that somebody wants to stop.
+    interrupted: Option<Instant>,
     known: &'a Mutex<Vec<Failure>>,
     /// When the first worker was ready.
     started: Instant,
@@ -405,6 +424,10 @@ impl<'a, 'c> Campaign<'a, 'c> {
                 self.is_running && self.run.time().is_some_and(|time| self.time() >= time);
             if is_late || self.is_interrupted() {
                 self.stop();
+            }
+            if self.is_interrupted() {
+                let since = self.interrupted.get_or_insert_with(Instant::now).elapsed();
+                self.interrupt.expect_another(since);
             }
             if self.memory.is_due() {
                 self.note();
@@ -776,6 +799,7 @@ impl<'a, 'c> Campaign<'a, 'c> {
             catalog: &self.desk.catalog,
             seed: self.desk.plan.seed,
             elapsed: self.time(),
+            before: self.before.0,
             gauges: self.gauges,
             findings: &self.findings,
             covered: self.is_measured.then(|| self.merged.size()),

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use testwright_core::Catalog;
+use testwright_core::generate::Progress;
 
 use super::Run;
 use super::finding::Finding;
@@ -54,10 +55,22 @@ pub(super) struct Scene<'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) seed: u64,
     pub(super) elapsed: Duration,
+    /// What the campaign had done when it was stopped, if it is resumed.
+    pub(super) before: Progress,
     pub(super) gauges: &'a [Gauge],
     pub(super) findings: &'a [Finding],
     /// How many branches were reached, if that is measured.
     pub(super) covered: Option<u64>,
+}
+
+impl Scene<'_> {
+    fn tests(&self) -> u64 {
+        self.before.tests + self.gauges.iter().map(Gauge::tests).sum::<u64>()
+    }
+
+    fn steps(&self) -> u64 {
+        self.before.steps + self.gauges.iter().map(Gauge::steps).sum::<u64>()
+    }
 }
 
 impl Watching {
@@ -102,8 +115,8 @@ impl Watching {
             if is_time {
                 self.last_line = now;
                 let progress = events::Progress {
-                    tests: scene.gauges.iter().map(Gauge::tests).sum(),
-                    steps: scene.gauges.iter().map(Gauge::steps).sum(),
+                    tests: scene.tests(),
+                    steps: scene.steps(),
                     covered: scene.covered,
                     failures: scene.findings.len(),
                 };
@@ -176,8 +189,8 @@ impl Watching {
             elapsed: scene.elapsed,
             time: scene.run.time(),
             tests_wanted: scene.run.tests,
-            tests: scene.gauges.iter().map(Gauge::tests).sum(),
-            steps: scene.gauges.iter().map(Gauge::steps).sum(),
+            tests: scene.tests(),
+            steps: scene.steps(),
             steps_per_second: self.rates.iter().map(|rate| rate.per_second).sum(),
             covered: scene.covered,
             since_new: self.covered.1.map(|since| now - since),

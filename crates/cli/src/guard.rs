@@ -1,0 +1,93 @@
+//! Work in a copy of this process, so that somebody is left to tell if the code under test ends it.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use testwright_campaign::how_it_ended;
+use testwright_core::Error;
+
+use crate::console::Console;
+use crate::{ExitStatus, Trouble};
+
+/// What the note says when the work is done, and the exit status is our own.
+const OVER: &str = "over";
+
+/// What the copy is at, where both can see it.
+pub(crate) struct Note(File);
+
+impl Note {
+    /// From now on it is at this.
+    pub(crate) fn write(&self, words: &str) {
+        let mut file = &self.0;
+        let _a_crash_says_less_then = file
+            .set_len(0)
+            .and_then(|()| file.rewind())
+            .and_then(|()| file.write_all(words.as_bytes()));
+    }
+
+    fn read(mut self) -> String {
+        let mut words = String::new();
+        let _a_crash_says_less_then = self
+            .0
+            .rewind()
+            .and_then(|()| self.0.read_to_string(&mut words));
+        words
+    }
+}
+
+/// Does some work in a copy of this process. If the copy does not come back, that is told, and it is a failure.
+pub(crate) fn guarded(
+    console: &mut Console<'_>,
+    work: impl FnOnce(&mut Console<'_>, &Note) -> Result<ExitStatus, Trouble>,
+) -> Result<ExitStatus, Trouble> {
+    let failed = |error: io::Error| Error::new(format!("cannot make a file: {error}"));
+    let note = Note(tempfile::tempfile().map_err(failed)?);
+    let last_words = tempfile::tempfile().map_err(failed)?;
+    console.flush();
+    // What ends the copy on the terminal must not end this one first.
+    let ignored = Arc::new(AtomicBool::new(false));
+    let signals = [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM];
+    let handlers = signals.map(|signal| signal_hook::flag::register(signal, ignored.clone()));
+    let copied = testwright_python::attach(|interpreter| {
+        let copied = testwright_python::fork(interpreter)?;
+        if copied.is_none() {
+            let _no_stack = testwright_python::tell_of_crashes(interpreter, &last_words);
+        }
+        Ok::<_, Error>(copied)
+    });
+    let Some(copy) = copied? else {
+        let status = work(console, &note).unwrap_or_else(|trouble| {
+            trouble.tell(console);
+            ExitStatus::CouldNot
+        });
+        console.flush();
+        note.write(OVER);
+        testwright_python::leave(status.code().into());
+    };
+    let ended = testwright_campaign::wait_for(copy);
+    for handler in handlers.into_iter().flatten() {
+        signal_hook::low_level::unregister(handler);
+    }
+    let status = ended.map_err(|error| Error::new(format!("the process is lost: {error}")))?;
+    let words = note.read();
+    match status.code() {
+        Some(code) if words == OVER => Ok(ExitStatus::OfProgram(u8::try_from(code).unwrap_or(2))),
+        _ => {
+            let ending = how_it_ended(status, last_words);
+            let failure = ending.failure("", Duration::ZERO);
+            let place = if words.is_empty() {
+                "while the harness was loaded"
+            } else {
+                &words
+            };
+            console.say(format_args!("{place}: {}", failure.message));
+            for line in failure.details.lines() {
+                console.say(format_args!("    {line}"));
+            }
+            Ok(ExitStatus::FailureFound)
+        }
+    }
+}
