@@ -211,14 +211,18 @@ pub(crate) fn words(file: &mut File) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Waits until a child has ended.
-pub fn wait_for(child: i32) -> io::Result<ExitStatus> {
+/// Waits until a child has ended, and passes signals on to it that `signal` says have come.
+pub fn wait_for(child: i32, mut signal: impl FnMut() -> Option<i32>) -> io::Result<ExitStatus> {
     use rustix::process::{WaitOptions, waitpid};
+    const GLANCE: Duration = Duration::from_millis(2);
+    let child = Pid::from_raw(child).ok_or(io::ErrorKind::NotFound)?;
     loop {
-        match waitpid(Pid::from_raw(child), WaitOptions::empty()) {
+        if let Some(signal) = signal().and_then(Signal::from_named_raw) {
+            let _it_may_be_gone = kill_process(child, signal);
+        }
+        match waitpid(Some(child), WaitOptions::NOHANG) {
             Ok(Some((_, status))) => return Ok(ExitStatus::from_raw(status.as_raw())),
-            // Somebody pressed Ctrl-C, which is the child's business.
-            Ok(None) | Err(rustix::io::Errno::INTR) => {}
+            Ok(None) | Err(rustix::io::Errno::INTR) => std::thread::sleep(GLANCE),
             Err(error) => return Err(error.into()),
         }
     }

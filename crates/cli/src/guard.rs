@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use testwright_campaign::how_it_ended;
@@ -47,10 +47,12 @@ pub(crate) fn guarded(
     let note = Note(tempfile::tempfile().map_err(failed)?);
     let last_words = tempfile::tempfile().map_err(failed)?;
     console.flush();
-    // What ends the copy on the terminal must not end this one first.
-    let ignored = Arc::new(AtomicBool::new(false));
+    // Who asks this one to end means the copy.
     let signals = [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM];
-    let handlers = signals.map(|signal| signal_hook::flag::register(signal, ignored.clone()));
+    let came = signals.map(|signal| (signal, Arc::new(AtomicBool::new(false))));
+    let handlers = came
+        .clone()
+        .map(|(signal, has_come)| signal_hook::flag::register(signal, has_come));
     let copied = testwright_python::attach(|interpreter| {
         let copied = testwright_python::fork(interpreter)?;
         if copied.is_none() {
@@ -67,7 +69,12 @@ pub(crate) fn guarded(
         note.write(OVER);
         testwright_python::leave(status.code().into());
     };
-    let ended = testwright_campaign::wait_for(copy);
+    let ended = testwright_campaign::wait_for(copy, || {
+        let (signal, _) = came
+            .iter()
+            .find(|(_, has_come)| has_come.swap(false, Ordering::Relaxed))?;
+        Some(*signal)
+    });
     for handler in handlers.into_iter().flatten() {
         signal_hook::low_level::unregister(handler);
     }
