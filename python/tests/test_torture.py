@@ -273,3 +273,13 @@ def test_a_harness_that_crashes_when_it_is_loaded(rack):
     assert "the process that loads the harness was killed by SIGABRT" in done.stderr
     assert 'rack.py", line 2 in <module>' in done.stderr
     rack.assert_nothing_is_left()
+
+
+def test_a_test_that_takes_too_long_as_a_whole(rack):
+    rack.testwright.write("rack.py", "import time\n\n\ndef nap():\n    time.sleep(0.1)\n")
+    rack.testwright.write("rack.tstl", "@import rack\n\nrack.nap()\n")
+    plan = ("--jobs", "1", "--tests", "1", "--test-timeout", "1s")
+    (failure,) = rack.run(*plan, status=1)["failures"]
+    assert (failure["kind"], failure["message"]) == ("hang", "the test takes longer than 1s")
+    assert failure["reproduced"]
+    assert failure["steps"] <= 12

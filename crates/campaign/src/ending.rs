@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use testwright_core::{Failure, FailureKind};
 
+/// The signature of a test that takes too long as a whole.
+pub const WHOLE_TEST: &str = "the whole test";
+
 /// How a process came to its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ending {
@@ -13,6 +16,8 @@ pub struct Ending {
     pub stack: String,
     /// It did not end by itself.
     pub hangs: bool,
+    /// Not the last step took too long, but the whole test.
+    pub of_test: bool,
     /// It may have gone on for a while after what was the cause, so what it did last says nothing.
     pub is_late: bool,
 }
@@ -21,6 +26,14 @@ impl Ending {
     /// The failure of a test that ended a process. `place` is what it did last, for those that did not say more.
     pub fn failure(&self, place: &str, patience: Duration) -> Failure {
         let details = tidy(&self.stack);
+        if self.hangs && self.of_test {
+            return Failure {
+                kind: FailureKind::Hang,
+                message: format!("the test takes longer than {patience:?}"),
+                signature: WHOLE_TEST.to_owned(),
+                details,
+            };
+        }
         if self.hangs {
             // Where the process is when patience ends is up to chance, so its stack does not count.
             return Failure {

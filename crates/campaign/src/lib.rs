@@ -33,7 +33,7 @@ mod wire;
 
 #[cfg(unix)]
 pub use connected::Connected;
-pub use ending::Ending;
+pub use ending::{Ending, WHOLE_TEST};
 #[cfg(unix)]
 pub use folders::remove_folder;
 #[cfg(unix)]

@@ -82,24 +82,27 @@ pub fn oversee<R: DeserializeOwned, O: Overseer<R>>(
             Heard::Saying(Saying::Over) => break End::Over,
             Heard::Silence => break End::Gone,
         }
-        if let Some(waited) = watch.hangs(process.log(), patience) {
-            break End::Hangs(waited);
+        if let Some((waited, of_test)) = watch.hangs(process.log(), patience) {
+            break End::Hangs(waited, of_test);
         }
     };
-    let (hangs, waited) = match end {
-        End::Hangs(waited) => (true, waited),
-        _ => (false, Duration::ZERO),
+    let (hangs, waited, of_test) = match end {
+        End::Hangs(waited, of_test) => (true, waited, of_test),
+        _ => (false, Duration::ZERO, false),
     };
     if let End::Dismissed = end {
         process.kill();
     }
-    let ending = process.end(nursery, hangs);
+    let ending = Ending {
+        of_test,
+        ..process.end(nursery, hangs)
+    };
     // What it did last.
     overseer.look(process.log());
     Ok(match end {
         End::Over => Overseen::Over,
         End::Dismissed => Overseen::Dismissed,
-        End::Gone | End::Hangs(_) => Overseen::Lost(Box::new(Loss {
+        End::Gone | End::Hangs(..) => Overseen::Lost(Box::new(Loss {
             ending,
             waited,
             doing: process.log().doing(),
@@ -113,7 +116,8 @@ enum End {
     Over,
     Dismissed,
     Gone,
-    Hangs(Duration),
+    /// For so long, the last step or the whole test.
+    Hangs(Duration, bool),
 }
 
 enum Heard<R> {
@@ -168,8 +172,8 @@ impl Watch {
         }
     }
 
-    /// How long it has taken, if that is too long.
-    fn hangs(&mut self, log: &Log, patience: &Patience) -> Option<Duration> {
+    /// How long it has taken, if that is too long, and whether that is the whole test.
+    fn hangs(&mut self, log: &Log, patience: &Patience) -> Option<(Duration, bool)> {
         let (beats, tests, now) = (log.beats(), log.tests(), Instant::now());
         if beats != self.beats {
             (self.beats, self.since) = (beats, now);
@@ -186,7 +190,10 @@ impl Watch {
             Doing::Resetting => patience.reset,
             Doing::Choosing | Doing::Stepping | Doing::Checking => patience.step,
         };
+        if now - self.since > limit {
+            return Some((limit, false));
+        }
         let test_limit = patience.test.filter(|limit| now - self.test_since > *limit);
-        (now - self.since > limit).then_some(limit).or(test_limit)
+        test_limit.map(|limit| (limit, true))
     }
 }

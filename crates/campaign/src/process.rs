@@ -90,7 +90,7 @@ impl Process {
                 how: format!("the process {}", in_words(status)),
                 stack: words(&mut self.last_words).unwrap_or_default(),
                 hangs,
-                is_late: false,
+                ..Ending::default()
             },
             Err(_) => {
                 let how = nursery.end();

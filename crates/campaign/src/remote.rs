@@ -4,7 +4,7 @@
 //! that can be done with a system, reduction above all, can be done with one that crashes the interpreter.
 
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use testwright_core::{ActionId, Catalog, Error, Failure, FailureKind, Outcome, System};
 
@@ -75,6 +75,8 @@ pub struct Remote<L: Launcher> {
     action: Option<ActionId>,
     /// Each test takes a new process.
     is_fresh: bool,
+    /// When the test began.
+    began: Instant,
 }
 
 /// Why there is no answer.
@@ -98,6 +100,7 @@ impl<L: Launcher> Remote<L> {
             lost: None,
             action: None,
             is_fresh: false,
+            began: Instant::now(),
         }
     }
 
@@ -112,10 +115,15 @@ impl<L: Launcher> Remote<L> {
         if let Some(failure) = &self.lost {
             return Err(failure.clone());
         }
-        let patience = match request {
+        let limit = match request {
             Request::Reset => self.patience.reset,
             _ => self.patience.step,
         };
+        let left = self.patience.test.map(|test| {
+            let left = test.saturating_sub(self.began.elapsed());
+            left.max(Duration::from_millis(1))
+        });
+        let patience = left.map_or(limit, |left| left.min(limit));
         let Some(worker) = &mut self.worker else {
             return Err(self.failure(&Silence::Ended, &Ending::default()));
         };
@@ -127,7 +135,10 @@ impl<L: Launcher> Remote<L> {
             Ok(_) => Silence::Ended,
             Err(silence) => silence,
         };
-        let ending = worker.end(matches!(silence, Silence::Hangs));
+        let ending = Ending {
+            of_test: patience < limit,
+            ..worker.end(matches!(silence, Silence::Hangs))
+        };
         self.worker = None;
         let failure = self.failure(&silence, &ending);
         self.lost = Some(failure.clone());
@@ -140,7 +151,10 @@ impl<L: Launcher> Remote<L> {
             None => "reset".to_owned(),
         };
         match silence {
-            Silence::Ended | Silence::Hangs => ending.failure(&place, self.patience.step),
+            Silence::Ended | Silence::Hangs => {
+                let waited = self.patience.test.filter(|_| ending.of_test);
+                ending.failure(&place, waited.unwrap_or(self.patience.step))
+            }
             Silence::Babbles => Failure {
                 kind: FailureKind::Crash,
                 message: "the process wrote into the connection to the tool".to_owned(),
@@ -212,6 +226,7 @@ impl<L: Launcher> System for Remote<L> {
         if self.is_fresh {
             self.worker = None;
         }
+        self.began = Instant::now();
         self.reset()
     }
 
@@ -348,6 +363,7 @@ mod tests {
             Ending {
                 hangs,
                 is_late: false,
+                of_test: false,
                 how: "the process was killed by SIGTEST".to_owned(),
                 stack:
                     "Thread 0x1:\n  File \"x.py\", line 3 in pop\n  File \"x.py\", line 9 in f\n"

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use testwright_campaign::{
     Log, Loss, Nursery, Overseen, Overseer, Patience, Processes, Remote, SentFailure, SentTest,
-    oversee,
+    WHOLE_TEST, oversee,
 };
 use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::shrink::{ReduceError, ReduceOptions, Shrunk};
@@ -222,6 +222,8 @@ impl<'a> Reducer<'a> {
         is_fresh: bool,
     ) -> Result<Attempt, Error> {
         let hangs = failure.kind == FailureKind::Hang;
+        // A test that takes too long as a whole needs all of its time.
+        let is_step = failure.signature != WHOLE_TEST;
         // Who waits five seconds for each of a hundred steps that do not come back waits long.
         let hasty = Patience {
             step: (self.patience.step / 10)
@@ -229,7 +231,11 @@ impl<'a> Reducer<'a> {
                 .min(self.patience.step),
             ..self.patience
         };
-        let patience = if hangs { hasty } else { self.patience };
+        let patience = if hangs && is_step {
+            hasty
+        } else {
+            self.patience
+        };
         let aim = if hangs { Aim::Short } else { Aim::Simple };
         let (short, found, runs, complete) =
             match self.shrink(test, failure, aim, (patience, is_fresh))? {

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,18 +16,22 @@ use testwright_core::{Catalog, Error, Failure, Step, Test};
 use testwright_lang::Harness;
 use testwright_python::{Measured, Problem};
 
-use super::finding::{Desk, Discovery, Finding, Origin, Verdict, instead};
+use super::finding::{Desk, Discovery, Finding, Origin, Verdict};
+use super::head::Head;
+use super::interrupt::Interrupt;
+use super::judging::{Job, MOST_REDUCERS, reduce};
 use super::keeper::{Event, Gauge, Orders, keep};
 use super::known::{self, Fate};
 use super::memory::{Beginning, Earlier, Memory, Whereabouts, standing};
+use super::shares::Shares;
 use super::watching::{Scene, Watching};
 use super::{Outcome, Run};
 use crate::console::Console;
 use crate::coverage::{Merged, Reports};
 use crate::events::{self, KnownState, WorkerFate};
-use crate::files::{OutputFolder, Place, TextFile};
+use crate::files::{OutputFolder, TextFile};
 use crate::workers::Wish;
-use crate::workers::reduce::{Reducer, Settled};
+use crate::workers::reduce::Reducer;
 use crate::workers::start::{NoNursery, Starter};
 use crate::{ExitStatus, Trouble, load, report};
 
@@ -190,179 +193,6 @@ fn test_of(catalog: &Catalog, text: &str) -> Option<SentTest> {
     };
     let steps: Option<Vec<Step>> = saved.lines.iter().map(step).collect();
     Some(SentTest::of_steps(&steps?))
-}
-
-/// What a campaign had come to when it was stopped.
-#[derive(Default)]
-struct Head {
-    progress: Progress,
-    time: Duration,
-    streams: u64,
-    merged: Merged,
-}
-
-impl Head {
-    fn new(earlier: Earlier) -> Head {
-        let standing = earlier.record.standing;
-        let mut merged = Merged::default();
-        for place in earlier.places {
-            let reached = vec![(PathBuf::from(place.file), (place.from, place.to))];
-            merged.add(place.test, Vec::new(), reached);
-        }
-        Head {
-            progress: Progress {
-                tests: standing.tests,
-                steps: standing.steps,
-                deadlocks: standing.deadlocks,
-                failures: 0,
-            },
-            time: Duration::try_from_secs_f64(standing.seconds).unwrap_or_default(),
-            streams: standing.streams,
-            merged,
-        }
-    }
-}
-
-/// Ctrl-C, and a request to end.
-struct Interrupt {
-    is_wanted: Arc<AtomicBool>,
-    /// Who asks now has asked before, and does not want to wait.
-    is_repeated: Arc<AtomicBool>,
-    handlers: Vec<signal_hook::SigId>,
-}
-
-impl Interrupt {
-    fn listen() -> Interrupt {
-        let is_wanted = Arc::new(AtomicBool::new(false));
-        let is_repeated = Arc::new(AtomicBool::new(false));
-        let mut handlers = Vec::new();
-        for signal in [
-            signal_hook::consts::SIGINT,
-            signal_hook::consts::SIGTERM,
-            signal_hook::consts::SIGHUP,
-        ] {
-            // Workers end by themselves when nobody is left to work for.
-            let status = i32::from(ExitStatus::CouldNot.code());
-            let twice = signal_hook::flag::register_conditional_shutdown(
-                signal,
-                status,
-                is_repeated.clone(),
-            );
-            let once = signal_hook::flag::register(signal, is_wanted.clone());
-            handlers.extend([twice, once].into_iter().flatten());
-        }
-        Interrupt {
-            is_wanted,
-            is_repeated,
-            handlers,
-        }
-    }
-
-    /// Some programs send a signal twice at once, to a process and to its group, and mean one.
-    const ONCE: Duration = Duration::from_millis(500);
-
-    fn expect_another(&self, since: Duration) {
-        if since >= Interrupt::ONCE {
-            self.is_repeated.store(true, Ordering::Relaxed);
-        }
-    }
-}
-
-impl Drop for Interrupt {
-    fn drop(&mut self) {
-        for handler in &self.handlers {
-            signal_hook::low_level::unregister(*handler);
-        }
-    }
-}
-
-/// Which worker does how much.
-struct Shares {
-    tests: Option<u64>,
-    steps: Option<u64>,
-    jobs: usize,
-}
-
-impl Shares {
-    /// Of what is left to do.
-    fn new(run: &Run, done: &Progress, jobs: usize) -> Shares {
-        let tests = run.tests.map(|tests| tests.saturating_sub(done.tests));
-        let steps = run.steps.map(|steps| steps.saturating_sub(done.steps));
-        let most = tests.unwrap_or(u64::MAX).min(steps.unwrap_or(u64::MAX));
-        Shares {
-            tests,
-            steps,
-            jobs: jobs.min(usize::try_from(most).unwrap_or(usize::MAX)),
-        }
-    }
-
-    fn of(&self, worker: usize) -> (Option<u64>, Option<u64>) {
-        let jobs = self.jobs as u64;
-        let share = |all: u64| all / jobs + u64::from((worker as u64) < all % jobs);
-        (self.tests.map(share), self.steps.map(share))
-    }
-}
-
-/// A failing test to be reduced.
-struct Job {
-    number: usize,
-    test: Test,
-    failure: Failure,
-    history: Option<Test>,
-    /// Where the test for pytest is to be, and its name.
-    pytest: (Place, String),
-}
-
-/// At most so many failing tests are reduced at the same time.
-const MOST_REDUCERS: usize = 4;
-
-/// Reduces one failing test after the other.
-fn reduce(
-    run: &Run,
-    mut reducer: Reducer<'_>,
-    jobs: &Mutex<Receiver<Job>>,
-    verdicts: &Sender<(usize, Result<Verdict, Error>)>,
-) {
-    let next = || {
-        let jobs = jobs.lock().unwrap_or_else(PoisonError::into_inner);
-        jobs.recv().ok()
-    };
-    while let Some(job) = next() {
-        let verdict = judge(run, &mut reducer, &job);
-        if verdicts.send((job.number, verdict)).is_err() {
-            return;
-        }
-    }
-}
-
-fn judge(run: &Run, reducer: &mut Reducer<'_>, job: &Job) -> Result<Verdict, Error> {
-    let settled = match run.no_reduce {
-        true => Settled::Reduced {
-            test: job.test.clone(),
-            failure: job.failure.clone(),
-            story: "Not reduced, as you wished:".to_owned(),
-        },
-        false => reducer.settle(&job.test, &job.failure, job.history.as_ref())?,
-    };
-    Ok(match settled {
-        Settled::Flaky { instead: other } => Verdict::Flaky {
-            instead: instead(other.as_ref()),
-        },
-        Settled::Reduced {
-            test,
-            failure,
-            story,
-        } => {
-            let (file, title) = &job.pytest;
-            let pytest = reducer.write(&test, &failure, title.clone(), file);
-            Verdict::Fails {
-                test,
-                failure,
-                story,
-                pytest: Some(pytest),
-            }
-        }
-    })
 }
 
 /// A campaign under way.
