@@ -164,12 +164,51 @@ pub(crate) fn with_tests<R>(
         Vec<(TextFile, Test)>,
     ) -> Result<R, Trouble>,
 ) -> Result<R, Trouble> {
-    let (file, harness) = self::harness(console, harness)?;
-    let tests = all(console, tests, |_, path| Ok(TextFile::read(path)?))?;
-    with_system(console, &file, harness, options, |console, system| {
-        let tests = all(console, tests, |console, file| test(console, system, file))?;
-        work(console, system, tests)
-    })
+    let saved = Saved::read(console, harness, tests)?;
+    saved.with_system(console, options, work)
+}
+
+/// A harness and tests for it, as they stand in their files.
+pub(crate) struct Saved {
+    file: TextFile,
+    harness: Harness,
+    tests: Vec<TextFile>,
+}
+
+impl Saved {
+    /// Reads a harness without errors, and tests. Nothing is run.
+    pub(crate) fn read(
+        console: &mut Console<'_>,
+        harness: &Path,
+        tests: &[PathBuf],
+    ) -> Result<Saved, Trouble> {
+        let (file, harness) = self::harness(console, harness)?;
+        let tests = all(console, tests, |_, path| Ok(TextFile::read(path)?))?;
+        Ok(Saved {
+            file,
+            harness,
+            tests,
+        })
+    }
+
+    /// Brings the harness to life and hands it to `work` together with the tests.
+    pub(crate) fn with_system<R>(
+        self,
+        console: &mut Console<'_>,
+        options: &Options,
+        work: impl FnOnce(
+            &mut Console<'_>,
+            &mut PythonSystem<'_>,
+            Vec<(TextFile, Test)>,
+        ) -> Result<R, Trouble>,
+    ) -> Result<R, Trouble> {
+        let tests = self.tests;
+        let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>| {
+            let tests = all(console, tests, |console, file| test(console, system, file))?;
+            work(console, system, tests)
+        };
+        with_system(console, &self.file, self.harness, options, work)
+    }
 }
 
 /// Brings a harness to life and hands it to `work` together with a saved test.

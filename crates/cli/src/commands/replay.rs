@@ -10,10 +10,11 @@ use testwright_report::Attribution;
 use super::SystemArguments;
 use crate::belonging::HarnessArgument;
 use crate::console::{Console, Look};
-use crate::coverage::{CoverageArguments, Reached};
+use crate::coverage::{CoverageArguments, Reached, Reports};
 use crate::files::TextFile;
 use crate::guard::{Note, guarded};
-use crate::{ExitStatus, Trouble, load, quantity, report};
+use crate::load::Saved;
+use crate::{ExitStatus, Trouble, quantity, report};
 
 /// Run saved tests again, and tell whether they pass
 ///
@@ -54,11 +55,22 @@ pub(crate) struct Replay {
 
 impl Replay {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
-        // The test may have been saved because it crashes.
-        guarded(console, |console, note| self.run_all(console, note))
+        let harness = self.harness.of(&self.tests)?;
+        let saved = Saved::read(console, &harness, &self.tests)?;
+        let reports = self.coverage.prepare()?;
+        // The tests may have been saved because they crash.
+        guarded(console, |console, note| {
+            self.replay_all(console, saved, &reports, note)
+        })
     }
 
-    fn run_all(&self, console: &mut Console<'_>, note: &Note) -> Result<ExitStatus, Trouble> {
+    fn replay_all(
+        &self,
+        console: &mut Console<'_>,
+        saved: Saved,
+        reports: &Reports,
+        note: &Note,
+    ) -> Result<ExitStatus, Trouble> {
         let output = if self.verbose {
             Output::Capture
         } else {
@@ -69,7 +81,6 @@ impl Replay {
             measured: self.coverage.measured(),
             ..self.system.options(output)
         };
-        let reports = self.coverage.prepare()?;
         let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>, tests| {
             let mut status = ExitStatus::NothingFound;
             let mut reached = Reached::since_loading(Attribution::Every, system);
@@ -84,13 +95,12 @@ impl Replay {
                 }
             }
             if let Some(collector) = system.coverage() {
-                let report = reached.into_report(collector, &reports);
+                let report = reached.into_report(collector, reports);
                 reports.write(console, &report, |console, table| console.say(table))?;
             }
             Ok(status)
         };
-        let harness = self.harness.of(&self.tests)?;
-        load::with_tests(console, &harness, &self.tests, &options, work)
+        saved.with_system(console, &options, work)
     }
 
     fn replay(

@@ -116,7 +116,7 @@ pub(crate) struct Run {
     #[arg(long)]
     keep_going: bool,
 
-    /// Go on with the last campaign that did not come to its end: same seed, same options, what is left of its time
+    /// Go on with the last campaign that was stopped: same seed, same options, what is left of its time
     #[arg(long)]
     resume: bool,
 
@@ -124,7 +124,7 @@ pub(crate) struct Run {
     #[arg(long)]
     no_replay: bool,
 
-    /// Where campaigns are kept [default: .testwright/store.db, here or in the nearest folder above that has one]
+    /// Where campaigns are kept [default: .testwright/store.db, here or in a folder above]
     #[arg(long, value_name = "FILE", conflicts_with = "no_store")]
     store: Option<PathBuf>,
 
@@ -148,7 +148,7 @@ pub(crate) struct Run {
     #[arg(long)]
     json: bool,
 
-    /// Print what happens as it happens, one JSON object per line, and nothing else on standard output
+    /// Print what happens as it happens, one JSON object per line, and nothing else
     #[arg(long, conflicts_with_all = ["json", "show_output"])]
     json_lines: bool,
 

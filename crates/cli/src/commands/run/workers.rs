@@ -14,8 +14,7 @@ use crate::{duration, size};
 #[derive(Args)]
 #[command(next_help_heading = "Worker processes")]
 pub(super) struct WorkerArguments {
-    /// How many processes test at the same time; 0 for none but this one, for debuggers [default: one for each core;
-    /// 1 with --seed or --show-output]
+    /// How many processes test; 0 is this one [default: one for each core; 1 with --seed, --show-output]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = jobs)]
     pub(super) jobs: Option<usize>,
 
