@@ -124,8 +124,13 @@ impl<'a> Reducer<'a> {
                 return Err(Error::new("interrupted"));
             }
             // What many others have left behind takes as long as they took.
-            if number > 1 && started.elapsed() > Reducer::LONG {
+            if number > 0 && (candidate.len() > Reducer::MANY || started.elapsed() > Reducer::LONG)
+            {
                 break;
+            }
+            // Most that are killed from outside have nothing to do with what they did, which shows at full speed.
+            if number > 0 && !self.fails(&candidate, failure)? {
+                continue;
             }
             match self.attempt(&candidate, failure)? {
                 Attempt::NotReproduced(other) if number == 0 => instead = other,
@@ -154,8 +159,9 @@ impl<'a> Reducer<'a> {
         Ok(Settled::Flaky { instead })
     }
 
-    /// How long to look for what earlier tests have to do with a failure.
-    const LONG: Duration = Duration::from_secs(60);
+    /// How long to look for what earlier tests have to do with a failure, and in how many steps.
+    const LONG: Duration = Duration::from_secs(20);
+    const MANY: usize = 100_000;
 
     /// Makes a test simpler in one process for all attempts. If the result does not fail in a new process, one attempt
     /// has influenced the other, and each gets a process of its own.
