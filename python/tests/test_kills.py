@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -160,3 +161,29 @@ def check(campaign):
     kept = {(failure["kind"], failure["message"]) for failure in stored["failures"]}
     assert campaign.failures <= kept
     assert stored["tests"] >= campaign.tests
+
+
+def test_a_store_of_a_stranger_names_no_files_and_no_variables(testwright):
+    """What was typed is in the store, and with it whatever somebody else has put there."""
+    elsewhere = testwright.folder.parent / "elsewhere"
+    plan = ("--time", "1h", "--jobs", "1", "--env", "SECRET=1", "--out", str(elsewhere))
+    command = testwright.start("run", "sound.tstl", *plan)
+    time.sleep(1.5)
+    command.send_signal(signal.SIGINT)
+    command.communicate(timeout=30)
+    shutil.rmtree(elsewhere, ignore_errors=True)
+    done = testwright("run", "--resume", "--time", "1s")
+    assert "`--env` of the campaign is left out" in done.stderr
+    assert "`--out` of the campaign is left out" in done.stderr
+    assert not elsewhere.exists()
+    assert "Ran " in done.stdout
+
+
+def test_there_may_be_nothing_to_resume(testwright):
+    done = testwright("run", "--resume", status=2)
+    assert "error: there is no campaign to resume" in done.stderr
+    testwright("run", "sound.tstl", "--tests", "3")
+    done = testwright("run", "sound.tstl", "--resume", status=2)
+    assert "error: there is no campaign of `sound.tstl` to resume" in done.stderr
+    done = testwright("run", status=2)
+    assert "<HARNESS>" in done.stderr

@@ -51,6 +51,16 @@ impl CoverageArguments {
         self.coverage || self.coverage_harness || !self.coverage_report.is_empty()
     }
 
+    /// Whether the same reports are to be written.
+    pub(crate) fn has_same_reports(&self, other: &CoverageArguments) -> bool {
+        self.coverage_report == other.coverage_report
+    }
+
+    /// From now on the reports that somebody else wants.
+    pub(crate) fn take_reports(&mut self, other: &CoverageArguments) {
+        self.coverage_report.clone_from(&other.coverage_report);
+    }
+
     /// Makes sure that the reports can be written, before any work is done.
     pub(crate) fn prepare(&self) -> Result<Reports, Error> {
         Reports::prepare(&self.coverage_report)
@@ -58,7 +68,7 @@ impl CoverageArguments {
 }
 
 /// A report that somebody asked for: `html:DIR`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReportWish {
     kind: ReportKind,
     path: PathBuf,

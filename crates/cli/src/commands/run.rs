@@ -177,7 +177,7 @@ impl Run {
     ) -> Result<ExitStatus, Trouble> {
         match self.resume {
             true => {
-                let (run, words, earlier) = resume::earlier(&self, words)?;
+                let (run, words, earlier) = resume::earlier(console, &self, words)?;
                 run.start(console, &words, Some(earlier))
             }
             false => self.start(console, words, None),

@@ -10,11 +10,16 @@ use testwright_core::Error;
 use super::Run;
 use super::memory::{Earlier, Memory, Whereabouts};
 use crate::commands::{Arguments, Command};
+use crate::console::Console;
 use crate::project::Project;
 
 /// The last campaign that did not come to its end: how it was started, with what was typed now on top, and how far it had
 /// come.
+///
+/// A store may come from a stranger. So options that name files to write, or variables that may load code, count only if
+/// they are typed again.
 pub(super) fn earlier(
+    console: &mut Console<'_>,
     run: &Run,
     words: &[OsString],
 ) -> Result<(Run, Vec<OsString>, Earlier), Error> {
@@ -24,7 +29,20 @@ pub(super) fn earlier(
     let before = begun.words.iter().skip(1);
     let mut all: Vec<OsString> = before.map(OsString::from).collect();
     all.extend(words.iter().filter(|word| is_new(run, word)).cloned());
-    let resumed = parse(&all)?;
+    let mut resumed = parse(&all)?;
+    for option in take_only_what_is_typed(&mut resumed, run) {
+        console.warning(
+            &format!("`{option}` of the campaign is left out"),
+            Some("type it again if you want it: it is not taken from the store, which may be somebody else's"),
+        );
+    }
+    if run.harness.is_none() && Path::new(&begun.harness).is_absolute() {
+        let message = format!(
+            "the harness of the campaign, `{}`, is not in this project",
+            begun.harness
+        );
+        return Err(Error::new(message).with_help("name it to resume the campaign"));
+    }
     let whereabouts = whereabouts(run, resumed.harness())?;
     if whereabouts.harness != begun.harness {
         let message = format!(
@@ -35,6 +53,26 @@ pub(super) fn earlier(
     }
     let earlier = Memory::earlier(&whereabouts)?.ok_or_else(|| none(run))?;
     Ok((resumed, all, earlier))
+}
+
+/// Leaves out of a campaign's options those that must be typed, and tells which.
+fn take_only_what_is_typed(resumed: &mut Run, typed: &Run) -> Vec<&'static str> {
+    let mut left_out = Vec::new();
+    let mut check = |option, differs: bool| left_out.extend(differs.then_some(option));
+    check("--out", resumed.out != typed.out);
+    check("--keep-tests", resumed.keep_tests != typed.keep_tests);
+    check("--env", resumed.workers.env != typed.workers.env);
+    check(
+        "--coverage-report",
+        !resumed.coverage.has_same_reports(&typed.coverage),
+    );
+    check("--store", resumed.store != typed.store);
+    resumed.out.clone_from(&typed.out);
+    resumed.keep_tests.clone_from(&typed.keep_tests);
+    resumed.workers.env.clone_from(&typed.workers.env);
+    resumed.coverage.take_reports(&typed.coverage);
+    resumed.store.clone_from(&typed.store);
+    left_out
 }
 
 /// Whether a word says something that the campaign did not know.

@@ -36,7 +36,7 @@ pub(super) struct WorkerArguments {
 
     /// A variable for the processes, beside those of this one; repeatable
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
-    env: Vec<(String, String)>,
+    pub(super) env: Vec<(String, String)>,
 
     /// Run the tests in the current folder, not in copies of it that are removed afterwards
     #[arg(long)]
