@@ -137,7 +137,7 @@ def test_whatever_is_killed_whenever(testwright):
     line = testwright.line("run", "--resume", "--time", "1s")
     folder, environment = testwright.folder, campaign.environment
     done = subprocess.run(line, cwd=folder, env=environment, capture_output=True, timeout=120)
-    assert done.returncode == 1, done.stderr
+    assert done.returncode in (0, 1), done.stderr  # there may be no time left to find anything
     end = json.loads(done.stdout.splitlines()[-1])
     assert end["event"] == "end"
     assert end["report"]["tests"] >= before

@@ -159,11 +159,6 @@ impl Starter {
         command
             .args(["-m", "testwright", "worker"])
             .args(&self.words);
-        // Code under test may have removed it, or made it anew.
-        command.current_dir(match self.here.is_dir() {
-            true => self.here.clone(),
-            false => std::env::temp_dir(),
-        });
         if !self.shows_output {
             command.stdout(Stdio::null()).stderr(Stdio::null());
         }
@@ -177,7 +172,20 @@ impl Starter {
             setup.folder = Some(folder);
         }
         command.envs(self.environment.iter().cloned());
-        Nursery::start(&mut command, &setup, wait).map_err(|why| match why {
+        // By its name: code under test may have made it anew.
+        command.current_dir(&self.here);
+        let mut started = Nursery::start(&mut command, &setup, wait);
+        let is_gone = match &started {
+            Err(Stillborn::Unstarted(error)) => error.kind() == std::io::ErrorKind::NotFound,
+            Err(Stillborn::Ended { .. }) => !self.here.is_dir(),
+            _ => false,
+        };
+        if is_gone {
+            // Or removed it, and may do so again.
+            command.current_dir(std::env::temp_dir());
+            started = Nursery::start(&mut command, &setup, wait);
+        }
+        started.map_err(|why| match why {
             Stillborn::Refused(Refusal::Told(words)) => NoNursery::Told(words),
             Stillborn::Refused(Refusal::Error(error)) => NoNursery::Error(error.into()),
             Stillborn::Abandoned => NoNursery::Abandoned,
