@@ -1,8 +1,9 @@
 //! What happens in a campaign, for tools: one JSON object in a line of its own for each event (`--json-lines`).
 //!
 //! Names and values in here are a promise. Every object has `event`, which says what it tells of, and `seconds` since
-//! the campaign began. The first one is `start`, the last one `end`, whatever happens. Who reads them should ignore
-//! events and members that it does not know: there may be more of them one day.
+//! the campaign began. The first one is `start`, the last one `end`, unless the command is killed; a
+//! harness that cannot be loaded has none. Who reads them should ignore events and members that it does not know: there
+//! may be more of them one day.
 
 use std::time::Duration;
 
