@@ -384,7 +384,8 @@ def test_ctrl_c_tells_what_is_known_so_far(endless, extra):
 def test_ctrl_c_in_a_system_that_does_not_react(testwright, extra):
     testwright.write(
         "deaf.py",
-        "def f():\n    while True:\n        try: sum(range(99))\n        except: pass\n",
+        # The inner loop is left at no place that is not caught.
+        "def f():\n    while True:\n        try:\n            while True: sum(range(99))\n        except: pass\n",
     )
     testwright.write("deaf.tstl", "@import deaf\ndeaf.f()\n")
     running = testwright.start("explore", "deaf.tstl", *extra)

@@ -216,7 +216,8 @@ def test_a_read_only_folder_is_noticed_beforehand(testwright):
 
 ENDLESS = "while True: pass"
 DEAF = """while True:
-        try: sum(range(99))
+        try:
+            while True: sum(range(99))
         except: pass"""
 # A loop in C that never asks whether there is a signal.
 IN_C = "sum(range(10**11))"
@@ -573,7 +574,8 @@ def test_a_failure_counts_even_if_the_system_gets_stuck_while_it_is_reduced(
         "SEEN = pathlib.Path(__file__).with_name('seen')\n"
         "def f():\n"
         "    while SEEN.exists():\n"
-        "        try: sum(range(99))\n"
+        "        try:\n"
+        "            while True: sum(range(99))\n"
         "        except: pass\n"
         "    SEEN.touch()\n"
         "    raise ValueError('once')\n",
