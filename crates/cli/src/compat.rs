@@ -1,8 +1,8 @@
-//! `testwright compat`: TSTL's own command lines.
+//! `testwright compat`: the command lines of TSTL and of PyModel.
 //!
-//! Each tool is a file in `compat/`: its options, spelled as TSTL spells them, and how they are said in the words of the
-//! crates below. The tools print the lines and write the files that scripts for TSTL read, and end with its exit
-//! statuses. No algorithm lives here.
+//! Each tool is a file in `compat/`: its options, spelled as its ancestor spells them, and how they are said in the words
+//! of the crates below. The tools print the lines and write the files that scripts for the ancestors read, and end with
+//! their exit statuses. No algorithm lives here.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -18,6 +18,7 @@ mod compiler;
 mod generalizer;
 mod goals;
 mod markov;
+mod pymodel;
 mod random_tester;
 mod reducer;
 mod regression;
@@ -79,10 +80,10 @@ enum Ended {
 /// A tool: what can be typed, and what is done then.
 type Entry = (
     fn() -> clap::Command,
-    fn(&mut Console<'_>, &ArgMatches) -> Result<Ended, Trouble>,
+    fn(&mut Console<'_>, &ArgMatches, String) -> Result<Ended, Trouble>,
 );
 
-const TOOLS: [Entry; 10] = [
+const TOOLS: [Entry; 12] = [
     entry::<compiler::Compiler>(),
     entry::<random_tester::RandomTester>(),
     entry::<replayer::Replayer>(),
@@ -93,6 +94,8 @@ const TOOLS: [Entry; 10] = [
     entry::<generalizer::Generalizer>(),
     entry::<markov::Markov>(),
     entry::<triage::Triage>(),
+    entry::<pymodel::Analyzer>(),
+    entry::<pymodel::Tester>(),
 ];
 
 const fn entry<T: Tool + CommandFactory>() -> Entry {
@@ -109,6 +112,10 @@ impl Compat {
         for (tool, _) in TOOLS {
             command = command.subcommand(as_argparse(tool()));
         }
+        let typed: Vec<String> = words
+            .iter()
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect();
         let words = std::iter::once(OsString::from("testwright compat")).chain(words);
         let matches = match command.try_get_matches_from(words) {
             Ok(matches) => matches,
@@ -120,7 +127,9 @@ impl Compat {
         let played = TOOLS
             .iter()
             .find(|(tool, _)| tool().get_name() == name)
-            .map_or(Ok(Ended::Well), |(_, play)| play(console, matches));
+            .map_or(Ok(Ended::Well), |(_, play)| {
+                play(console, matches, typed.join(" "))
+            });
         Ok(ExitStatus::OfProgram(match played {
             Ok(Ended::Well) => 0,
             Ok(Ended::Failure) => 255,
@@ -140,8 +149,12 @@ fn as_argparse(tool: clap::Command) -> clap::Command {
         .disable_version_flag(true)
 }
 
-fn play<T: Tool>(console: &mut Console<'_>, matches: &ArgMatches) -> Result<Ended, Trouble> {
-    let calling = Calling::new(&T::command(), matches);
+fn play<T: Tool>(
+    console: &mut Console<'_>,
+    matches: &ArgMatches,
+    line: String,
+) -> Result<Ended, Trouble> {
+    let calling = Calling::new(&T::command(), matches, line);
     match T::from_arg_matches(matches) {
         Ok(tool) => {
             calling.explain(console, T::WITHOUT_EFFECT);
@@ -189,5 +202,7 @@ mod tests {
         check::<generalizer::Generalizer>();
         check::<markov::Markov>();
         check::<triage::Triage>();
+        check::<pymodel::Analyzer>();
+        check::<pymodel::Tester>();
     }
 }

@@ -28,6 +28,7 @@ mod events;
 mod files;
 mod guard;
 mod load;
+mod models;
 mod project;
 mod pulse;
 mod quantity;

@@ -101,6 +101,7 @@ pub(crate) fn in_words(kind: FailureKind) -> &'static str {
         FailureKind::ExceptionMismatch => "raises unlike the reference",
         FailureKind::Crash => "crash",
         FailureKind::Hang => "hang",
+        FailureKind::ModelMismatch => "difference from the model",
     }
 }
 

@@ -233,6 +233,18 @@ impl Catalog {
         })
     }
 
+    /// Adds an action that comes up later: a template without axes. All others keep their numbers.
+    pub fn add(&mut self, template: Template) {
+        debug_assert!(template.axes.is_empty());
+        let next = self.len() + 1;
+        if self.starts.is_empty() {
+            self.starts.push(0);
+        }
+        self.starts.push(next);
+        self.sizes.push(Vec::new());
+        self.templates.push(template);
+    }
+
     /// The number of concrete actions.
     pub fn len(&self) -> u64 {
         self.starts.last().copied().unwrap_or(0)

@@ -46,7 +46,6 @@ use std::convert::Infallible;
 
 use crate::{ActionId, Error, Failure, Fingerprint, Likeness, Snapshot, System, Test};
 
-mod blocks;
 mod exploration;
 mod frontier;
 mod going_back;

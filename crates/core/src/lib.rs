@@ -64,6 +64,7 @@
 #![warn(missing_docs)]
 
 pub mod analyse;
+mod blocks;
 pub mod bytes;
 mod catalog;
 mod coverage;
@@ -71,6 +72,8 @@ mod error;
 pub mod explore;
 pub mod generate;
 pub mod laws;
+pub mod numbering;
+pub mod product;
 mod random;
 pub mod replay;
 pub mod saved;

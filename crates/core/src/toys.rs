@@ -10,6 +10,7 @@
 //! | [`Counters`] | pools: values that actions make and use |
 //! | [`Crossing`] | different actions with the same text, and `*N` |
 //! | [`Flaky`] | a system that breaks the laws |
+//! | [`Machine`] | states and steps between them, to be composed |
 //! | [`Watched`] | any of these, with copies and coverage |
 //!
 //! [`catalog`] makes a catalogue from a few lines that look like those of a harness.
@@ -20,6 +21,7 @@ mod crossing;
 mod flaky;
 mod jugs;
 mod lines;
+mod machine;
 mod safe;
 mod stack;
 mod touched;
@@ -31,6 +33,7 @@ pub use crossing::Crossing;
 pub use flaky::Flaky;
 pub use jugs::Jugs;
 pub use lines::catalog;
+pub use machine::Machine;
 pub use safe::Safe;
 pub use stack::Stack;
 pub use watched::Watched;

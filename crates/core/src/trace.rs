@@ -36,11 +36,13 @@ pub enum FailureKind {
     Crash,
     /// A step did not come to an end.
     Hang,
+    /// An implementation did something else than the model of it.
+    ModelMismatch,
 }
 
 impl FailureKind {
     /// All of them.
-    pub const ALL: [FailureKind; 8] = [
+    pub const ALL: [FailureKind; 9] = [
         FailureKind::UncaughtException,
         FailureKind::Property,
         FailureKind::PoolType,
@@ -49,6 +51,7 @@ impl FailureKind {
         FailureKind::ExceptionMismatch,
         FailureKind::Crash,
         FailureKind::Hang,
+        FailureKind::ModelMismatch,
     ];
 
     /// The name used in reports and files.
@@ -62,6 +65,7 @@ impl FailureKind {
             FailureKind::ExceptionMismatch => "exception-mismatch",
             FailureKind::Crash => "crash",
             FailureKind::Hang => "hang",
+            FailureKind::ModelMismatch => "model-mismatch",
         }
     }
 

@@ -21,6 +21,7 @@ mod findings;
 mod guide;
 mod json;
 mod last_words;
+mod models;
 mod questions;
 mod verdict;
 
@@ -56,8 +57,25 @@ Exit status: 0 nothing is wrong (also if a goal is not reached, which the text a
 1 a failure was found or the formula is violated, 2 could not do what was asked."
 )]
 pub(crate) struct Explore {
-    /// The harness
+    /// The harness, or a model
+    #[arg(value_name = "HARNESS|MODEL")]
     harness: PathBuf,
+
+    /// Further models, scenarios and configurations to compose with a model
+    #[arg(value_name = "MODEL")]
+    more: Vec<String>,
+
+    /// For models: how many transitions to record before it stops [default: any number]
+    #[arg(long, value_name = "N")]
+    max: Option<usize>,
+
+    /// For models: include only actions of this name; can be given several times
+    #[arg(long, value_name = "NAME")]
+    action: Vec<String>,
+
+    /// For models: leave out actions of this name; can be given several times
+    #[arg(long, value_name = "NAME")]
+    exclude: Vec<String>,
 
     /// Which states to visit first [default: breadth, or deepening with --small-scope, or best with --heuristic]
     #[arg(long, value_name = "ORDER", value_enum)]
@@ -94,7 +112,7 @@ pub(crate) struct Explore {
     heuristic: Option<String>,
 
     /// Judge a temporal property, such as 'always eventually {queue0 == []}'
-    #[arg(long, value_name = "LTL")]
+    #[arg(long, value_name = "LTL", alias = "ltl")]
     formula: Option<String>,
 
     /// Leave out actions in whose text this regular expression (of Python) is found
@@ -121,8 +139,8 @@ pub(crate) struct Explore {
     #[arg(long)]
     all: bool,
 
-    /// Where to write the tests that are found [default: testwright-out/NAME]
-    #[arg(long, value_name = "DIR")]
+    /// Where to write the tests that are found [default: testwright-out/NAME]; for models: the FSM module to write
+    #[arg(long, value_name = "DIR|FILE")]
     out: Option<PathBuf>,
 
     /// Print the result as one JSON object, and nothing else on standard output
@@ -176,6 +194,9 @@ struct Outcome {
 
 impl Explore {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+        if models::is_model(&self.harness) {
+            return self.run_models(console);
+        }
         self.refuse_nonsense()?;
         let folder = self.folder();
         let findings = OutputFolder::of_findings(&folder)?;
@@ -196,6 +217,13 @@ impl Explore {
     /// What cannot be meant.
     fn refuse_nonsense(&self) -> Result<(), Error> {
         let refuse = |message: &str, help: &str| Err(Error::new(message).with_help(help));
+        let for_models = self.max.is_some() || !self.action.is_empty() || !self.exclude.is_empty();
+        if for_models || !self.more.is_empty() {
+            return refuse(
+                "`--max`, `--action`, `--exclude` and further models are for models",
+                "a harness is explored alone, with `--depth N`, `--most-states N` or `--without REGEX`",
+            );
+        }
         let is_best = self.order() == Order::Best;
         if self.heuristic.is_some() && !is_best {
             return refuse(

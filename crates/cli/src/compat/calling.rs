@@ -9,6 +9,8 @@ use crate::console::Console;
 pub(super) struct Calling {
     /// For each argument its name in the program, its name for people, and what Python would say that it is.
     arguments: Vec<Argument>,
+    /// The tool and its arguments, as they were typed.
+    line: String,
 }
 
 struct Argument {
@@ -20,7 +22,7 @@ struct Argument {
 }
 
 impl Calling {
-    pub(super) fn new(command: &clap::Command, matches: &ArgMatches) -> Calling {
+    pub(super) fn new(command: &clap::Command, matches: &ArgMatches, line: String) -> Calling {
         let own = command
             .get_arguments()
             .filter(|argument| !matches!(argument.get_action(), ArgAction::Help));
@@ -28,7 +30,13 @@ impl Calling {
             arguments: own
                 .map(|argument| Argument::new(argument, matches))
                 .collect(),
+            line,
         }
+    }
+
+    /// The tool and its arguments, as they were typed.
+    pub(super) fn line(&self) -> &str {
+        &self.line
     }
 
     /// `Config(seed=None, timeout=30, …)`, as TSTL's tools begin.

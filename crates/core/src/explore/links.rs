@@ -1,6 +1,6 @@
 //! How each state was reached: the one before it, and the action in between.
 
-use super::blocks::Blocks;
+use crate::blocks::Blocks;
 use crate::{ActionId, Catalog, Test};
 
 /// One way to a state. States and visits have the same numbers, unless a shorter way to a state is found later.

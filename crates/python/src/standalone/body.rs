@@ -292,8 +292,10 @@ impl Body {
             FailureKind::PostCondition => self.write_post_condition(names, action)?,
             FailureKind::ReferenceMismatch => self.write_comparison(names, action)?,
             FailureKind::ExceptionMismatch => self.write_exception_mismatch(names, action)?,
-            // Whoever runs the file will see.
-            FailureKind::Crash | FailureKind::Hang => self.write_step(names, action, record)?,
+            // Whoever runs the file will see. A harness has no model.
+            FailureKind::Crash | FailureKind::Hang | FailureKind::ModelMismatch => {
+                self.write_step(names, action, record)?;
+            }
         }
         Ok(())
     }

@@ -6,24 +6,24 @@ const BLOCK: usize = 1 << 12;
 /// A list in blocks. A `Vec` of a hundred million states doubles when it is full: for a moment it takes three times
 /// what it needs, and afterwards half of it may be empty. Here at most one block is.
 #[derive(Clone, Debug)]
-pub(super) struct Blocks<T> {
+pub(crate) struct Blocks<T> {
     blocks: Vec<Vec<T>>,
     length: usize,
 }
 
 impl<T: Copy> Blocks<T> {
-    pub(super) fn new() -> Blocks<T> {
+    pub(crate) fn new() -> Blocks<T> {
         Blocks {
             blocks: Vec::new(),
             length: 0,
         }
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.length
     }
 
-    pub(super) fn push(&mut self, element: T) {
+    pub(crate) fn push(&mut self, element: T) {
         if self.length.is_multiple_of(BLOCK) && self.length / BLOCK == self.blocks.len() {
             // The first block grows as any list does, so that small explorations stay small.
             let capacity = if self.length == 0 { 4 } else { BLOCK };
@@ -33,23 +33,23 @@ impl<T: Copy> Blocks<T> {
         self.length += 1;
     }
 
-    pub(super) fn pop(&mut self) {
+    pub(crate) fn pop(&mut self) {
         if self.length > 0 {
             self.length -= 1;
             self.blocks[self.length / BLOCK].pop();
         }
     }
 
-    pub(super) fn get(&self, index: usize) -> T {
+    pub(crate) fn get(&self, index: usize) -> T {
         self.blocks[index / BLOCK][index % BLOCK]
     }
 
-    pub(super) fn set(&mut self, index: usize, element: T) {
+    pub(crate) fn set(&mut self, index: usize, element: T) {
         self.blocks[index / BLOCK][index % BLOCK] = element;
     }
 
     /// What it takes in memory, empty places included.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         // Asked before each step if memory is limited, so only the last block is looked at.
         let full = self.blocks.len().saturating_sub(1) * BLOCK;
         let elements = full + self.blocks.last().map_or(0, Vec::capacity);

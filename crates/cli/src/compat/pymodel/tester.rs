@@ -1,0 +1,189 @@
+//! `pmt`: runs through a model, with or without an implementation.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use testwright_core::product::{Label, Words};
+use testwright_model::{Implementation, Plan, RunEnd, RunWatcher, Runs, step_text, suite_file};
+use testwright_python::Models;
+
+use super::super::{Calling, Ended, Tool, seconds};
+use super::{Actions, ended};
+use crate::console::Console;
+use crate::files::Place;
+use crate::{Trouble, models};
+
+/// Run tests: traces of a model, or an implementation compared with it
+#[derive(clap::Parser)]
+#[command(name = "pmt", arg_required_else_help = true)]
+pub(in crate::compat) struct Tester {
+    /// Models, scenarios, suites and configurations: names of modules
+    #[arg(value_name = "MODULE", required = true)]
+    models: Vec<String>,
+
+    #[command(flatten)]
+    actions: Actions,
+
+    /// How many steps to take at most to come to an end
+    #[arg(short, long = "cleanupSteps", value_name = "N", default_value_t = 0)]
+    cleanup_steps: usize,
+
+    /// Accepted for scripts
+    #[arg(short, long)]
+    debug: bool,
+
+    /// The strategy: a module, or ActionNameCoverage, or StateCoverage [default: random]
+    #[arg(short = 'g', long, value_name = "MODULE")]
+    strategy: Option<String>,
+
+    /// The stepper, which makes the implementation do each step [default: none, only show traces]
+    #[arg(short, long, value_name = "MODULE")]
+    iut: Option<String>,
+
+    /// How many steps to take in a run; 0: any number
+    #[arg(short, long, value_name = "N", default_value_t = 0)]
+    nsteps: usize,
+
+    /// The suite module to write
+    #[arg(short, long, value_name = "NAME")]
+    output: Option<String>,
+
+    /// Show only the names of actions
+    #[arg(short, long)]
+    quiet: bool,
+
+    /// How many runs; 0: without end
+    #[arg(short = 'r', long, value_name = "N", default_value_t = 1)]
+    nruns: usize,
+
+    /// The seed; 0: none
+    #[arg(short, long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+
+    /// How long the stepper may take for a step, and to wait; 0: any time
+    #[arg(short, long, value_name = "SECONDS", value_parser = seconds, default_value = "0")]
+    timeout: Duration,
+}
+
+impl Tool for Tester {
+    const WITHOUT_EFFECT: &'static [(&'static str, &'static str)] =
+        &[("debug", "use `breakpoint()` in the model or the stepper")];
+
+    fn run(self, console: &mut Console<'_>, calling: &Calling) -> Result<Ended, Trouble> {
+        let output = self.output.as_ref();
+        let output = output.map(|name| Place::new(&PathBuf::from(format!("{name}.py"))));
+        let output = output.transpose()?;
+        models::with_models(
+            console,
+            &self.models,
+            &self.actions.filter(),
+            |console, models| {
+                let (recorded, result) = self.test(console, models);
+                if let Some(place) = &output {
+                    let product = &models.product;
+                    let (words, vocabulary) = (product.words(), product.vocabulary());
+                    place.write(&suite_file::write(
+                        words,
+                        vocabulary,
+                        &recorded,
+                        calling.line(),
+                    ))?;
+                }
+                result
+            },
+        )
+    }
+}
+
+impl Tester {
+    /// All runs, and what was done in them.
+    fn test(
+        &self,
+        console: &mut Console<'_>,
+        models: &mut Models<'_>,
+    ) -> (Vec<Vec<Label>>, Result<Ended, Trouble>) {
+        let patience = Some(self.timeout).filter(|patience| !patience.is_zero());
+        let stepper = self.iut.as_ref().map(|name| models.stepper(name, patience));
+        let prepared = stepper.transpose().and_then(|stepper| {
+            let chooser = models.chooser(self.strategy.as_deref())?;
+            if self.seed != 0 {
+                models.seed(self.seed)?;
+            }
+            Ok((stepper, chooser))
+        });
+        let (mut stepper, mut chooser) = match prepared {
+            Ok(prepared) => prepared,
+            Err(trouble) => return (Vec::new(), ended(console, &trouble)),
+        };
+        testwright_python::flush();
+        let has_stepper = stepper.is_some();
+        let mut runs = Runs {
+            product: &mut models.product,
+            chooser: &mut chooser,
+            implementation: stepper
+                .as_mut()
+                .map(|stepper| stepper as &mut dyn Implementation),
+            plan: Plan {
+                runs: Some(self.nruns).filter(|runs| *runs > 0),
+                steps: Some(self.nsteps).filter(|steps| *steps > 0),
+                cleanup: self.cleanup_steps,
+                check: false,
+            },
+        };
+        let mut watcher = Shown {
+            console,
+            quiet: self.quiet,
+            has_stepper,
+            recorded: Vec::new(),
+        };
+        let (tally, result) = runs.all(&mut watcher);
+        let recorded = std::mem::take(&mut watcher.recorded);
+        if let Err(trouble) = result {
+            return (recorded, ended(console, &trouble));
+        }
+        if tally.runs > 1 {
+            console.say(format_args!("Test finished, completed {} runs", tally.runs));
+        }
+        (recorded, Ok(Ended::Well))
+    }
+}
+
+/// Says each step, and how each run ended.
+struct Shown<'c, 'o> {
+    console: &'c mut Console<'o>,
+    quiet: bool,
+    has_stepper: bool,
+    recorded: Vec<Vec<Label>>,
+}
+
+impl RunWatcher for Shown<'_, '_> {
+    fn begins(&mut self, _run: usize) {
+        self.recorded.push(Vec::new());
+    }
+
+    fn step(&mut self, words: &Words, label: Label, _is_observed: bool) {
+        testwright_python::flush();
+        match self.quiet {
+            true => self.console.say(words.name_text(label.name)),
+            false => self.console.say(step_text(words, label)),
+        }
+        // What the stepper prints comes after that.
+        self.console.flush();
+        if let Some(run) = self.recorded.last_mut() {
+            run.push(label);
+        }
+    }
+
+    fn ended(&mut self, end: &RunEnd) -> bool {
+        testwright_python::flush();
+        let RunEnd { run, steps, .. } = end;
+        let info = end.info();
+        self.console.say(match (&end.failure, self.has_stepper) {
+            (Some(why), _) => format!("{run:3}. Failure at step {steps}, {why}"),
+            (None, true) => format!("{run:3}. Success at step {steps}, {info}"),
+            (None, false) => format!("{run:3}. Finished at step {steps}, {info}"),
+        });
+        self.console.flush();
+        true
+    }
+}

@@ -1,0 +1,50 @@
+//! Models for commands: loading them, and telling what is wrong with them.
+
+use testwright_core::Error;
+use testwright_core::product::Trouble as ModelTrouble;
+use testwright_model::Filter;
+use testwright_python::Models;
+
+use crate::Trouble;
+use crate::console::Console;
+
+/// Imports models, and hands them to `work`.
+pub(crate) fn with_models<R>(
+    console: &mut Console<'_>,
+    names: &[String],
+    filter: &Filter,
+    work: impl FnOnce(&mut Console<'_>, &mut Models<'_>) -> Result<R, Trouble>,
+) -> Result<R, Trouble> {
+    // What modules print when they are imported comes after what was said before.
+    console.flush();
+    testwright_python::attach(|interpreter| {
+        let loaded = Models::load(interpreter, names, filter);
+        let mut models = loaded.map_err(|trouble| tell(console, &trouble))?;
+        for remark in &models.remarks {
+            console.warning(remark, None);
+        }
+        let result = work(console, &mut models);
+        testwright_python::flush();
+        result
+    })
+}
+
+/// Tells why a model does not answer.
+pub(crate) fn tell(console: &mut Console<'_>, trouble: &ModelTrouble) -> Trouble {
+    match trouble {
+        ModelTrouble::Raised { what, traceback } => {
+            for line in traceback.lines() {
+                console.tell(line);
+            }
+            Trouble::Error(
+                Error::new(format!("the code of a model raised {what}"))
+                    .with_help("nothing catches exceptions of models: the traceback above tells where it was raised"),
+            )
+        }
+        ModelTrouble::Unusable(error) => Trouble::Error(error.clone()),
+        ModelTrouble::NoReset { .. } => Trouble::Error(Error::new(trouble.to_string()).with_help(
+            "define a function `Reset` without arguments that restores the initial state",
+        )),
+        ModelTrouble::Interrupted => Trouble::Interrupted,
+    }
+}

@@ -1,0 +1,362 @@
+//! What models do together.
+
+use super::{Label, Model, Move, NameId, Phase, Place, Trouble, ValueId, Words};
+
+/// Models that do together what several of them know by name.
+///
+/// A step is possible if it is possible in some model, and every model that knows its name allows it: a program with
+/// the very same arguments and result, a scenario also by leaving both open ([`Label::is_wildcard`]). A state is one
+/// state of each; it is accepting, or safe, if each of them is.
+pub struct Product<'m> {
+    words: Words,
+    models: Vec<Box<dyn Model + 'm>>,
+    /// Scenarios first: what they offer decides what may be observed, and their order is that of the author.
+    order: Vec<usize>,
+    /// By name: who knows it.
+    owners: Vec<Vec<usize>>,
+    vocabulary: Vec<NameId>,
+}
+
+/// A step of a product, and where it leads each model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Joint {
+    /// The step.
+    pub label: Label,
+    /// The state after it.
+    pub to: Vec<Place>,
+}
+
+impl<'m> Product<'m> {
+    /// Models to compose, in the order in which the person named them.
+    pub fn new(words: Words, models: Vec<Box<dyn Model + 'm>>) -> Product<'m> {
+        let mut order: Vec<usize> = (0..models.len()).collect();
+        order.sort_by_key(|model| !models[*model].is_scenario());
+        let mut owners: Vec<Vec<usize>> = Vec::new();
+        let mut vocabulary = Vec::new();
+        for (number, model) in models.iter().enumerate() {
+            for name in model.vocabulary() {
+                let place = name.0 as usize;
+                if place >= owners.len() {
+                    owners.resize(place + 1, Vec::new());
+                }
+                if owners[place].is_empty() {
+                    vocabulary.push(*name);
+                }
+                if owners[place].last() != Some(&number) {
+                    owners[place].push(number);
+                }
+            }
+        }
+        Product {
+            words,
+            models,
+            order,
+            owners,
+            vocabulary,
+        }
+    }
+
+    /// Names and values.
+    pub fn words(&self) -> &Words {
+        &self.words
+    }
+
+    /// Names and values, to add to them.
+    pub fn words_mut(&mut self) -> &mut Words {
+        &mut self.words
+    }
+
+    /// The models, in the order in which the person named them.
+    pub fn models(&self) -> &[Box<dyn Model + 'm>] {
+        &self.models
+    }
+
+    /// The names that some model knows, in order of first sight.
+    pub fn vocabulary(&self) -> &[NameId] {
+        &self.vocabulary
+    }
+
+    /// Whether a model has a certain number of runs, so that the product has, too.
+    pub fn has_suite(&self) -> bool {
+        self.models.iter().any(|model| model.is_suite())
+    }
+
+    /// Who knows a name.
+    fn owners(&self, name: NameId) -> &[usize] {
+        self.owners.get(name.0 as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether anybody knows a name.
+    pub fn knows(&self, name: NameId) -> bool {
+        !self.owners(name).is_empty()
+    }
+
+    /// Where a run begins; `None` if there is no such run.
+    pub fn start(&mut self, run: usize) -> Result<Option<Vec<Place>>, Trouble> {
+        // A suite that is at its end must say so before others are made to begin anew.
+        let mut places = vec![None; self.models.len()];
+        for number in &self.order {
+            places[*number] = self.models[*number].start(run)?;
+            if places[*number].is_none() {
+                return Ok(None);
+            }
+        }
+        Ok(places.into_iter().collect())
+    }
+
+    /// What is possible in a state.
+    pub fn moves(&mut self, from: &[Place], phase: Phase) -> Result<Vec<Joint>, Trouble> {
+        if let [model] = self.models.as_mut_slice() {
+            let moves = model.moves(&mut self.words, from[0], phase, &[])?;
+            let joint = |one: Move| Joint {
+                label: one.label,
+                to: vec![one.to],
+            };
+            return Ok(moves.into_iter().map(joint).collect());
+        }
+        let mut possible: Vec<Vec<Move>> = vec![Vec::new(); self.models.len()];
+        let mut offers = Vec::new();
+        for number in &self.order {
+            let model = &mut self.models[*number];
+            let moves = model.moves(&mut self.words, from[*number], phase, &offers)?;
+            if model.is_scenario() {
+                offers.extend(moves.iter().map(|one| one.label));
+            }
+            possible[*number] = moves;
+        }
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut joints = Vec::new();
+        for number in &self.order {
+            for one in &possible[*number] {
+                if seen.insert(one.label) {
+                    self.join(from, one.label, &possible, &mut joints);
+                }
+            }
+        }
+        Ok(joints)
+    }
+
+    /// Adds all ways in which the models can take a step together.
+    fn join(&self, from: &[Place], label: Label, possible: &[Vec<Move>], joints: &mut Vec<Joint>) {
+        let mut ways = vec![from.to_vec()];
+        for owner in self.owners(label.name) {
+            let open = self.models[*owner].is_scenario();
+            let fits = |one: &&Move| {
+                one.label == label
+                    || (open && one.label.is_wildcard() && one.label.name == label.name)
+            };
+            let targets: Vec<Place> =
+                distinct(possible[*owner].iter().filter(fits).map(|one| one.to));
+            ways = each_way(&ways, *owner, &targets);
+        }
+        joints.extend(ways.into_iter().map(|to| Joint { label, to }));
+    }
+
+    /// Whether an action that somebody else has chosen may happen in a state. What nobody knows may not.
+    pub fn allows(
+        &mut self,
+        from: &[Place],
+        name: NameId,
+        arguments: ValueId,
+    ) -> Result<bool, Trouble> {
+        if !self.knows(name) {
+            return Ok(false);
+        }
+        for owner in self.owners(name).to_vec() {
+            if !self.models[owner].allows(&mut self.words, from[owner], name, arguments)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// What comes of an action that somebody else has chosen.
+    pub fn perform(
+        &mut self,
+        from: &[Place],
+        name: NameId,
+        arguments: ValueId,
+    ) -> Result<Vec<Joint>, Trouble> {
+        let mut result = ValueId::NONE;
+        let mut done: Vec<(usize, Vec<Move>)> = Vec::new();
+        for owner in self.owners(name).to_vec() {
+            let moves =
+                self.models[owner].perform(&mut self.words, from[owner], name, arguments)?;
+            // A program computes what the result is; a scenario at most says what it should be.
+            let says = |one: &Move| one.label.result;
+            if !self.models[owner].is_scenario() || result == ValueId::NONE {
+                result = moves.first().map_or(result, says);
+            }
+            done.push((owner, moves));
+        }
+        let label = Label {
+            name,
+            arguments,
+            result,
+        };
+        let mut ways = vec![from.to_vec()];
+        for (owner, moves) in done {
+            let agrees = |one: &Move| one.label.result == result || one.label.is_wildcard();
+            let some_agree = moves.iter().any(agrees);
+            let moves = moves.iter().filter(|one| !some_agree || agrees(one));
+            ways = each_way(&ways, owner, &distinct(moves.map(|one| one.to)));
+        }
+        Ok(ways.into_iter().map(|to| Joint { label, to }).collect())
+    }
+
+    /// Whether a run may end in a state.
+    pub fn is_accepting(&self, state: &[Place]) -> bool {
+        let mut each = self.models.iter().zip(state);
+        each.all(|(model, place)| model.is_accepting(*place))
+    }
+
+    /// Whether all invariants hold in a state.
+    pub fn is_safe(&self, state: &[Place]) -> bool {
+        let mut each = self.models.iter().zip(state);
+        each.all(|(model, place)| model.is_safe(*place))
+    }
+}
+
+fn distinct(places: impl Iterator<Item = Place>) -> Vec<Place> {
+    let mut all: Vec<Place> = Vec::new();
+    for place in places {
+        if !all.contains(&place) {
+            all.push(place);
+        }
+    }
+    all
+}
+
+fn each_way(ways: &[Vec<Place>], owner: usize, targets: &[Place]) -> Vec<Vec<Place>> {
+    let mut further = Vec::with_capacity(ways.len() * targets.len());
+    for way in ways {
+        for target in targets {
+            let mut way = way.clone();
+            way[owner] = *target;
+            further.push(way);
+        }
+    }
+    further
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::toys::Machine;
+
+    /// What the product of a program and a scenario can do first.
+    fn check(program: &[&str], scenario: &[&str], forbidden: &[&str], expected: &[&str]) {
+        let mut words = Machine::words();
+        let program = Machine::program(&mut words, "program", program);
+        let scenario = Machine::scenario(&mut words, "scenario", scenario);
+        let scenario = scenario.forbidding(&mut words, forbidden);
+        let mut product = Product::new(words, vec![Box::new(program), Box::new(scenario)]);
+        let start = product.start(0).unwrap().unwrap();
+        let moves = product.moves(&start, Phase::Usual).unwrap();
+        let words = product.words();
+        let text = |value: ValueId| &words.value_text(value).literal;
+        let shown: Vec<String> = moves
+            .iter()
+            .map(|one| {
+                let label = one.label;
+                let name = words.name_text(label.name);
+                format!("{name}{}/{}", text(label.arguments), text(label.result))
+            })
+            .collect();
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn the_same_arguments_and_result_synchronise() {
+        check(&["s A(1)/r t"], &["a A(1)/r b"], &[], &["A(1)/r"]);
+    }
+
+    #[test]
+    fn no_result_is_not_any_result() {
+        check(&["s A(1)/r t"], &["a A(1) b"], &[], &[]);
+    }
+
+    #[test]
+    fn nothing_said_stands_for_anything() {
+        let program = ["s A(1)/r t", "s A(2) t"];
+        check(&program, &["a A b"], &[], &["A(1)/r", "A(2)/"]);
+    }
+
+    #[test]
+    fn a_result_without_arguments_is_no_wildcard() {
+        check(&["s A(1)/r t"], &["a A/r b"], &[], &[]);
+    }
+
+    #[test]
+    fn some_of_the_arguments_are_not_enough() {
+        check(&["s A(1,'x') t"], &["a A(1) b"], &[], &[]);
+    }
+
+    #[test]
+    fn what_the_program_does_not_offer_is_blocked() {
+        check(&["s A(1) t"], &["a A(3) b"], &[], &[]);
+    }
+
+    #[test]
+    fn what_is_known_but_never_possible_is_forbidden() {
+        check(
+            &["s A(1) t", "s C t"],
+            &["a B b"],
+            &["A"],
+            &["B()/", "C()/"],
+        );
+    }
+
+    #[test]
+    fn what_only_one_knows_interleaves() {
+        check(&["s A(1) t"], &["a B b"], &[], &["B()/", "A(1)/"]);
+    }
+
+    #[test]
+    fn a_program_without_arguments_is_no_wildcard() {
+        check(&["s A t"], &["a A(1) b"], &[], &[]);
+    }
+
+    #[test]
+    fn every_edge_that_fits_is_followed() {
+        let mut words = Machine::words();
+        let fork = ["a A/x b", "a A/x c", "a A/y d"];
+        let fork = Machine::scenario(&mut words, "fork", &fork);
+        let plain = Machine::scenario(&mut words, "plain", &["p B p"]);
+        let mut product = Product::new(words, vec![Box::new(fork), Box::new(plain)]);
+        let start = product.start(0).unwrap().unwrap();
+        let moves = product.moves(&start, Phase::Usual).unwrap();
+        let targets: Vec<u32> = moves.iter().map(|one| one.to[0].0).collect();
+        assert_eq!(targets, [1, 2, 3, 0]);
+    }
+
+    #[test]
+    fn the_result_is_what_the_program_says() {
+        let mut words = Machine::words();
+        let program = Machine::program(&mut words, "program", &["s A(1)/r t"]);
+        let open = Machine::scenario(&mut words, "open", &["a A b"]);
+        let name = words.name("A");
+        for scenario_first in [true, false] {
+            let models: Vec<Box<dyn Model>> = match scenario_first {
+                true => vec![Box::new(open.clone()), Box::new(program.clone())],
+                false => vec![Box::new(program.clone()), Box::new(open.clone())],
+            };
+            let mut product = Product::new(words.clone(), models);
+            let start = product.start(0).unwrap().unwrap();
+            let one = product.moves(&start, Phase::Usual).unwrap().remove(0);
+            assert!(product.allows(&start, name, one.label.arguments).unwrap());
+            let done = product.perform(&start, name, one.label.arguments).unwrap();
+            assert_eq!(done, [one]);
+        }
+    }
+
+    #[test]
+    fn what_nobody_knows_is_not_allowed() {
+        let mut words = Machine::words();
+        let one = Machine::program(&mut words, "one", &["s A t"]);
+        let unknown = words.name("B");
+        let mut product = Product::new(words, vec![Box::new(one)]);
+        let start = product.start(0).unwrap().unwrap();
+        assert!(!product.allows(&start, unknown, ValueId::EMPTY).unwrap());
+    }
+}

@@ -1,0 +1,141 @@
+//! What can be composed.
+
+use std::fmt;
+
+use super::{Label, NameId, ValueId, Words};
+use crate::Error;
+
+/// A state of one model: dense, numbered in the order in which the model met them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place(pub u32);
+
+/// A step that is possible in a state, and where it leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Move {
+    /// The step.
+    pub label: Label,
+    /// The state after it.
+    pub to: Place,
+}
+
+/// What a run is at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Phase {
+    /// Anything goes.
+    #[default]
+    Usual,
+    /// Only what leads to an end: the actions that a model calls `cleanup`.
+    Cleanup,
+}
+
+/// Why a model does not answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// Its own code raised.
+    Raised {
+        /// The exception in a line.
+        what: String,
+        /// What the language shows of it; may be empty.
+        traceback: String,
+    },
+    /// It is not as it must be.
+    Unusable(Error),
+    /// It does not say how to begin another run.
+    NoReset {
+        /// The model.
+        model: String,
+    },
+    /// The person at the keyboard asked to stop.
+    Interrupted,
+}
+
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Trouble {
+        Trouble::Unusable(error)
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Trouble::Raised { what, .. } => out.write_str(what),
+            Trouble::Unusable(error) => error.fmt(out),
+            Trouble::NoReset { model } => {
+                write!(
+                    out,
+                    "the model `{model}` does not say how to begin another run"
+                )
+            }
+            Trouble::Interrupted => out.write_str("interrupted"),
+        }
+    }
+}
+
+/// A system whose states can be asked about, in any order.
+///
+/// # Laws
+/// - The same place has the same moves, in the same order, for the same offers.
+/// - Moves to equal states lead to the same place.
+pub trait Model {
+    /// What it is called.
+    fn name(&self) -> &str;
+
+    /// The names of its actions. What stands here but is never possible is forbidden in a product.
+    fn vocabulary(&self) -> &[NameId];
+
+    /// Whether it may leave arguments and results open: its steps without any then stand for those with any.
+    fn is_scenario(&self) -> bool;
+
+    /// Whether it has a certain number of runs.
+    fn is_suite(&self) -> bool {
+        false
+    }
+
+    /// Where a run begins, or `None` if it has fewer runs. Runs are numbered from 0, and asked for in order.
+    fn start(&mut self, run: usize) -> Result<Option<Place>, Trouble>;
+
+    /// What is possible in a state.
+    ///
+    /// Some actions happen when others say so; what these others, the scenarios of a product, would allow now are the
+    /// `offers`.
+    fn moves(
+        &mut self,
+        words: &mut Words,
+        from: Place,
+        phase: Phase,
+        offers: &[Label],
+    ) -> Result<Vec<Move>, Trouble>;
+
+    /// Whether an action that somebody else has chosen may happen in a state.
+    fn allows(
+        &mut self,
+        words: &mut Words,
+        from: Place,
+        name: NameId,
+        arguments: ValueId,
+    ) -> Result<bool, Trouble>;
+
+    /// What comes of an action that somebody else has chosen, whether it should have been or not. Several moves
+    /// mean that the model leaves open which.
+    fn perform(
+        &mut self,
+        words: &mut Words,
+        from: Place,
+        name: NameId,
+        arguments: ValueId,
+    ) -> Result<Vec<Move>, Trouble>;
+
+    /// Whether a run may end in a state.
+    fn is_accepting(&self, place: Place) -> bool;
+
+    /// Whether the invariants hold in a state.
+    fn is_safe(&self, place: Place) -> bool;
+
+    /// A state as source text.
+    fn text(&self, place: Place) -> String;
+
+    /// What the states it has met take in memory.
+    fn bytes(&self) -> usize {
+        0
+    }
+}

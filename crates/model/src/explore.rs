@@ -1,0 +1,166 @@
+//! Visiting all states of a product, breadth first.
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashSet;
+use testwright_core::Error;
+use testwright_core::product::{Phase, Place, Product, Trouble};
+
+use crate::{Graph, Transition};
+
+/// How far to go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// How many transitions to record.
+    pub transitions: Option<usize>,
+    /// How many states to number.
+    pub states: Option<usize>,
+}
+
+/// How far it has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// States met.
+    pub states: usize,
+    /// Transitions recorded.
+    pub transitions: usize,
+    /// States of which not all steps are known.
+    pub waiting: usize,
+}
+
+/// What came of an exploration.
+#[derive(Debug)]
+pub struct Exploration {
+    /// What was found, also if it had to end early.
+    pub graph: Graph,
+    /// Why it could not go on.
+    pub trouble: Option<Trouble>,
+    /// It was told to stop.
+    pub stopped: bool,
+}
+
+/// Visits the states of a product, those that take fewer steps first. `proceed` is asked before each state.
+pub fn explore(
+    product: &mut Product<'_>,
+    limits: &Limits,
+    proceed: &mut dyn FnMut(&Progress) -> bool,
+) -> Exploration {
+    let graph = Graph::new(product.models().len());
+    let mut explorer = Explorer {
+        product,
+        limits,
+        proceed,
+        graph,
+        waiting: VecDeque::new(),
+        stopped: false,
+    };
+    let trouble = explorer.all_runs().err();
+    let mut graph = explorer.graph;
+    graph.frontier = explorer.waiting.into();
+    Exploration {
+        graph,
+        trouble,
+        stopped: explorer.stopped,
+    }
+}
+
+struct Explorer<'e, 'm> {
+    product: &'e mut Product<'m>,
+    limits: &'e Limits,
+    proceed: &'e mut dyn FnMut(&Progress) -> bool,
+    graph: Graph,
+    /// A state waits from when it is met until all its steps are known.
+    waiting: VecDeque<u32>,
+    stopped: bool,
+}
+
+impl Explorer<'_, '_> {
+    fn all_runs(&mut self) -> Result<(), Trouble> {
+        for run in 0.. {
+            let Some(start) = self.product.start(run)? else {
+                break;
+            };
+            let start = self.meet(&start)?;
+            self.graph.starts.push(start);
+            self.run()?;
+            if !self.product.has_suite() || self.stopped {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn run(&mut self) -> Result<(), Trouble> {
+        while !self.is_full()
+            && let Some(state) = self.waiting.front().copied()
+        {
+            let progress = Progress {
+                states: self.graph.states(),
+                transitions: self.graph.transitions.len(),
+                waiting: self.waiting.len(),
+            };
+            if !(self.proceed)(&progress) {
+                self.stopped = true;
+                break;
+            }
+            if self.expand(state)? {
+                // New states came in behind it.
+                self.waiting.pop_front();
+            }
+        }
+        Ok(())
+    }
+
+    fn is_full(&self) -> bool {
+        let Limits {
+            transitions,
+            states,
+        } = self.limits;
+        transitions.is_some_and(|most| self.graph.transitions.len() >= most)
+            || states.is_some_and(|most| self.graph.states() >= most)
+    }
+
+    /// The number of a state. A new one is looked at, and waits.
+    fn meet(&mut self, state: &[Place]) -> Result<u32, Trouble> {
+        let too_many = || Error::new("there are more states than can be numbered");
+        let (number, is_new) = self.graph.number(state).ok_or_else(too_many)?;
+        if is_new {
+            self.waiting.push_back(number);
+            if self.product.is_accepting(state) {
+                self.graph.accepting.push(number);
+            }
+            if !self.product.is_safe(state) {
+                self.graph.not_safe.push(number);
+            }
+        }
+        Ok(number)
+    }
+
+    /// Records what is possible in a state; false if there was no room for all of it.
+    fn expand(&mut self, state: u32) -> Result<bool, Trouble> {
+        let places = self.graph.state(state).to_vec();
+        let moves = self.product.moves(&places, Phase::Usual)?;
+        if moves.is_empty() {
+            match self.product.is_accepting(&places) {
+                true => self.graph.finished.push(state),
+                false => self.graph.dead_ends.push(state),
+            }
+        }
+        let mut seen = FxHashSet::default();
+        for one in moves {
+            if self.is_full() {
+                return Ok(false);
+            }
+            let to = self.meet(&one.to)?;
+            let transition = Transition {
+                from: state,
+                label: self.graph.number_of_label(one.label),
+                to,
+            };
+            if seen.insert((transition.label, to)) {
+                self.graph.transitions.push(transition);
+            }
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,46 @@
+//! Models that need no program to run: machines with explicit states, and lists of runs. And what can be done with
+//! any product of models: visiting all its states, and saying what they tell.
+//!
+//! Two lamps, each of which can be switched, and never both at the same time:
+//!
+//! ```
+//! use testwright_core::product::Product;
+//! use testwright_core::toys::Machine;
+//! use testwright_model::{Limits, explore};
+//!
+//! let mut words = Machine::words();
+//! let left = Machine::program(&mut words, "left", &["off left on", "on left off"]);
+//! let right = Machine::program(&mut words, "right", &["off right on", "on right off"]);
+//! let mut lamps = Product::new(words, vec![Box::new(left), Box::new(right)]);
+//! let graph = explore(&mut lamps, &Limits::default(), &mut |_| true).graph;
+//! assert_eq!((graph.states(), graph.transitions.len()), (4, 8));
+//! ```
+//!
+//! # What to read next
+//!
+//! - [`Fsm`] and [`Suite`]: the scenarios. What a *model* is, and how models are composed, is in
+//!   [`testwright_core::product`].
+//! - [`explore`] and [`Graph`]: all states of a product, up to a limit, and which of them are good or bad.
+//! - [`Runs`]: testing with a model.
+//! - [`fsm_file`], [`suite_file`]: both as Python modules.
+
+#![warn(missing_docs)]
+
+mod explore;
+mod filter;
+mod fsm;
+pub mod fsm_file;
+mod graph;
+mod module_text;
+mod runs;
+mod suite;
+pub mod suite_file;
+mod walk;
+
+pub use explore::{Exploration, Limits, Progress, explore};
+pub use filter::Filter;
+pub use fsm::{Edge, Fsm};
+pub use graph::{Graph, Transition};
+pub use runs::{Chooser, Implementation, Plan, RunEnd, RunWatcher, Runs, Tally, step_text};
+pub use suite::Suite;
+pub use walk::Walk;

@@ -1,0 +1,118 @@
+//! Models that are Python modules: model programs, machines and lists of runs, as Python developers have always
+//! written them.
+//!
+//! [`Models::load`] imports modules by name and makes a [`Product`] of them. What kind of model a module is, it shows
+//! by what it defines (`modules`); machines and lists of runs are read once and need Python no more (`scenarios`), a
+//! model program stays alive in its module (`program`, `actions`, `states`). `values` keeps states and tells them apart.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use testwright_core::product::{Place, Product, Trouble};
+use testwright_model::Filter;
+
+use crate::Interpreter;
+
+mod actions;
+mod asking;
+mod choosers;
+mod modules;
+mod program;
+mod scenarios;
+mod speech;
+mod states;
+mod stepper;
+mod text;
+mod values;
+
+pub use asking::Asker;
+pub use choosers::PythonChooser;
+use speech::Speech;
+use states::States;
+pub use stepper::Stepper;
+
+/// Modules that were made a product.
+pub struct Models<'py> {
+    /// What they do together.
+    pub product: Product<'py>,
+    /// What is odd about them, but not in the way.
+    pub remarks: Vec<String>,
+    python: Python<'py>,
+    handles: Handles<'py>,
+}
+
+/// What places and values of the product are in Python.
+#[derive(Clone)]
+struct Handles<'py> {
+    speech: Rc<RefCell<Speech<'py>>>,
+    /// By model.
+    states: Rc<Vec<StatesOf<'py>>>,
+}
+
+/// The states of a model, as Python has them.
+enum StatesOf<'py> {
+    Program {
+        states: Rc<RefCell<States<'py>>>,
+        module: Bound<'py, PyDict>,
+    },
+    Fsm(Vec<Bound<'py, PyAny>>),
+    Suite,
+}
+
+impl<'py> Models<'py> {
+    /// Imports modules, in order, and composes those that are models.
+    ///
+    /// A name is that of a module in the current folder, or on Python's path, or the path of a file.
+    pub fn load(
+        interpreter: Interpreter<'py>,
+        names: &[String],
+        filter: &Filter,
+    ) -> Result<Models<'py>, Trouble> {
+        modules::load(interpreter.0, names, filter)
+    }
+}
+
+/// Whether the person at the keyboard has pressed Ctrl-C, where no code under test would notice.
+pub fn asked_to_stop() -> bool {
+    Python::attach(|python| python.check_signals().is_err())
+}
+
+/// Lets out what Python code has printed, before somebody else prints to the same place.
+pub fn flush() {
+    Python::attach(|python| {
+        for stream in ["stdout", "stderr"] {
+            // Code under test may have put anything there; it is its own loss then.
+            let found = python
+                .import("sys")
+                .and_then(|system| system.getattr(stream));
+            let _ = found.and_then(|stream| stream.call_method0("flush"));
+        }
+    });
+}
+
+impl<'py> Handles<'py> {
+    /// A state of the product: the state of each model, by name.
+    fn state(&self, product: &Product<'_>, places: &[Place]) -> PyResult<Bound<'py, PyDict>> {
+        let speech = self.speech.borrow();
+        let python = speech.values.python();
+        let all = PyDict::new(python);
+        let models = product.models().iter().zip(self.states.iter());
+        for ((model, states), place) in models.zip(places) {
+            let state = match states {
+                StatesOf::Program { states, .. } => {
+                    states.borrow().values(&speech.values, *place)?.into_any()
+                }
+                StatesOf::Fsm(states) => states[place.0 as usize].clone(),
+                StatesOf::Suite => {
+                    let text = model.text(*place);
+                    let read = python.import("ast")?.getattr("literal_eval")?;
+                    read.call1((text,))?
+                }
+            };
+            all.set_item(model.name(), state)?;
+        }
+        Ok(all)
+    }
+}

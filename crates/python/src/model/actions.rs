@@ -1,0 +1,193 @@
+//! The actions of a model program, and with which arguments to try them.
+
+use pyo3::exceptions::PyKeyError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyFrozenSet, PySet, PyTuple};
+use testwright_core::Error;
+use testwright_core::product::NameId;
+
+use super::text::in_order;
+
+/// An action: a function of the module.
+pub(crate) struct Action<'py> {
+    pub(crate) name: NameId,
+    /// The same in words.
+    pub(crate) text: String,
+    pub(crate) function: Bound<'py, PyAny>,
+    pub(crate) guards: Vec<Guard<'py>>,
+    pub(crate) arguments: Arguments<'py>,
+    /// How many parameters must be given.
+    pub(crate) needs: usize,
+    pub(crate) is_observable: bool,
+    /// Whether it is among the actions, or just one to come to an end with.
+    pub(crate) is_listed: bool,
+    /// Its place among the actions to come to an end with.
+    pub(crate) cleanup: Option<usize>,
+}
+
+/// A function that says whether an action may happen.
+pub(crate) struct Guard<'py> {
+    pub(crate) function: Bound<'py, PyAny>,
+    pub(crate) name: String,
+    /// How many arguments it takes: none, or those of the action.
+    pub(crate) parameters: usize,
+}
+
+/// With which arguments to try an action.
+pub(crate) enum Arguments<'py> {
+    /// With none.
+    None,
+    /// With values for each parameter.
+    Of(Domains<'py>),
+    /// The module does not say it of all parameters.
+    Missing(Error),
+}
+
+/// Values for each parameter of an action.
+pub(crate) struct Domains<'py> {
+    pub(crate) domains: Vec<Domain<'py>>,
+    /// The first values of all parameters together, then the second ones; otherwise each with each.
+    pub(crate) together: bool,
+}
+
+/// Values for a parameter.
+pub(crate) enum Domain<'py> {
+    /// These, whatever the state is.
+    Fixed(Bound<'py, PyAny>),
+    /// Those that a function returns in the state.
+    Computed(Bound<'py, PyAny>),
+}
+
+impl<'py> Domains<'py> {
+    /// All arguments, the last parameter varying fastest.
+    pub(crate) fn tuples(&self, python: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+        let values = self
+            .domains
+            .iter()
+            .map(Domain::values)
+            .collect::<PyResult<Vec<Vec<Bound<'py, PyAny>>>>>()?;
+        let rows: Vec<Vec<Bound<'py, PyAny>>> = if self.together && !values.is_empty() {
+            let shortest = values.iter().map(Vec::len).min().unwrap_or(0);
+            let row = |place: usize| values.iter().map(|column| column[place].clone()).collect();
+            (0..shortest).map(row).collect()
+        } else {
+            let mut rows = vec![Vec::new()];
+            for column in &values {
+                let longer = |row: Vec<Bound<'py, PyAny>>| {
+                    column.iter().map(move |value| {
+                        let mut row = row.clone();
+                        row.push(value.clone());
+                        row
+                    })
+                };
+                rows = rows.into_iter().flat_map(longer).collect();
+            }
+            rows
+        };
+        let tuple = |row: Vec<Bound<'py, PyAny>>| match row.as_slice() {
+            // For an action with one parameter, nothing means to call it without.
+            [only] if only.is_none() => Ok(PyTuple::empty(python)),
+            _ => PyTuple::new(python, row),
+        };
+        rows.into_iter().map(tuple).collect()
+    }
+}
+
+impl<'py> Domain<'py> {
+    fn values(&self) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let values = match self {
+            Domain::Fixed(values) => values.clone(),
+            Domain::Computed(function) => function.call0()?,
+        };
+        if values.is_instance_of::<PySet>() || values.is_instance_of::<PyFrozenSet>() {
+            // The order of a set depends on its history, and that of a test should not.
+            return in_order(&values);
+        }
+        values.try_iter()?.collect()
+    }
+}
+
+/// The names of the positional parameters of a function, and how many of them must be given. Of a function that takes
+/// nothing but any number of arguments, the name of these.
+pub(crate) fn parameters(function: &Bound<'_, PyAny>) -> PyResult<(Vec<String>, usize)> {
+    let python = function.py();
+    let inspect = python.import("inspect")?;
+    let kinds = inspect.getattr("Parameter")?;
+    let signature = inspect.getattr("signature")?.call1((function,))?;
+    let values = signature.getattr("parameters")?.call_method0("values")?;
+    let [mut positional, mut any] = [Vec::new(), Vec::new()];
+    let mut needed = 0;
+    for parameter in values.try_iter()? {
+        let parameter = parameter?;
+        let kind = parameter.getattr("kind")?;
+        let name: String = parameter.getattr("name")?.extract()?;
+        if kind.eq(kinds.getattr("POSITIONAL_ONLY")?)?
+            || kind.eq(kinds.getattr("POSITIONAL_OR_KEYWORD")?)?
+        {
+            let default = parameter.getattr("default")?;
+            needed += usize::from(default.is(&kinds.getattr("empty")?));
+            positional.push(name);
+        } else if kind.eq(kinds.getattr("VAR_POSITIONAL")?)? {
+            any.push(name);
+        }
+    }
+    match positional.is_empty() {
+        true => Ok((any, 0)),
+        false => Ok((positional, needed)),
+    }
+}
+
+/// What a module says about the arguments of an action.
+pub(crate) fn arguments<'py>(
+    module: &str,
+    function: &Bound<'py, PyAny>,
+    (name, parameters): (&str, &[String]),
+    domains: &Bound<'py, PyDict>,
+    combinations: &Bound<'py, PyDict>,
+) -> PyResult<Arguments<'py>> {
+    let Some(given) = domains.get_item(function)? else {
+        return Ok(Arguments::None);
+    };
+    let mut found = Vec::new();
+    for parameter in parameters {
+        let values = match given.get_item(parameter) {
+            Ok(values) => values,
+            Err(error) if error.is_instance_of::<PyKeyError>(function.py()) => {
+                let message = format!(
+                    "the module `{module}` has no values for the parameter `{parameter}` of the action `{name}`"
+                );
+                let help = format!("add them: `domains = {{ {name}: {{ '{parameter}': … }} }}`");
+                return Ok(Arguments::Missing(Error::new(message).with_help(help)));
+            }
+            Err(error) => return Err(error),
+        };
+        found.push(match values.is_callable() {
+            true => Domain::Computed(values),
+            false => Domain::Fixed(values),
+        });
+    }
+    let how = combinations.get_item(function)?;
+    let how = how.map(|how| how.extract::<String>()).transpose()?;
+    let together = match how.as_deref() {
+        None | Some("all") => false,
+        Some("cases") => true,
+        Some(other) => {
+            let message =
+                format!("the module `{module}` combines the arguments of `{name}` by `{other}`");
+            let help = "the two ways are 'all' (each with each) and 'cases' (first with first)";
+            return Ok(Arguments::Missing(Error::new(message).with_help(help)));
+        }
+    };
+    Ok(Arguments::Of(Domains {
+        domains: found,
+        together,
+    }))
+}
+
+/// The name that a function has itself.
+pub(crate) fn own_name(function: &Bound<'_, PyAny>) -> PyResult<String> {
+    function
+        .getattr(intern!(function.py(), "__name__"))?
+        .extract()
+}

@@ -1,0 +1,347 @@
+//! A model program: a Python module whose variables are the state and whose functions are the actions.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use testwright_core::Error;
+use testwright_core::product::{Label, Model, Move, NameId, Phase, Place, Trouble, ValueId, Words};
+
+use super::actions::{Action, Arguments};
+use super::speech::{Speech, raised};
+use super::states::{Marks, States};
+
+/// A model program, alive in its module.
+///
+/// An action is tried by doing it: the state is noted before and after, and put back. Variables that the module does not
+/// call part of its state are never put back, and whoever keeps an object of the state elsewhere sees it change; both
+/// is how models have always been run, and some count on it.
+pub(crate) struct Program<'py> {
+    name: String,
+    module: Bound<'py, PyDict>,
+    speech: Rc<RefCell<Speech<'py>>>,
+    states: Rc<RefCell<States<'py>>>,
+    /// All actions: those that are chosen, then those that are observed.
+    actions: Vec<Action<'py>>,
+    vocabulary: Vec<NameId>,
+    predicates: Predicates<'py>,
+    reset: Option<Bound<'py, PyAny>>,
+    /// Where the variables of the module are now, if that is known.
+    now: Option<Place>,
+}
+
+/// What a module says of the state it is in; what it does not say is true.
+pub(crate) struct Predicates<'py> {
+    pub(crate) accepting: Option<Bound<'py, PyAny>>,
+    pub(crate) filter: Option<Bound<'py, PyAny>>,
+    pub(crate) invariant: Option<Bound<'py, PyAny>>,
+}
+
+/// An action, and with which arguments to try it.
+type Choices<'py> = (usize, Vec<Bound<'py, PyTuple>>);
+
+/// What a module has told about itself.
+pub(crate) struct Parts<'py> {
+    pub(crate) name: String,
+    pub(crate) module: Bound<'py, PyDict>,
+    pub(crate) states: States<'py>,
+    pub(crate) actions: Vec<Action<'py>>,
+    pub(crate) predicates: Predicates<'py>,
+    pub(crate) reset: Option<Bound<'py, PyAny>>,
+}
+
+impl<'py> Program<'py> {
+    pub(crate) fn new(parts: Parts<'py>, speech: Rc<RefCell<Speech<'py>>>) -> Program<'py> {
+        let mut vocabulary: Vec<NameId> = Vec::new();
+        for action in parts.actions.iter().filter(|action| action.is_listed) {
+            if !vocabulary.contains(&action.name) {
+                vocabulary.push(action.name);
+            }
+        }
+        Program {
+            name: parts.name,
+            module: parts.module,
+            speech,
+            states: Rc::new(RefCell::new(parts.states)),
+            actions: parts.actions,
+            vocabulary,
+            predicates: parts.predicates,
+            reset: parts.reset,
+            now: None,
+        }
+    }
+
+    /// The states that it was met in, for others to look at.
+    pub(crate) fn states(&self) -> Rc<RefCell<States<'py>>> {
+        Rc::clone(&self.states)
+    }
+
+    fn python(&self) -> Python<'py> {
+        self.module.py()
+    }
+
+    fn trouble(&self, error: &PyErr) -> Trouble {
+        raised(self.python(), error)
+    }
+
+    /// Makes the module be in a state, its variables new objects.
+    fn enter(&mut self, place: Place) -> PyResult<()> {
+        if self.now == Some(place) {
+            return Ok(());
+        }
+        let speech = self.speech.borrow();
+        self.states
+            .borrow()
+            .restore(&speech.values, &self.module, place)?;
+        self.now = Some(place);
+        Ok(())
+    }
+
+    /// The state that the module is in, and whether its filter lets it in.
+    fn look(&mut self) -> PyResult<(Place, bool)> {
+        let asked = |predicate: &Option<Bound<'py, PyAny>>| match predicate {
+            Some(predicate) => predicate.call0()?.is_truthy(),
+            None => Ok(true),
+        };
+        // The state is taken first: what a predicate does to it is not part of the step.
+        let known = self.states.borrow().len();
+        let mut speech = self.speech.borrow_mut();
+        let place = self
+            .states
+            .borrow_mut()
+            .take(&mut speech.values, &self.module)?;
+        drop(speech);
+        let accepting = asked(&self.predicates.accepting)?;
+        let kept = asked(&self.predicates.filter)?;
+        let safe = asked(&self.predicates.invariant)?;
+        if self.states.borrow().len() > known {
+            self.states
+                .borrow_mut()
+                .mark(place, Marks { accepting, safe });
+        }
+        Ok((place, kept))
+    }
+
+    /// Takes an action in a state, and looks at what it leads to. The module is not in that state any more afterwards.
+    fn try_out(
+        &mut self,
+        words: &mut Words,
+        from: Place,
+        action: usize,
+        arguments: &Bound<'py, PyTuple>,
+    ) -> Result<(Move, bool), Trouble> {
+        let mut work = || -> PyResult<(Move, bool)> {
+            self.enter(from)?;
+            self.now = None;
+            let action = &self.actions[action];
+            let name = action.name;
+            let result = action.function.call1(arguments.clone())?;
+            let (to, kept) = self.look()?;
+            let mut speech = self.speech.borrow_mut();
+            let label = Label {
+                name,
+                arguments: speech.value(words, arguments.as_any())?,
+                result: speech.value(words, &result)?,
+            };
+            Ok((Move { label, to }, kept))
+        };
+        work().map_err(|error| self.trouble(&error))
+    }
+
+    /// Whether the guards of an action let it happen in a state.
+    fn is_enabled(
+        &mut self,
+        from: Place,
+        action: usize,
+        arguments: &Bound<'py, PyTuple>,
+    ) -> Result<bool, Trouble> {
+        for guard in 0..self.actions[action].guards.len() {
+            self.enter(from).map_err(|error| self.trouble(&error))?;
+            let guard = &self.actions[action].guards[guard];
+            let says = match guard.parameters {
+                0 => guard.function.call0(),
+                needed if needed == arguments.len() => guard.function.call1(arguments.clone()),
+                needed => {
+                    return Err(self.wrong_number(action, &guard.name, needed, arguments.len()));
+                }
+            };
+            let says = says.and_then(|says| says.is_truthy());
+            if !says.map_err(|error| self.trouble(&error))? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn wrong_number(&self, action: usize, guard: &str, needed: usize, given: usize) -> Trouble {
+        let message =
+            format!("{guard} needs {needed} arguments, got {given}.  Check parameter generator.");
+        let help = format!(
+            "`domains` of the module `{}` should have values for each parameter of `{}`",
+            self.name, self.actions[action].text
+        );
+        Trouble::Unusable(Error::new(message).with_help(help))
+    }
+
+    /// With which arguments each action may be tried, as the module says in a state.
+    fn choices(&mut self, from: Place, phase: Phase) -> Result<Vec<Choices<'py>>, Trouble> {
+        let mut order: Vec<(usize, usize)> = Vec::new();
+        for (number, action) in self.actions.iter().enumerate() {
+            let place = match phase {
+                Phase::Usual => action.is_listed.then_some(number),
+                Phase::Cleanup => action.cleanup,
+            };
+            if let Some(place) = place.filter(|_| !action.is_observable) {
+                order.push((place, number));
+            }
+        }
+        order.sort_unstable();
+        let mut choices = Vec::new();
+        for (_, number) in order {
+            self.enter(from).map_err(|error| self.trouble(&error))?;
+            let python = self.python();
+            let tuples = match &self.actions[number].arguments {
+                Arguments::None => vec![PyTuple::empty(python)],
+                Arguments::Of(domains) => domains
+                    .tuples(python)
+                    .map_err(|error| self.trouble(&error))?,
+                Arguments::Missing(error) => return Err(Trouble::Unusable(error.clone())),
+            };
+            choices.push((number, tuples));
+        }
+        Ok(choices)
+    }
+
+    /// The arguments with which scenarios would let an observable action happen now.
+    fn offered(&self, action: usize, phase: Phase, offers: &[Label]) -> Vec<Bound<'py, PyTuple>> {
+        let action = &self.actions[action];
+        let takes_part = match phase {
+            Phase::Usual => action.is_listed,
+            Phase::Cleanup => action.cleanup.is_some(),
+        };
+        let mut seen: Vec<ValueId> = Vec::new();
+        for offer in offers.iter().filter(|offer| offer.name == action.name) {
+            // A scenario that leaves the arguments open does not say with which.
+            let says_which = offer.arguments != ValueId::EMPTY || action.needs == 0;
+            if takes_part && says_which && !seen.contains(&offer.arguments) {
+                seen.push(offer.arguments);
+            }
+        }
+        let speech = self.speech.borrow();
+        seen.into_iter()
+            .filter_map(|value| speech.tuple(value))
+            .collect()
+    }
+
+    /// The action of that name that is listed.
+    fn action(&self, name: NameId) -> Option<usize> {
+        let mut actions = self.actions.iter();
+        actions.position(|action| action.name == name)
+    }
+}
+
+impl Model for Program<'_> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn vocabulary(&self) -> &[NameId] {
+        &self.vocabulary
+    }
+
+    fn is_scenario(&self) -> bool {
+        false
+    }
+
+    fn start(&mut self, run: usize) -> Result<Option<Place>, Trouble> {
+        if run > 0 {
+            let Some(reset) = self.reset.clone() else {
+                return Err(Trouble::NoReset {
+                    model: self.name.clone(),
+                });
+            };
+            reset.call0().map_err(|error| self.trouble(&error))?;
+        }
+        let (place, _) = self.look().map_err(|error| self.trouble(&error))?;
+        // The variables stay the objects that they are: a module may have kept them elsewhere, too.
+        self.now = Some(place);
+        Ok(Some(place))
+    }
+
+    fn moves(
+        &mut self,
+        words: &mut Words,
+        from: Place,
+        phase: Phase,
+        offers: &[Label],
+    ) -> Result<Vec<Move>, Trouble> {
+        let mut choices = self.choices(from, phase)?;
+        for observable in 0..self.actions.len() {
+            if self.actions[observable].is_observable {
+                choices.push((observable, self.offered(observable, phase, offers)));
+            }
+        }
+        let mut moves = Vec::new();
+        for (action, tuples) in choices {
+            for arguments in tuples {
+                if self.is_enabled(from, action, &arguments)? {
+                    let (one, kept) = self.try_out(words, from, action, &arguments)?;
+                    if kept {
+                        moves.push(one);
+                    }
+                }
+            }
+        }
+        Ok(moves)
+    }
+
+    fn allows(
+        &mut self,
+        _words: &mut Words,
+        from: Place,
+        name: NameId,
+        arguments: ValueId,
+    ) -> Result<bool, Trouble> {
+        let arguments = self.speech.borrow().tuple(arguments);
+        match (self.action(name), arguments) {
+            (Some(action), Some(arguments)) => self.is_enabled(from, action, &arguments),
+            _ => Ok(false),
+        }
+    }
+
+    fn perform(
+        &mut self,
+        words: &mut Words,
+        from: Place,
+        name: NameId,
+        arguments: ValueId,
+    ) -> Result<Vec<Move>, Trouble> {
+        let arguments = self.speech.borrow().tuple(arguments);
+        let (Some(action), Some(arguments)) = (self.action(name), arguments) else {
+            return Ok(Vec::new());
+        };
+        let (one, _) = self.try_out(words, from, action, &arguments)?;
+        // Nothing was put back: the module has moved on.
+        self.now = Some(one.to);
+        Ok(vec![one])
+    }
+
+    fn is_accepting(&self, place: Place) -> bool {
+        self.states.borrow().marks(place).accepting
+    }
+
+    fn is_safe(&self, place: Place) -> bool {
+        self.states.borrow().marks(place).safe
+    }
+
+    fn text(&self, place: Place) -> String {
+        let speech = self.speech.borrow();
+        let text = self.states.borrow().text(&speech.values, place);
+        text.unwrap_or_else(|error| self.trouble(&error).to_string())
+    }
+
+    fn bytes(&self) -> usize {
+        self.states.borrow().bytes()
+    }
+}

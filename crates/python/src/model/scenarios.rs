@@ -1,0 +1,177 @@
+//! Machines and lists of runs, read from their modules.
+
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use rustc_hash::FxHashMap;
+use testwright_core::Error;
+use testwright_core::product::{Label, NameId, Place, Trouble, ValueId};
+use testwright_model::{Edge, Fsm, Suite};
+
+use super::actions::own_name;
+use super::modules::{Reader, SUITE_NAMES};
+use super::text;
+
+/// Reads a machine; its states come with it, as Python has them.
+pub(crate) fn fsm<'py>(
+    reader: &mut Reader<'_, 'py>,
+) -> Result<(Fsm, Vec<Bound<'py, PyAny>>), Trouble> {
+    let expected = "(state, (action, arguments, result), state)";
+    let graph = reader.required("graph", &format!("a sequence of {expected}"))?;
+    let initial = reader.required("initial", "the state in which runs begin")?;
+    let mut machine = States::new();
+    let initial = machine.place(reader, &initial)?;
+    let mut edges = Vec::new();
+    for (number, edge) in each(reader, &graph)?.iter().enumerate() {
+        let what = format!("entry {number} of `graph`");
+        let parts = each(reader, edge)?;
+        let [from, step, to] = parts.as_slice() else {
+            return Err(odd(reader, &what, expected));
+        };
+        edges.push(Edge {
+            from: machine.place(reader, from)?,
+            label: step_of(reader, step, &what)?,
+            to: machine.place(reader, to)?,
+        });
+    }
+    let listed = reader.optional("accepting");
+    let accepting = match listed.map_err(|error| reader.trouble(error))? {
+        // Without a word about it, a run may end anywhere.
+        None => vec![true; machine.texts.len()],
+        Some(listed) => {
+            let mut places = Vec::new();
+            for state in each(reader, &listed)? {
+                places.push(machine.place(reader, &state)?);
+            }
+            let mut accepting = vec![false; machine.texts.len()];
+            places
+                .iter()
+                .for_each(|place| accepting[place.0 as usize] = true);
+            accepting
+        }
+    };
+    let vocabulary = names(reader, "actions")?;
+    let cleanup = names(reader, "cleanup")?;
+    let mut fsm = Fsm::new(reader.name, machine.texts, initial, accepting, edges);
+    if let Some(vocabulary) = vocabulary {
+        fsm = fsm.with_vocabulary(vocabulary);
+    }
+    let fsm = fsm.with_cleanup(cleanup.unwrap_or_default());
+    Ok((fsm.filtered(reader.words, reader.filter), machine.objects))
+}
+
+/// The actions that a module lists under a name.
+fn names(reader: &mut Reader<'_, '_>, attribute: &str) -> Result<Option<Vec<NameId>>, Trouble> {
+    let functions = reader.functions(attribute);
+    let functions = functions.map_err(|error| reader.trouble(error))?;
+    let names = functions.map(|functions| reader.names(&functions));
+    names.transpose().map_err(|error| reader.trouble(error))
+}
+
+/// Reads a list of runs.
+pub(crate) fn suite(reader: &mut Reader<'_, '_>) -> Result<Suite, Trouble> {
+    let mut listed = None;
+    for name in SUITE_NAMES {
+        let found = reader.optional(name);
+        listed = found.map_err(|error| reader.trouble(error))?.or(listed);
+    }
+    let mut runs = Vec::new();
+    if let Some(listed) = listed {
+        for (number, run) in each(reader, &listed)?.iter().enumerate() {
+            let mut steps = Vec::new();
+            for (place, step) in each(reader, run)?.iter().enumerate() {
+                let what = format!("step {place} of run {number}");
+                steps.push(step_of(reader, step, &what)?);
+            }
+            runs.push(steps);
+        }
+    }
+    let vocabulary = names(reader, "actions")?;
+    let mut suite = Suite::new(reader.name, runs);
+    if let Some(vocabulary) = vocabulary {
+        suite = suite.with_vocabulary(vocabulary);
+    }
+    Ok(suite.filtered(reader.words, reader.filter))
+}
+
+/// The states of a machine, as they are met.
+struct States<'py> {
+    keys: FxHashMap<u128, Place>,
+    texts: Vec<String>,
+    objects: Vec<Bound<'py, PyAny>>,
+}
+
+impl<'py> States<'py> {
+    fn new() -> States<'py> {
+        States {
+            keys: FxHashMap::default(),
+            texts: Vec::new(),
+            objects: Vec::new(),
+        }
+    }
+
+    fn place(
+        &mut self,
+        reader: &Reader<'_, 'py>,
+        state: &Bound<'py, PyAny>,
+    ) -> Result<Place, Trouble> {
+        let key = reader.speech.borrow_mut().values.key(state);
+        let key = key.map_err(|error| reader.trouble(error))?;
+        if let Some(known) = self.keys.get(&key) {
+            return Ok(*known);
+        }
+        let place = Place(self.texts.len() as u32);
+        let text = text::literal(state).map_err(|error| reader.trouble(error))?;
+        self.texts.push(text.0);
+        self.objects.push(state.clone());
+        self.keys.insert(key, place);
+        Ok(place)
+    }
+}
+
+/// What a module gives as a sequence, as a list.
+fn each<'py>(
+    reader: &Reader<'_, 'py>,
+    sequence: &Bound<'py, PyAny>,
+) -> Result<Vec<Bound<'py, PyAny>>, Trouble> {
+    let items = sequence.try_iter().and_then(|items| items.collect());
+    items.map_err(|error| reader.trouble(error))
+}
+
+/// A step as it is written: action, arguments, and mostly a result.
+fn step_of<'py>(
+    reader: &mut Reader<'_, 'py>,
+    step: &Bound<'py, PyAny>,
+    what: &str,
+) -> Result<Label, Trouble> {
+    let expected = "(action, (argument, …), result)";
+    let parts: Vec<Bound<'py, PyAny>> = match step.cast::<PyTuple>() {
+        Ok(tuple) => tuple.iter().collect(),
+        Err(_) => Vec::new(),
+    };
+    let (function, arguments, result) = match parts.as_slice() {
+        [function, arguments] => (function, arguments, None),
+        [function, arguments, result] => (function, arguments, Some(result)),
+        _ => return Err(odd(reader, what, expected)),
+    };
+    if !arguments.is_instance_of::<PyTuple>() || !function.is_callable() {
+        return Err(odd(reader, what, expected));
+    }
+    let mut work = || -> PyResult<Label> {
+        let name = reader.words.name(&own_name(function)?);
+        let mut speech = reader.speech.borrow_mut();
+        Ok(Label {
+            name,
+            arguments: speech.value(reader.words, arguments)?,
+            result: match result {
+                Some(result) => speech.value(reader.words, result)?,
+                None => ValueId::NONE,
+            },
+        })
+    };
+    work().map_err(|error| reader.trouble(error))
+}
+
+fn odd(reader: &Reader<'_, '_>, what: &str, expected: &str) -> Trouble {
+    let message = format!("{what} of the module `{}` is not a step", reader.name);
+    Trouble::Unusable(Error::new(message).with_help(format!("it should be {expected}")))
+}

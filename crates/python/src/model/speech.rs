@@ -1,0 +1,76 @@
+//! What the models of a product have in common: their values.
+
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use testwright_core::product::{Trouble, ValueId, Words};
+
+use super::text;
+use super::values::Values;
+use crate::failures::Raised;
+use crate::interrupt;
+
+/// The values that models speak of, and what they are in Python.
+pub(crate) struct Speech<'py> {
+    pub(crate) values: Values<'py>,
+    /// By [`ValueId`].
+    objects: Vec<Bound<'py, PyAny>>,
+}
+
+impl<'py> Speech<'py> {
+    pub(crate) fn new(python: Python<'py>) -> PyResult<(Speech<'py>, Words)> {
+        let mut values = Values::new(python)?;
+        let objects = vec![
+            python.None().into_bound(python),
+            PyTuple::empty(python).into_any(),
+        ];
+        let mut known = Vec::new();
+        for object in &objects {
+            known.push((values.key(object)?, text::both(object)?));
+        }
+        let empty = known.remove(1);
+        let words = Words::new(known.remove(0), empty);
+        Ok((Speech { values, objects }, words))
+    }
+
+    /// The number of a value.
+    pub(crate) fn value(
+        &mut self,
+        words: &mut Words,
+        value: &Bound<'py, PyAny>,
+    ) -> PyResult<ValueId> {
+        if value.is_none() {
+            return Ok(ValueId::NONE);
+        }
+        let key = self.values.key(value)?;
+        if let Some(known) = words.find_value(key) {
+            return Ok(known);
+        }
+        let text = text::both(value)?;
+        self.objects.push(value.clone());
+        Ok(words.value(key, || text))
+    }
+
+    /// A value.
+    pub(crate) fn object(&self, value: ValueId) -> Bound<'py, PyAny> {
+        self.objects[value.0 as usize].clone()
+    }
+
+    /// Arguments.
+    pub(crate) fn tuple(&self, value: ValueId) -> Option<Bound<'py, PyTuple>> {
+        let object = self.objects.get(value.0 as usize)?;
+        object.cast::<PyTuple>().ok().cloned()
+    }
+}
+
+/// An exception that the code of a model raised.
+pub(crate) fn raised(python: Python<'_>, error: &PyErr) -> Trouble {
+    if interrupt::interrupted() || error.is_instance_of::<PyKeyboardInterrupt>(python) {
+        return Trouble::Interrupted;
+    }
+    let raised = Raised::new(python, error);
+    Trouble::Raised {
+        what: raised.summary(),
+        traceback: raised.traceback,
+    }
+}

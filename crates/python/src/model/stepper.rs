@@ -1,0 +1,245 @@
+//! What is tested, behind a module that knows how to make it do a step.
+
+use std::time::Duration;
+
+use pyo3::exceptions::{PyException, PyKeyboardInterrupt};
+use pyo3::prelude::*;
+use pyo3::types::{PyCFunction, PyDict, PyModule, PyString, PyTuple};
+use testwright_core::Error;
+use testwright_core::product::{Label, NameId, Trouble, ValueId, Words};
+use testwright_model::Implementation;
+
+use super::modules::{self, import};
+use super::speech::raised;
+use super::{Handles, Models};
+
+/// A module that makes an implementation do what the model does.
+pub struct Stepper<'py> {
+    python: Python<'py>,
+    handles: Handles<'py>,
+    name: String,
+    act: Bound<'py, PyAny>,
+    reset: Option<Bound<'py, PyAny>>,
+    wait: Option<Bound<'py, PyAny>>,
+    observations: Bound<'py, PyModule>,
+    patience: Option<Duration>,
+}
+
+/// What a module calls the function that does a step; a later name counts more.
+const ACT: [&str; 3] = ["TestAction", "testaction", "test_action"];
+const RESET: [&str; 2] = ["Reset", "reset"];
+
+/// Where steppers put what they observe, under the names by which they import it.
+const QUEUE: [&str; 2] = ["observation_queue", "pymodel.observation_queue"];
+
+impl<'py> Models<'py> {
+    /// Imports a stepper. `patience` is how long it may take for a step, and to wait for something to observe.
+    pub fn stepper(&self, name: &str, patience: Option<Duration>) -> Result<Stepper<'py>, Trouble> {
+        let python = self.python;
+        let trouble = |error: PyErr| raised(python, &error);
+        let observations = observations(python).map_err(trouble)?;
+        let (folder, name) = modules::place(name);
+        let module = import(python, folder, &name)?;
+        let last = |names: &[&str]| -> Option<Bound<'py, PyAny>> {
+            names
+                .iter()
+                .rev()
+                .find_map(|name| module.getattr(*name).ok())
+        };
+        let act = last(&ACT).ok_or_else(|| {
+            let message = format!("the stepper `{name}` has no `TestAction`");
+            let help = "define `def TestAction(name, arguments, expected_result)`: nothing returned means that all is well, \
+                        a text says what is wrong";
+            Trouble::Unusable(Error::new(message).with_help(help))
+        })?;
+        Ok(Stepper {
+            python,
+            handles: self.handles.clone(),
+            act,
+            reset: last(&RESET),
+            wait: last(&["wait"]),
+            name,
+            observations,
+            patience,
+        })
+    }
+}
+
+/// The module that steppers import to tell what they observe. It has to be there before they are.
+fn observations(python: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+    let system = python.import("sys")?;
+    let modules = system
+        .getattr("modules")?
+        .cast_into::<PyDict>()
+        .map_err(PyErr::from)?;
+    let module = PyModule::new(python, QUEUE[0])?;
+    module.setattr(
+        "queue",
+        python.import("collections")?.getattr("deque")?.call0()?,
+    )?;
+    module.setattr("asynch", false)?;
+    for name in QUEUE {
+        modules.set_item(name, &module)?;
+    }
+    // Who has the ancestor installed may import more of it.
+    let parent = match python.import("pymodel") {
+        Ok(parent) => parent,
+        Err(_) => {
+            let parent = PyModule::new(python, "pymodel")?;
+            parent.setattr("__path__", PyTuple::empty(python))?;
+            modules.set_item("pymodel", &parent)?;
+            parent
+        }
+    };
+    parent.setattr(QUEUE[0], &module)?;
+    Ok(module)
+}
+
+impl<'py> Stepper<'py> {
+    /// Whether it can begin another run.
+    pub fn can_reset(&self) -> bool {
+        self.reset.is_some()
+    }
+
+    /// Calls a function that may take too long.
+    fn patiently(
+        &self,
+        call: impl FnOnce() -> PyResult<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let Some(patience) = self.patience else {
+            return call();
+        };
+        let python = self.python;
+        let signal = python.import("signal")?;
+        let alarm = signal.getattr("SIGALRM")?;
+        let type_name = "TimeoutException";
+        let bases = PyTuple::new(python, [python.get_type::<PyException>()])?;
+        let too_long = python.import("builtins")?.getattr("type")?.call1((
+            type_name,
+            bases,
+            PyDict::new(python),
+        ))?;
+        let too_long = too_long.unbind();
+        let raise =
+            move |arguments: &Bound<'_, PyTuple>, _: Option<&Bound<'_, PyDict>>| -> PyResult<()> {
+                let python = arguments.py();
+                Err(PyErr::from_value(too_long.bind(python).call0()?))
+            };
+        let handler = PyCFunction::new_closure(python, None, None, raise)?;
+        let before = signal.call_method1("signal", (&alarm, handler))?;
+        let timer = signal.getattr("ITIMER_REAL")?;
+        signal.call_method1("setitimer", (&timer, patience.as_secs_f64()))?;
+        let result = call();
+        // In any case: an alarm that goes off later would strike anything.
+        signal.call_method1("setitimer", (&timer, 0))?;
+        signal.call_method1("signal", (&alarm, before))?;
+        result
+    }
+
+    /// What an exception of the stepper says.
+    fn failure(&self, error: &PyErr) -> Result<String, Trouble> {
+        if error.is_instance_of::<PyKeyboardInterrupt>(self.python) {
+            return Err(Trouble::Interrupted);
+        }
+        error.print(self.python);
+        let class = error.get_type(self.python);
+        let class = class
+            .name()
+            .map_or_else(|_| "exception".to_owned(), |name| name.to_string());
+        let text = error.value(self.python).str();
+        let text = text.map_or_else(
+            |_| String::new(),
+            |text| text.to_string_lossy().into_owned(),
+        );
+        Ok(format!("stepper raised exception: {class}, {text}"))
+    }
+
+    fn queue(&self) -> PyResult<Bound<'py, PyAny>> {
+        self.observations.getattr("queue")
+    }
+}
+
+impl Implementation for Stepper<'_> {
+    fn act(&mut self, words: &Words, label: Label) -> Result<Option<String>, Trouble> {
+        let name = PyString::new(self.python, words.name_text(label.name));
+        let speech = self.handles.speech.borrow();
+        let arguments = speech.object(label.arguments);
+        let expected = speech.object(label.result);
+        drop(speech);
+        let answer = match self.patiently(|| self.act.call1((name, arguments, expected))) {
+            Ok(answer) => answer,
+            Err(error) => return self.failure(&error).map(Some),
+        };
+        if answer.is_none() {
+            return Ok(None);
+        }
+        if let Ok(text) = answer.cast::<PyString>() {
+            let text = text.to_string_lossy().into_owned();
+            return Ok(Some(text).filter(|text| !text.is_empty()));
+        }
+        let shown = answer
+            .str()
+            .map_or_else(|_| String::new(), |text| text.to_string());
+        Ok(Some(format!("stepper returned unhandled result: {shown}")))
+    }
+
+    fn reset(&mut self) -> Result<(), Trouble> {
+        let Some(reset) = &self.reset else {
+            let message = format!("the stepper `{}` has no `Reset`", self.name);
+            let help = "it is needed when there is more than one run";
+            return Err(Error::new(message).with_help(help).into());
+        };
+        reset.call0().map_err(|error| raised(self.python, &error))?;
+        Ok(())
+    }
+
+    fn observed(&mut self, words: &mut Words) -> Result<Option<(NameId, ValueId)>, Trouble> {
+        let mut work = || -> PyResult<Option<(NameId, ValueId)>> {
+            let queue = self.queue()?;
+            if !queue.is_truthy()? {
+                return Ok(None);
+            }
+            let observation = queue.call_method0("popleft")?;
+            let (name, arguments): (String, Bound<'_, PyAny>) = observation.extract()?;
+            let arguments = arguments.unbind().into_bound(self.python);
+            let mut speech = self.handles.speech.borrow_mut();
+            Ok(Some((words.name(&name), speech.value(words, &arguments)?)))
+        };
+        work().map_err(|error| raised(self.python, &error))
+    }
+
+    fn wait(&mut self) -> Result<Option<bool>, Trouble> {
+        let python = self.python;
+        let trouble = |error: PyErr| raised(python, &error);
+        let asynchronous = self
+            .observations
+            .getattr("asynch")
+            .and_then(|flag| flag.is_truthy());
+        if !asynchronous.map_err(trouble)? {
+            return Ok(None);
+        }
+        let Some(wait) = &self.wait else {
+            let message = format!(
+                "the stepper `{}` is asynchronous and has no `wait`",
+                self.name
+            );
+            let help =
+                "define `def wait(seconds)`, which returns when there is something to observe";
+            return Err(Error::new(message).with_help(help).into());
+        };
+        wait.call1((self.patience.map(|patience| patience.as_secs_f64()),))
+            .map_err(trouble)?;
+        let came = self.queue().and_then(|queue| queue.is_truthy());
+        came.map(Some).map_err(trouble)
+    }
+
+    fn forget(&mut self) -> Result<usize, Trouble> {
+        let work = || -> PyResult<usize> {
+            let queue = self.queue()?;
+            let left = queue.len()?;
+            queue.call_method0("clear")?;
+            Ok(left)
+        };
+        work().map_err(|error| raised(self.python, &error))
+    }
+}

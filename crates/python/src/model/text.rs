@@ -1,0 +1,103 @@
+//! Values of models as text.
+
+use pyo3::prelude::*;
+use pyo3::types::{
+    PyBool, PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple,
+};
+use testwright_core::product::ValueText;
+
+use crate::failures::shown;
+
+/// A value as source text. Objects of classes cannot be written as such, and are quoted as Python shows them.
+///
+/// Sets are written in order, since theirs depends on their history, and a file should not.
+pub(crate) fn literal(value: &Bound<'_, PyAny>) -> PyResult<(String, bool)> {
+    let mut is_exact = true;
+    let text = write(value, &mut is_exact)?;
+    Ok((text, is_exact))
+}
+
+/// How a value is written, and how people read it: a text in quotes, anything else as it shows itself.
+pub(crate) fn both(value: &Bound<'_, PyAny>) -> PyResult<ValueText> {
+    let (literal, is_literal) = literal(value)?;
+    let plain = match value.cast::<PyString>() {
+        Ok(text) => format!("'{}'", text.to_string_lossy()),
+        Err(_) => value.str()?.to_string_lossy().into_owned(),
+    };
+    Ok(ValueText {
+        plain: (plain != literal).then_some(plain),
+        literal,
+        is_literal,
+    })
+}
+
+fn write(value: &Bound<'_, PyAny>, is_exact: &mut bool) -> PyResult<String> {
+    let repr = |value: &Bound<'_, PyAny>| Ok(value.repr()?.to_string_lossy().into_owned());
+    if value.is_none()
+        || value.is_exact_instance_of::<PyBool>()
+        || value.is_exact_instance_of::<PyInt>()
+        || value.is_exact_instance_of::<PyString>()
+        || value.is_exact_instance_of::<PyBytes>()
+    {
+        repr(value)
+    } else if let Ok(number) = value.cast_exact::<PyFloat>() {
+        match number.value().is_finite() {
+            true => repr(value),
+            false => Ok(format!("float('{}')", repr(value)?)),
+        }
+    } else if let Ok(tuple) = value.cast_exact::<PyTuple>() {
+        let items = items(tuple.iter(), is_exact)?;
+        Ok(match items.as_slice() {
+            [one] => format!("({one},)"),
+            several => format!("({})", several.join(", ")),
+        })
+    } else if let Ok(list) = value.cast_exact::<PyList>() {
+        Ok(format!("[{}]", items(list.iter(), is_exact)?.join(", ")))
+    } else if let Ok(entries) = value.cast_exact::<PyDict>() {
+        let mut parts = Vec::new();
+        for (key, item) in entries.iter() {
+            parts.push(format!(
+                "{}: {}",
+                write(&key, is_exact)?,
+                write(&item, is_exact)?
+            ));
+        }
+        Ok(format!("{{{}}}", parts.join(", ")))
+    } else if value.is_exact_instance_of::<PySet>() {
+        Ok(match items(in_order(value)?, is_exact)?.as_slice() {
+            [] => "set()".to_owned(),
+            members => format!("{{{}}}", members.join(", ")),
+        })
+    } else if value.is_exact_instance_of::<PyFrozenSet>() {
+        Ok(match items(in_order(value)?, is_exact)?.as_slice() {
+            [] => "frozenset()".to_owned(),
+            members => format!("frozenset({{{}}})", members.join(", ")),
+        })
+    } else {
+        *is_exact = false;
+        repr(PyString::new(value.py(), &shown(value)).as_any())
+    }
+}
+
+fn items<'py>(
+    values: impl IntoIterator<Item = Bound<'py, PyAny>>,
+    is_exact: &mut bool,
+) -> PyResult<Vec<String>> {
+    let values = values.into_iter();
+    values.map(|value| write(&value, is_exact)).collect()
+}
+
+/// The members of a set, from small to large; by their texts where they cannot be compared.
+pub(crate) fn in_order<'py>(set: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let python = set.py();
+    if let Ok(sorted) = python.import("builtins")?.getattr("sorted")?.call1((set,)) {
+        return sorted.try_iter()?.collect();
+    }
+    let mut members = Vec::new();
+    for member in set.try_iter()? {
+        let member = member?;
+        members.push((shown(&member), member));
+    }
+    members.sort_by(|(one, _), (other, _)| one.cmp(other));
+    Ok(members.into_iter().map(|(_, member)| member).collect())
+}
