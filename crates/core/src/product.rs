@@ -39,6 +39,6 @@ mod compose;
 mod model;
 mod words;
 
-pub use compose::{Joint, Product};
-pub use model::{Model, Move, Phase, Place, Trouble};
+pub use compose::{Blocked, Joint, Product};
+pub use model::{Model, Move, Phase, Place, Refusal, Trouble};
 pub use words::{Label, NameId, ValueId, ValueText, Words};

@@ -1,6 +1,8 @@
 //! A machine with explicit states.
 
-use testwright_core::product::{Label, Model, Move, NameId, Phase, Place, Trouble, ValueId, Words};
+use testwright_core::product::{
+    Label, Model, Move, NameId, Phase, Place, Refusal, Trouble, ValueId, Words,
+};
 
 use crate::Filter;
 
@@ -135,14 +137,30 @@ impl Model for Fsm {
         Ok(edges.map(as_move).collect())
     }
 
-    fn allows(
+    fn refusal(
         &mut self,
         _words: &mut Words,
         from: Place,
         name: NameId,
         arguments: ValueId,
-    ) -> Result<bool, Trouble> {
-        Ok(self.from(from).any(|edge| fits(edge, name, arguments)))
+    ) -> Result<Option<Refusal>, Trouble> {
+        if self.from(from).any(|edge| fits(edge, name, arguments)) {
+            return Ok(None);
+        }
+        Ok(Some(Refusal::Scenario {
+            state: self.text(from),
+            instead: self.from(from).map(|edge| edge.label).collect(),
+        }))
+    }
+
+    fn refusals(
+        &mut self,
+        _words: &mut Words,
+        _from: Place,
+        _offers: &[Label],
+    ) -> Result<Vec<(NameId, ValueId, Refusal)>, Trouble> {
+        // All that it has to say is what it allows.
+        Ok(Vec::new())
     }
 
     fn perform(

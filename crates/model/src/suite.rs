@@ -1,6 +1,8 @@
 //! Runs that are written down.
 
-use testwright_core::product::{Label, Model, Move, NameId, Phase, Place, Trouble, ValueId, Words};
+use testwright_core::product::{
+    Label, Model, Move, NameId, Phase, Place, Refusal, Trouble, ValueId, Words,
+};
 
 use crate::Filter;
 
@@ -114,15 +116,31 @@ impl Model for Suite {
         Ok(self.next(from).into_iter().collect())
     }
 
-    fn allows(
+    fn refusal(
         &mut self,
         _words: &mut Words,
         from: Place,
         name: NameId,
         arguments: ValueId,
-    ) -> Result<bool, Trouble> {
+    ) -> Result<Option<Refusal>, Trouble> {
         let next = self.next(from).map(|next| next.label);
-        Ok(next.is_some_and(|label| (label.name, label.arguments) == (name, arguments)))
+        if next.is_some_and(|label| (label.name, label.arguments) == (name, arguments)) {
+            return Ok(None);
+        }
+        Ok(Some(Refusal::Scenario {
+            state: self.text(from),
+            instead: next.into_iter().collect(),
+        }))
+    }
+
+    fn refusals(
+        &mut self,
+        _words: &mut Words,
+        _from: Place,
+        _offers: &[Label],
+    ) -> Result<Vec<(NameId, ValueId, Refusal)>, Trouble> {
+        // All that it has to say is what it allows.
+        Ok(Vec::new())
     }
 
     fn perform(

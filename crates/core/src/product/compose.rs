@@ -1,6 +1,6 @@
 //! What models do together.
 
-use super::{Label, Model, Move, NameId, Phase, Place, Trouble, ValueId, Words};
+use super::{Label, Model, Move, NameId, Phase, Place, Refusal, Trouble, ValueId, Words};
 
 /// Models that do together what several of them know by name.
 ///
@@ -24,6 +24,17 @@ pub struct Joint {
     pub label: Label,
     /// The state after it.
     pub to: Vec<Place>,
+}
+
+/// An action that is not possible, and who does not let it happen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blocked {
+    /// The action.
+    pub name: NameId,
+    /// Its arguments.
+    pub arguments: ValueId,
+    /// The models by their places, and why.
+    pub by: Vec<(usize, Refusal)>,
 }
 
 impl<'m> Product<'m> {
@@ -159,15 +170,76 @@ impl<'m> Product<'m> {
         name: NameId,
         arguments: ValueId,
     ) -> Result<bool, Trouble> {
-        if !self.knows(name) {
-            return Ok(false);
-        }
+        Ok(self.knows(name) && self.refusals(from, name, arguments)?.is_empty())
+    }
+
+    /// Which models do not allow an action that somebody else has chosen, and why.
+    pub fn refusals(
+        &mut self,
+        from: &[Place],
+        name: NameId,
+        arguments: ValueId,
+    ) -> Result<Vec<(usize, Refusal)>, Trouble> {
+        let mut all = Vec::new();
         for owner in self.owners(name).to_vec() {
-            if !self.models[owner].allows(&mut self.words, from[owner], name, arguments)? {
-                return Ok(false);
+            let refusal =
+                self.models[owner].refusal(&mut self.words, from[owner], name, arguments)?;
+            all.extend(refusal.map(|refusal| (owner, refusal)));
+        }
+        Ok(all)
+    }
+
+    /// Why what is not possible in a state is not: of each action that a model tries or a scenario means, who does not
+    /// let it happen.
+    pub fn explain(&mut self, from: &[Place]) -> Result<Vec<Blocked>, Trouble> {
+        let mut offers = Vec::new();
+        let mut possible: Vec<Vec<Move>> = vec![Vec::new(); self.models.len()];
+        let mut refused: Vec<Vec<(NameId, ValueId, Refusal)>> = vec![Vec::new(); self.models.len()];
+        for number in &self.order {
+            let model = &mut self.models[*number];
+            let words = &mut self.words;
+            possible[*number] = model.moves(words, from[*number], Phase::Usual, &offers)?;
+            refused[*number] = model.refusals(words, from[*number], &offers)?;
+            if model.is_scenario() {
+                offers.extend(possible[*number].iter().map(|one| one.label));
             }
         }
-        Ok(true)
+        let mut blocked = Vec::new();
+        for number in &self.order {
+            for (name, arguments, refusal) in &refused[*number] {
+                blocked.push(Blocked {
+                    name: *name,
+                    arguments: *arguments,
+                    by: vec![(*number, refusal.clone())],
+                });
+            }
+            for one in &possible[*number] {
+                let label = one.label;
+                let mut by = Vec::new();
+                for owner in self.owners(label.name) {
+                    let open = self.models[*owner].is_scenario();
+                    let fits = possible[*owner].iter().any(|other| {
+                        other.label == label
+                            || other.label.name == label.name && open && other.label.is_wildcard()
+                    });
+                    if !fits && owner != number {
+                        let instead = possible[*owner].iter().map(|other| other.label).collect();
+                        let state = self.models[*owner].text(from[*owner]);
+                        by.push((*owner, Refusal::Scenario { state, instead }));
+                    }
+                }
+                // A wildcard is no action by itself.
+                let is_open = self.models[*number].is_scenario() && label.is_wildcard();
+                if !by.is_empty() && !(is_open && self.owners(label.name).len() > 1) {
+                    blocked.push(Blocked {
+                        name: label.name,
+                        arguments: label.arguments,
+                        by,
+                    });
+                }
+            }
+        }
+        Ok(blocked)
     }
 
     /// What comes of an action that somebody else has chosen.

@@ -28,6 +28,22 @@ pub enum Phase {
     Cleanup,
 }
 
+/// Why something may not happen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// A guard says no.
+    Guard(String),
+    /// It would lead to a state that the filter of the model leaves out.
+    Filter,
+    /// A scenario is where it is not meant to happen; this is what is meant instead.
+    Scenario {
+        /// The state of the scenario.
+        state: String,
+        /// What may happen there.
+        instead: Vec<Label>,
+    },
+}
+
 /// Why a model does not answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
@@ -106,14 +122,22 @@ pub trait Model {
         offers: &[Label],
     ) -> Result<Vec<Move>, Trouble>;
 
-    /// Whether an action that somebody else has chosen may happen in a state.
-    fn allows(
+    /// Why an action that somebody else has chosen may not happen in a state; nothing if it may.
+    fn refusal(
         &mut self,
         words: &mut Words,
         from: Place,
         name: NameId,
         arguments: ValueId,
-    ) -> Result<bool, Trouble>;
+    ) -> Result<Option<Refusal>, Trouble>;
+
+    /// Why what is not possible in a state is not, as far as the model has tried it.
+    fn refusals(
+        &mut self,
+        words: &mut Words,
+        from: Place,
+        offers: &[Label],
+    ) -> Result<Vec<(NameId, ValueId, Refusal)>, Trouble>;
 
     /// What comes of an action that somebody else has chosen, whether it should have been or not. Several moves
     /// mean that the model leaves open which.

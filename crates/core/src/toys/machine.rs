@@ -1,5 +1,5 @@
 use crate::product::{
-    Label, Model, Move, NameId, Phase, Place, Trouble, ValueId, ValueText, Words,
+    Label, Model, Move, NameId, Phase, Place, Refusal, Trouble, ValueId, ValueText, Words,
 };
 
 /// A model in as few words as possible: lines such as `off on lit`, each a state, what is done there, and the state
@@ -125,14 +125,27 @@ impl Model for Machine {
         Ok(self.from(from).collect())
     }
 
-    fn allows(
+    fn refusal(
         &mut self,
         words: &mut Words,
         from: Place,
         name: NameId,
         arguments: ValueId,
-    ) -> Result<bool, Trouble> {
-        Ok(!self.perform(words, from, name, arguments)?.is_empty())
+    ) -> Result<Option<Refusal>, Trouble> {
+        let is_allowed = !self.perform(words, from, name, arguments)?.is_empty();
+        Ok((!is_allowed).then(|| Refusal::Scenario {
+            state: self.text(from),
+            instead: self.from(from).map(|one| one.label).collect(),
+        }))
+    }
+
+    fn refusals(
+        &mut self,
+        _words: &mut Words,
+        _from: Place,
+        _offers: &[Label],
+    ) -> Result<Vec<(NameId, ValueId, Refusal)>, Trouble> {
+        Ok(Vec::new())
     }
 
     fn perform(

@@ -6,7 +6,9 @@ use std::rc::Rc;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use testwright_core::Error;
-use testwright_core::product::{Label, Model, Move, NameId, Phase, Place, Trouble, ValueId, Words};
+use testwright_core::product::{
+    Label, Model, Move, NameId, Phase, Place, Refusal, Trouble, ValueId, Words,
+};
 
 use super::actions::{Action, Arguments};
 use super::speech::{Speech, raised};
@@ -29,6 +31,8 @@ pub(crate) struct Program<'py> {
     reset: Option<Bound<'py, PyAny>>,
     /// Where the variables of the module are now, if that is known.
     now: Option<Place>,
+    /// Where they were when the first run began.
+    initial: Option<Place>,
 }
 
 /// What a module says of the state it is in; what it does not say is true.
@@ -69,6 +73,7 @@ impl<'py> Program<'py> {
             predicates: parts.predicates,
             reset: parts.reset,
             now: None,
+            initial: None,
         }
     }
 
@@ -149,13 +154,13 @@ impl<'py> Program<'py> {
         work().map_err(|error| self.trouble(&error))
     }
 
-    /// Whether the guards of an action let it happen in a state.
-    fn is_enabled(
+    /// The guard of an action that does not let it happen in a state.
+    fn refusing_guard(
         &mut self,
         from: Place,
         action: usize,
         arguments: &Bound<'py, PyTuple>,
-    ) -> Result<bool, Trouble> {
+    ) -> Result<Option<String>, Trouble> {
         for guard in 0..self.actions[action].guards.len() {
             self.enter(from).map_err(|error| self.trouble(&error))?;
             let guard = &self.actions[action].guards[guard];
@@ -168,10 +173,10 @@ impl<'py> Program<'py> {
             };
             let says = says.and_then(|says| says.is_truthy());
             if !says.map_err(|error| self.trouble(&error))? {
-                return Ok(false);
+                return Ok(Some(guard.name.clone()));
             }
         }
-        Ok(true)
+        Ok(None)
     }
 
     fn wrong_number(&self, action: usize, guard: &str, needed: usize, given: usize) -> Trouble {
@@ -184,8 +189,13 @@ impl<'py> Program<'py> {
         Trouble::Unusable(Error::new(message).with_help(help))
     }
 
-    /// With which arguments each action may be tried, as the module says in a state.
-    fn choices(&mut self, from: Place, phase: Phase) -> Result<Vec<Choices<'py>>, Trouble> {
+    /// With which arguments each action may be tried, as the module says in a state, or scenarios of what is observed.
+    fn choices(
+        &mut self,
+        from: Place,
+        phase: Phase,
+        offers: &[Label],
+    ) -> Result<Vec<Choices<'py>>, Trouble> {
         let mut order: Vec<(usize, usize)> = Vec::new();
         for (number, action) in self.actions.iter().enumerate() {
             let place = match phase {
@@ -209,6 +219,11 @@ impl<'py> Program<'py> {
                 Arguments::Missing(error) => return Err(Trouble::Unusable(error.clone())),
             };
             choices.push((number, tuples));
+        }
+        for observable in 0..self.actions.len() {
+            if self.actions[observable].is_observable {
+                choices.push((observable, self.offered(observable, phase, offers)));
+            }
         }
         Ok(choices)
     }
@@ -255,6 +270,9 @@ impl Model for Program<'_> {
     }
 
     fn start(&mut self, run: usize) -> Result<Option<Place>, Trouble> {
+        if run == 0 && self.initial.is_some() {
+            return Ok(self.initial);
+        }
         if run > 0 {
             let Some(reset) = self.reset.clone() else {
                 return Err(Trouble::NoReset {
@@ -266,6 +284,7 @@ impl Model for Program<'_> {
         let (place, _) = self.look().map_err(|error| self.trouble(&error))?;
         // The variables stay the objects that they are: a module may have kept them elsewhere, too.
         self.now = Some(place);
+        self.initial.get_or_insert(place);
         Ok(Some(place))
     }
 
@@ -276,16 +295,10 @@ impl Model for Program<'_> {
         phase: Phase,
         offers: &[Label],
     ) -> Result<Vec<Move>, Trouble> {
-        let mut choices = self.choices(from, phase)?;
-        for observable in 0..self.actions.len() {
-            if self.actions[observable].is_observable {
-                choices.push((observable, self.offered(observable, phase, offers)));
-            }
-        }
         let mut moves = Vec::new();
-        for (action, tuples) in choices {
+        for (action, tuples) in self.choices(from, phase, offers)? {
             for arguments in tuples {
-                if self.is_enabled(from, action, &arguments)? {
+                if self.refusing_guard(from, action, &arguments)?.is_none() {
                     let (one, kept) = self.try_out(words, from, action, &arguments)?;
                     if kept {
                         moves.push(one);
@@ -296,18 +309,47 @@ impl Model for Program<'_> {
         Ok(moves)
     }
 
-    fn allows(
+    fn refusal(
         &mut self,
         _words: &mut Words,
         from: Place,
         name: NameId,
         arguments: ValueId,
-    ) -> Result<bool, Trouble> {
+    ) -> Result<Option<Refusal>, Trouble> {
         let arguments = self.speech.borrow().tuple(arguments);
-        match (self.action(name), arguments) {
-            (Some(action), Some(arguments)) => self.is_enabled(from, action, &arguments),
-            _ => Ok(false),
+        let (Some(action), Some(arguments)) = (self.action(name), arguments) else {
+            return Ok(Some(Refusal::Guard("its arguments".to_owned())));
+        };
+        let guard = self.refusing_guard(from, action, &arguments)?;
+        Ok(guard.map(Refusal::Guard))
+    }
+
+    fn refusals(
+        &mut self,
+        words: &mut Words,
+        from: Place,
+        offers: &[Label],
+    ) -> Result<Vec<(NameId, ValueId, Refusal)>, Trouble> {
+        let mut all = Vec::new();
+        for (action, tuples) in self.choices(from, Phase::Usual, offers)? {
+            for arguments in tuples {
+                let refusal = match self.refusing_guard(from, action, &arguments)? {
+                    Some(guard) => Some(Refusal::Guard(guard)),
+                    None => {
+                        let (_, kept) = self.try_out(words, from, action, &arguments)?;
+                        (!kept).then_some(Refusal::Filter)
+                    }
+                };
+                let Some(refusal) = refusal else {
+                    continue;
+                };
+                let mut speech = self.speech.borrow_mut();
+                let value = speech.value(words, arguments.as_any());
+                let value = value.map_err(|error| self.trouble(&error))?;
+                all.push((self.actions[action].name, value, refusal));
+            }
         }
+        Ok(all)
     }
 
     fn perform(
@@ -343,5 +385,15 @@ impl Model for Program<'_> {
 
     fn bytes(&self) -> usize {
         self.states.borrow().bytes()
+    }
+}
+
+impl Drop for Program<'_> {
+    /// Leaves the module as it was found: it may be used again, by itself or in another product.
+    fn drop(&mut self) {
+        if let Some(initial) = self.initial {
+            // There is nobody left to tell that a value cannot be copied.
+            let _ = self.enter(initial);
+        }
     }
 }
