@@ -617,3 +617,11 @@ def main(argv: Sequence[str]) -> int:
 
     Returns 0 if nothing was found, 1 if a failure was found, 2 if what was asked could not be done.
     """
+
+def replay_models(
+    models: list[str],
+    stepper: str,
+    steps: list[tuple[str, tuple[Any, ...]]],
+    timeout: float,
+) -> str | None:
+    """See `testwright.models.replay`."""

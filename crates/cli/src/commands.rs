@@ -11,12 +11,14 @@ use crate::{ExitStatus, Trouble};
 mod campaign;
 mod check;
 mod compile;
+mod conform;
 mod cover;
 mod expand;
 mod explore;
 mod generalize;
 mod localize;
 mod markov;
+mod model;
 mod normalize;
 mod quick;
 mod reduce;
@@ -74,6 +76,8 @@ pub(crate) enum Command {
     Standalone(standalone::Standalone),
     Compile(compile::Compile),
     Cover(cover::Cover),
+    Model(model::Model),
+    Conform(conform::Conform),
     Campaign(campaign::Campaign),
     Compat(crate::compat::Compat),
     #[command(hide = true)]
@@ -104,6 +108,8 @@ impl Command {
             Command::Standalone(standalone) => standalone.run(console),
             Command::Compile(compile) => compile.run(console),
             Command::Cover(cover) => cover.run(console),
+            Command::Model(model) => model.run(console),
+            Command::Conform(conform) => conform.run(console),
             Command::Campaign(campaign) => campaign.run(console),
             Command::Compat(compat) => compat.run(console),
             Command::Worker(worker) => worker.run(),

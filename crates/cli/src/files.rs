@@ -132,7 +132,8 @@ impl Place {
         }
     }
 
-    fn join(&self, name: &str) -> Place {
+    /// A file in this folder.
+    pub(crate) fn inside(&self, name: &str) -> Place {
         Place {
             shown: self.shown.join(name),
             absolute: self.absolute.join(name),
@@ -287,7 +288,7 @@ impl OutputFolder {
 
     /// Where a file of this folder is.
     pub(crate) fn file(&self, name: &str) -> Place {
-        self.place.join(name)
+        self.place.inside(name)
     }
 
     /// Writes a file. The first one takes the place of all that earlier runs left.
@@ -410,7 +411,7 @@ mod tests {
         assert_eq!(fs::read_to_string(place.absolute()).unwrap(), "new");
         assert_eq!(names(folder.path()), ["a.test"]);
 
-        let error = place.join("b.test").write("").unwrap_err();
+        let error = place.inside("b.test").write("").unwrap_err();
         assert!(
             error.message.starts_with("cannot write `") && error.message.contains("a.test/b.test`"),
             "{}",

@@ -3,6 +3,7 @@
 
 mod action;
 mod lent;
+mod models;
 mod state;
 mod sut;
 
@@ -14,6 +15,7 @@ use std::os::fd::AsFd;
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use testwright_cli::Terminal;
 
 create_exception!(
@@ -58,6 +60,18 @@ mod _native {
         let terminal = Terminal::detect(out, err);
         let status = testwright_cli::run(argv, &mut *writer(out), &mut *writer(err), terminal);
         status.code()
+    }
+
+    /// See `testwright.models.replay`.
+    #[pyfunction]
+    fn replay_models<'py>(
+        python: Python<'py>,
+        models: Vec<String>,
+        stepper: &str,
+        steps: Vec<(String, Bound<'py, PyTuple>)>,
+        timeout: f64,
+    ) -> PyResult<Option<String>> {
+        crate::models::replay(python, &models, stepper, &steps, timeout)
     }
 
     #[pymodule_init]

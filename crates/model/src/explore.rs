@@ -45,23 +45,21 @@ pub fn explore(
     limits: &Limits,
     proceed: &mut dyn FnMut(&Progress) -> bool,
 ) -> Exploration {
-    let graph = Graph::new(product.models().len());
-    let mut explorer = Explorer {
-        product,
-        limits,
-        proceed,
-        graph,
-        waiting: VecDeque::new(),
-        stopped: false,
-    };
+    let mut explorer = Explorer::new(product, limits, proceed);
     let trouble = explorer.all_runs().err();
-    let mut graph = explorer.graph;
-    graph.frontier = explorer.waiting.into();
-    Exploration {
-        graph,
-        trouble,
-        stopped: explorer.stopped,
-    }
+    explorer.into_exploration(trouble)
+}
+
+/// The same for those states only that can be reached from one.
+pub fn explore_from(
+    product: &mut Product<'_>,
+    start: &[Place],
+    limits: &Limits,
+    proceed: &mut dyn FnMut(&Progress) -> bool,
+) -> Exploration {
+    let mut explorer = Explorer::new(product, limits, proceed);
+    let trouble = explorer.run_from(start).err();
+    explorer.into_exploration(trouble)
 }
 
 struct Explorer<'e, 'm> {
@@ -74,15 +72,44 @@ struct Explorer<'e, 'm> {
     stopped: bool,
 }
 
-impl Explorer<'_, '_> {
+impl<'e, 'm> Explorer<'e, 'm> {
+    fn new(
+        product: &'e mut Product<'m>,
+        limits: &'e Limits,
+        proceed: &'e mut dyn FnMut(&Progress) -> bool,
+    ) -> Explorer<'e, 'm> {
+        Explorer {
+            graph: Graph::new(product.models().len()),
+            product,
+            limits,
+            proceed,
+            waiting: VecDeque::new(),
+            stopped: false,
+        }
+    }
+
+    fn into_exploration(self, trouble: Option<Trouble>) -> Exploration {
+        let mut graph = self.graph;
+        graph.frontier = self.waiting.into();
+        Exploration {
+            graph,
+            trouble,
+            stopped: self.stopped,
+        }
+    }
+
+    fn run_from(&mut self, start: &[Place]) -> Result<(), Trouble> {
+        let start = self.meet(start)?;
+        self.graph.starts.push(start);
+        self.run()
+    }
+
     fn all_runs(&mut self) -> Result<(), Trouble> {
         for run in 0.. {
             let Some(start) = self.product.start(run)? else {
                 break;
             };
-            let start = self.meet(&start)?;
-            self.graph.starts.push(start);
-            self.run()?;
+            self.run_from(&start)?;
             if !self.product.has_suite() || self.stopped {
                 break;
             }

@@ -99,11 +99,7 @@ impl Graph {
 
     /// A state as source text: of each model by name.
     pub fn text(&self, product: &Product<'_>, state: u32) -> String {
-        let each = product.models().iter().zip(self.state(state));
-        let parts: Vec<String> = each
-            .map(|(model, place)| format!("'{}': {}", model.name(), model.text(*place)))
-            .collect();
-        format!("{{{}}}", parts.join(", "))
+        state_text(product, self.state(state))
     }
 
     /// The states from which no accepting state can be reached, however one goes on. In a graph that is not complete,
@@ -180,6 +176,15 @@ impl Graph {
             + self.transitions.capacity() * size_of::<Transition>()
             + self.labels.capacity() * size_of::<(Label, Label, u32)>()
     }
+}
+
+/// A state of a product as source text: of each model by name.
+pub fn state_text(product: &Product<'_>, state: &[Place]) -> String {
+    let each = product.models().iter().zip(state);
+    let parts: Vec<String> = each
+        .map(|(model, place)| format!("'{}': {}", model.name(), model.text(*place)))
+        .collect();
+    format!("{{{}}}", parts.join(", "))
 }
 
 /// The states before each state, one list after the other.

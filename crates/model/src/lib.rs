@@ -21,11 +21,13 @@
 //! - [`Fsm`] and [`Suite`]: the scenarios. What a *model* is, and how models are composed, is in
 //!   [`testwright_core::product`].
 //! - [`explore`] and [`Graph`]: all states of a product, up to a limit, and which of them are good or bad.
-//! - [`Runs`]: testing with a model.
+//! - [`Runs`]: testing with a model. [`Walk`]: a product as a system, for everything else.
+//! - [`conform`]: whether a model allows what really happened.
 //! - [`fsm_file`], [`suite_file`]: both as Python modules.
 
 #![warn(missing_docs)]
 
+pub mod conform;
 mod explore;
 mod filter;
 mod fsm;
@@ -37,10 +39,10 @@ mod suite;
 pub mod suite_file;
 mod walk;
 
-pub use explore::{Exploration, Limits, Progress, explore};
+pub use explore::{Exploration, Limits, Progress, explore, explore_from};
 pub use filter::Filter;
 pub use fsm::{Edge, Fsm};
-pub use graph::{Graph, Transition};
+pub use graph::{Graph, Transition, state_text};
 pub use runs::{Chooser, Implementation, Plan, RunEnd, RunWatcher, Runs, Tally, step_text};
 pub use suite::Suite;
 pub use walk::Walk;

@@ -1,7 +1,7 @@
 //! A product as a [`System`]: what can be done to a harness can be done to models, too.
 
 use rustc_hash::FxHashMap;
-use testwright_core::product::{Joint, NameId, Phase, Place, Product, Trouble, ValueId};
+use testwright_core::product::{Joint, Label, NameId, Phase, Place, Product, Trouble, ValueId};
 use testwright_core::{
     ActionId, Catalog, Error, Failure, FailureKind, Fingerprint, Likeness, Outcome, Piece, Random,
     Snapshot, System, Template,
@@ -35,7 +35,7 @@ impl<'w, 'm> Walk<'w, 'm> {
         product: &'w mut Product<'m>,
         implementation: Option<&'w mut dyn Implementation>,
     ) -> Result<Walk<'w, 'm>, Trouble> {
-        let start = product.start(0)?;
+        let start = product.begin(0)?;
         let start = start.ok_or_else(|| Error::new("the models have no run to begin with"))?;
         Ok(Walk {
             product,
@@ -83,6 +83,45 @@ impl<'w, 'm> Walk<'w, 'm> {
     /// The name and the arguments of an action.
     pub fn chosen(&self, action: ActionId) -> (NameId, ValueId) {
         self.chosen[action.0 as usize]
+    }
+
+    /// The implementation has been used before, and has to be made ready for each run.
+    pub fn has_begun(&mut self) {
+        self.has_begun = true;
+    }
+
+    /// What the models say of steps, from where a run begins: each with its result.
+    pub fn expected(&mut self, steps: &[(NameId, ValueId)]) -> Result<Vec<Label>, Error> {
+        let mut labels = Vec::new();
+        let mut state = self.start.clone();
+        for (name, arguments) in steps {
+            let done = self.product.perform(&state, *name, *arguments);
+            let done = done.map_err(|trouble| Error::new(trouble.to_string()))?;
+            let Some(one) = done.into_iter().next() else {
+                break;
+            };
+            labels.push(one.label);
+            state = one.to;
+        }
+        Ok(labels)
+    }
+
+    /// Takes steps that somebody has written down, from where a run begins, up to the first that fails.
+    pub fn play(&mut self, steps: &[(NameId, ValueId)]) -> Result<Option<Failure>, Error> {
+        self.reset()?;
+        for (name, arguments) in steps {
+            let action = self.action(*name, *arguments);
+            if !self.is_enabled(action) {
+                let text = self.actions.text(action);
+                return Ok(Some(mismatch(format!("{text} is not possible here"))));
+            }
+            for outcome in [self.step(action), self.check()] {
+                if let Outcome::Failed(failure) = outcome {
+                    return Ok(Some(*failure));
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// Finds out what is possible, unless that is known.

@@ -22,6 +22,7 @@ mod modules;
 mod program;
 mod scenarios;
 mod speech;
+mod spoken;
 mod states;
 mod stepper;
 mod text;

@@ -104,10 +104,22 @@ impl<'m> Product<'m> {
 
     /// Where a run begins; `None` if there is no such run.
     pub fn start(&mut self, run: usize) -> Result<Option<Vec<Place>>, Trouble> {
+        self.each_start(|model| model.start(run))
+    }
+
+    /// The same without asking the models' own code to make a run begin.
+    pub fn begin(&mut self, run: usize) -> Result<Option<Vec<Place>>, Trouble> {
+        self.each_start(|model| model.begin(run))
+    }
+
+    fn each_start(
+        &mut self,
+        start: impl Fn(&mut dyn Model) -> Result<Option<Place>, Trouble>,
+    ) -> Result<Option<Vec<Place>>, Trouble> {
         // A suite that is at its end must say so before others are made to begin anew.
         let mut places = vec![None; self.models.len()];
         for number in &self.order {
-            places[*number] = self.models[*number].start(run)?;
+            places[*number] = start(self.models[*number].as_mut())?;
             if places[*number].is_none() {
                 return Ok(None);
             }

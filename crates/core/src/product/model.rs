@@ -110,6 +110,11 @@ pub trait Model {
     /// Where a run begins, or `None` if it has fewer runs. Runs are numbered from 0, and asked for in order.
     fn start(&mut self, run: usize) -> Result<Option<Place>, Trouble>;
 
+    /// The same without asking the model's own code to make a run begin: where the first one began is known.
+    fn begin(&mut self, run: usize) -> Result<Option<Place>, Trouble> {
+        self.start(run)
+    }
+
     /// What is possible in a state.
     ///
     /// Some actions happen when others say so; what these others, the scenarios of a product, would allow now are the

@@ -288,6 +288,13 @@ impl Model for Program<'_> {
         Ok(Some(place))
     }
 
+    fn begin(&mut self, _run: usize) -> Result<Option<Place>, Trouble> {
+        match self.initial {
+            Some(initial) => Ok(Some(initial)),
+            None => self.start(0),
+        }
+    }
+
     fn moves(
         &mut self,
         words: &mut Words,

@@ -1,0 +1,270 @@
+//! `testwright conform`: does a model allow what a log says?
+
+use std::path::PathBuf;
+
+use testwright_core::Error;
+use testwright_core::product::Label;
+use testwright_lang::{Diagnostic, Severity};
+use testwright_model::conform::{Follower, Happened, RefusedIn, Why, explain};
+use testwright_model::{Filter, step_text};
+use testwright_python::Models;
+
+use crate::console::{Console, Look};
+use crate::files::TextFile;
+use crate::{ExitStatus, Trouble, load, models, quantity};
+
+/// Tell whether a model allows what a log says, and if not, which step first and why
+///
+/// A log has one JSON object on each line: `{\"action\": \"Push\", \"arguments\": [1], \"result\": null}`. Without
+/// `arguments` there are none, and without `result` nothing is said about it. `{\"restart\": true}` begins another run.
+/// Each run must end where the model says that it may.
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  testwright conform Stack stack.log
+  testwright conform Server Sessions server.jsonl
+
+Exit status: 0 the model allows it, 1 it does not, 2 could not do what was asked."
+)]
+pub(crate) struct Conform {
+    /// Models, scenarios and configurations, and the log last
+    #[arg(value_name = "MODEL... LOG", required = true, num_args = 2..)]
+    words: Vec<String>,
+
+    /// Do not mind if a run ends where the model says that it may not
+    #[arg(long)]
+    open_end: bool,
+}
+
+/// How many alternatives are shown.
+const MOST_SHOWN: usize = 8;
+
+impl Conform {
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+        let (names, log) = self.words.split_at(self.words.len() - 1);
+        let file = TextFile::read(&PathBuf::from(&log[0]))?;
+        let entries = read(console, &file)?;
+        models::with_models(console, names, &Filter::default(), |console, models| {
+            self.follow(console, models, &file, &entries)
+        })
+    }
+
+    fn follow(
+        &self,
+        console: &mut Console<'_>,
+        models: &mut Models<'_>,
+        file: &TextFile,
+        entries: &[Entry],
+    ) -> Result<ExitStatus, Trouble> {
+        let begin = |console: &mut Console<'_>, models: &mut Models<'_>| {
+            Follower::new(&mut models.product).map_err(|trouble| models::tell(console, &trouble))
+        };
+        let mut follower = begin(console, models)?;
+        let [mut steps, mut runs] = [0u64, 1u64];
+        for entry in entries {
+            let Some(step) = &entry.step else {
+                if !self.may_end(console, models, &follower, file, entry.line) {
+                    return Ok(ExitStatus::FailureFound);
+                }
+                follower = begin(console, models)?;
+                runs += 1;
+                continue;
+            };
+            let spoken = models.from_json(&step.action, &step.arguments, step.result.as_deref());
+            let (name, arguments, result) =
+                spoken.map_err(|trouble| models::tell(console, &trouble))?;
+            let happened = Happened {
+                name,
+                arguments,
+                result,
+            };
+            let followed = follower.follow(&mut models.product, &happened);
+            match followed.map_err(|trouble| models::tell(console, &trouble))? {
+                Ok(()) => steps += 1,
+                Err(refused) => {
+                    let title = format!(
+                        "{}:{}: not allowed after {}",
+                        file.name,
+                        entry.line,
+                        quantity::of(steps, "step")
+                    );
+                    let title = console.paint(Look::Bad, title);
+                    console.say(title);
+                    console.say(format_args!("    {}", entry.text));
+                    for state in refused.states.iter().take(3) {
+                        say_refused(console, models, state);
+                    }
+                    return Ok(ExitStatus::FailureFound);
+                }
+            }
+        }
+        let last = entries.last().map_or(1, |entry| entry.line);
+        if !self.may_end(console, models, &follower, file, last) {
+            return Ok(ExitStatus::FailureFound);
+        }
+        let words = console.paint(Look::Good, "the model allows all of it");
+        console.say(format_args!(
+            "{}, {}: {words}",
+            quantity::of(runs, "run"),
+            quantity::of(steps, "step")
+        ));
+        Ok(ExitStatus::NothingFound)
+    }
+
+    /// Whether a run may end here; if not, that is said.
+    fn may_end(
+        &self,
+        console: &mut Console<'_>,
+        models: &Models<'_>,
+        follower: &Follower,
+        file: &TextFile,
+        line: usize,
+    ) -> bool {
+        if self.open_end || follower.is_accepting(&models.product) {
+            return true;
+        }
+        let title = format!("{}:{line}: the run ends here, and may not", file.name);
+        let title = console.paint(Look::Bad, title);
+        console.say(title);
+        for state in follower.states().iter().take(3) {
+            console.say(format_args!("  in the state {}", state_text(models, state)));
+        }
+        false
+    }
+}
+
+fn state_text(models: &Models<'_>, state: &[testwright_core::product::Place]) -> String {
+    testwright_model::state_text(&models.product, state)
+}
+
+fn say_refused(console: &mut Console<'_>, models: &Models<'_>, refused: &RefusedIn) {
+    let words = models.product.words();
+    console.say(format_args!(
+        "  in the state {}",
+        state_text(models, &refused.state)
+    ));
+    match &refused.why {
+        Why::Unknown => console.say("  no model knows an action of that name"),
+        Why::By(by) => console.say(format_args!("  {}", explain(&models.product, by))),
+        Why::Results(results) => {
+            let each: Vec<&str> = results
+                .iter()
+                .map(|value| words.value_text(*value).plain())
+                .collect();
+            console.say(format_args!(
+                "  the model says that the result is {}",
+                each.join(" or ")
+            ));
+        }
+    }
+    let shown: Vec<String> = refused
+        .instead
+        .iter()
+        .take(MOST_SHOWN)
+        .map(|label: &Label| step_text(words, *label))
+        .collect();
+    let more = match refused.instead.len().saturating_sub(MOST_SHOWN) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    match shown.is_empty() {
+        true => console.say("  nothing is possible there"),
+        false => console.say(format_args!("  possible there: {}{more}", shown.join(", "))),
+    }
+}
+
+/// A line of a log.
+struct Entry {
+    line: usize,
+    text: String,
+    /// Nothing where another run begins.
+    step: Option<LoggedStep>,
+}
+
+struct LoggedStep {
+    action: String,
+    /// As JSON.
+    arguments: String,
+    result: Option<String>,
+}
+
+/// Reads a log, or tells what is wrong with its first bad line.
+fn read(console: &mut Console<'_>, file: &TextFile) -> Result<Vec<Entry>, Trouble> {
+    let mut entries = Vec::new();
+    let mut start = 0;
+    for (number, text) in file.text.split('\n').enumerate() {
+        let place = start;
+        start += text.len() + 1;
+        if text.trim().is_empty() {
+            continue;
+        }
+        let step = entry(text).map_err(|(column, message)| {
+            let at = place + column.min(text.len());
+            let problem = Diagnostic {
+                severity: Severity::Error,
+                name: "unreadable-log",
+                message,
+                range: at..(place + text.trim_end().len()).max(at),
+                label: String::new(),
+                related: None,
+                help: Some(
+                    "a line is like {\"action\": \"Push\", \"arguments\": [1], \"result\": null}"
+                        .to_owned(),
+                ),
+            };
+            load::tell_problems(console, file, &[problem]);
+            Trouble::Told
+        })?;
+        entries.push(Entry {
+            line: number + 1,
+            text: text.trim().to_owned(),
+            step,
+        });
+    }
+    if entries.is_empty() {
+        let message = format!("the log `{}` is empty", file.name);
+        return Err(Error::new(message)
+            .with_help("a line is like {\"action\": \"Push\", \"arguments\": [1]}")
+            .into());
+    }
+    Ok(entries)
+}
+
+/// What a line says, or where and why it cannot be understood.
+fn entry(text: &str) -> Result<Option<LoggedStep>, (usize, String)> {
+    let value: serde_json::Value = serde_json::from_str(text).map_err(|error| {
+        (
+            error.column().saturating_sub(1),
+            format!("this is not JSON: {error}"),
+        )
+    })?;
+    let wrong = |message: &str| (0, message.to_owned());
+    let fields = value
+        .as_object()
+        .ok_or_else(|| wrong("a line should be a JSON object"))?;
+    if fields
+        .get("restart")
+        .is_some_and(|restart| restart.as_bool() == Some(true))
+    {
+        return Ok(None);
+    }
+    for name in fields.keys() {
+        if !["action", "arguments", "result"].contains(&name.as_str()) {
+            return Err(wrong(&format!("nobody knows what `{name}` means here")));
+        }
+    }
+    let action = fields.get("action").and_then(|action| action.as_str());
+    let action = action.ok_or_else(|| wrong("there is no `action`, or it is not a text"))?;
+    let arguments = match fields.get("arguments") {
+        None => "[]".to_owned(),
+        Some(list) if list.is_array() => list.to_string(),
+        Some(_) => return Err(wrong("`arguments` should be a list")),
+    };
+    Ok(Some(LoggedStep {
+        action: action.to_owned(),
+        arguments,
+        result: fields.get("result").map(ToString::to_string),
+    }))
+}

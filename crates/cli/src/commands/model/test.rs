@@ -1,0 +1,297 @@
+//! `testwright model test`: runs through a model, with or without an implementation.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use testwright_core::product::{Label, Words};
+use testwright_model::{
+    Implementation, Plan, RunEnd, RunWatcher, Runs, Tally, step_text, suite_file,
+};
+use testwright_python::Models;
+
+use super::ModelArguments;
+use super::failing::{Failing, FailingRun};
+use crate::commands::draw_seed;
+use crate::console::{Console, Look};
+use crate::files::Place;
+use crate::{ExitStatus, Trouble, duration, models, quantity};
+
+/// Test an implementation against a model, step by step, or make tests of a model
+///
+/// With a stepper, the implementation does what the model does, and the two are compared. A run that fails is reduced to
+/// the steps that it takes to fail, and written as a suite and as a pytest file. Without a stepper, runs of the
+/// model are shown, and with `--suite` written to be run later.
+///
+/// A stepper is a module with a function `TestAction(name, arguments, expected_result)` that makes the implementation do
+/// a step, and returns nothing if all is well or a text that says what is wrong; and with `Reset()`. What the
+/// implementation does by itself the stepper appends to `queue` of the module `observation_queue`.
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  testwright model test Stack --stepper StackStepper --runs 100
+  testwright model test Stack --runs 5 --steps 20 --seed 1 --suite StackSuite.py
+  testwright model test StackSuite --stepper StackStepper    run a suite that was written
+
+Exit status: 0 no run failed, 1 a run failed, 2 could not do what was asked."
+)]
+pub(super) struct Test {
+    #[command(flatten)]
+    model: ModelArguments,
+
+    /// The module that makes the implementation do each step
+    #[arg(long, value_name = "MODULE")]
+    stepper: Option<String>,
+
+    /// How many runs; all of them if there is a suite among the models
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    runs: usize,
+
+    /// How many steps to take in a run before it comes to its end
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    steps: usize,
+
+    /// How many more steps a run may take to come to its end, by actions that the model calls `cleanup`
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    cleanup: usize,
+
+    /// Who chooses the steps: random, ActionNameCoverage, StateCoverage, or a module with `SelectAction`
+    #[arg(long, value_name = "STRATEGY", default_value = "random")]
+    strategy: String,
+
+    /// The suite module to write
+    #[arg(long, value_name = "FILE")]
+    suite: Option<PathBuf>,
+
+    /// The seed, to repeat the same runs [default: drawn, and shown]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
+    /// How long the stepper may take for a step, and to wait for something to observe [default: 5s]
+    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
+    timeout: Option<Duration>,
+
+    /// Do not check the invariants of the model
+    #[arg(long)]
+    no_check: bool,
+
+    /// Do not reduce runs that fail
+    #[arg(long)]
+    no_reduce: bool,
+
+    /// Where to write runs that fail [default: testwright-out/NAME]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// Show each step
+    #[arg(long)]
+    verbose: bool,
+}
+
+/// How long a stepper may take unless somebody says otherwise.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+impl Test {
+    pub(super) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+        let suite = self.suite.as_deref().map(Place::new).transpose()?;
+        let folder = Place::new(&self.folder())?;
+        let seed = self.seed.unwrap_or_else(draw_seed);
+        models::with_models(
+            console,
+            &self.model.models,
+            &self.model.filter(),
+            |console, models| {
+                let played = self.play(console, models, seed)?;
+                if let Some(place) = &suite {
+                    let product = &models.product;
+                    let line = self.line(seed);
+                    let text = suite_file::write(
+                        product.words(),
+                        product.vocabulary(),
+                        &played.runs,
+                        &line,
+                    );
+                    place.write(&text)?;
+                    console.say(format_args!("Written: {}", place.shown().display()));
+                }
+                let found = Failing {
+                    models: &self.model.models,
+                    stepper: self.stepper.as_deref(),
+                    patience: self.patience(),
+                    reduce: !self.no_reduce,
+                    folder: &folder,
+                    line: self.line(seed),
+                };
+                found.tell(console, models, &played.failing)?;
+                Ok(match played.tally.failed {
+                    0 => ExitStatus::NothingFound,
+                    _ => ExitStatus::FailureFound,
+                })
+            },
+        )
+    }
+
+    fn patience(&self) -> Duration {
+        self.timeout.unwrap_or(PATIENCE)
+    }
+
+    fn folder(&self) -> PathBuf {
+        let first = self.model.models.first().map_or("", String::as_str);
+        let name = Path::new(first).file_stem().unwrap_or_default();
+        self.out
+            .clone()
+            .unwrap_or_else(|| PathBuf::from("testwright-out").join(name))
+    }
+
+    /// The command again, as it can be typed to get the same.
+    fn line(&self, seed: u64) -> String {
+        let stepper = self
+            .stepper
+            .as_ref()
+            .map(|name| format!(" --stepper {name}"));
+        format!(
+            "testwright model test {}{} --runs {} --steps {} --strategy {} --seed {seed}",
+            self.model.models.join(" "),
+            stepper.unwrap_or_default(),
+            self.runs,
+            self.steps,
+            self.strategy,
+        )
+    }
+
+    fn play(
+        &self,
+        console: &mut Console<'_>,
+        models: &mut Models<'_>,
+        seed: u64,
+    ) -> Result<Played, Trouble> {
+        let stepper = self.stepper.as_ref();
+        let stepper = stepper.map(|name| models.stepper(name, Some(self.patience())));
+        let prepared = stepper.transpose().and_then(|stepper| {
+            let strategy = Some(self.strategy.as_str()).filter(|name| *name != "random");
+            let chooser = models.chooser(strategy)?;
+            models.seed(seed)?;
+            Ok((stepper, chooser))
+        });
+        let (mut stepper, mut chooser) =
+            prepared.map_err(|trouble| models::tell(console, &trouble))?;
+        let is_tested = stepper.is_some();
+        if !models.product.has_suite() {
+            console.say(format_args!("Seed {seed}"));
+        }
+        let mut watcher = Watcher {
+            console,
+            shows_steps: self.verbose || (!is_tested && self.suite.is_none()),
+            is_tested,
+            played: Played::default(),
+            chosen: Vec::new(),
+        };
+        let mut runs = Runs {
+            product: &mut models.product,
+            chooser: &mut chooser,
+            implementation: stepper
+                .as_mut()
+                .map(|stepper| stepper as &mut dyn Implementation),
+            plan: Plan {
+                runs: Some(self.runs),
+                steps: Some(self.steps),
+                cleanup: self.cleanup,
+                check: !self.no_check,
+            },
+        };
+        let (tally, result) = runs.all(&mut watcher);
+        let mut played = watcher.played;
+        played.tally = tally;
+        let words = format!(
+            "{}, {}",
+            quantity::of(tally.runs as u64, "run"),
+            match tally.failed {
+                0 if is_tested => console.paint(Look::Good, "none failed"),
+                0 => quantity::of(
+                    played.runs.iter().map(Vec::len).sum::<usize>() as u64,
+                    "step"
+                ),
+                failed => console.paint(Look::Bad, format!("{failed} failed")),
+            }
+        );
+        console.say(words);
+        match result {
+            Ok(()) => Ok(played),
+            // What failed until then is worth telling.
+            Err(testwright_core::product::Trouble::Interrupted) => Ok(played),
+            Err(trouble) => Err(models::tell(console, &trouble)),
+        }
+    }
+}
+
+/// What was done.
+#[derive(Default)]
+struct Played {
+    tally: Tally,
+    runs: Vec<Vec<Label>>,
+    failing: Vec<FailingRun>,
+}
+
+/// Says how each run ended, and keeps what was done.
+struct Watcher<'c, 'o> {
+    console: &'c mut Console<'o>,
+    shows_steps: bool,
+    is_tested: bool,
+    played: Played,
+    /// The steps of the run that were not observed.
+    chosen: Vec<Label>,
+}
+
+impl RunWatcher for Watcher<'_, '_> {
+    fn begins(&mut self, run: usize) {
+        self.played.runs.push(Vec::new());
+        self.chosen.clear();
+        if self.shows_steps {
+            testwright_python::flush();
+            self.console.say(format_args!("Run {run}"));
+        }
+    }
+
+    fn step(&mut self, words: &Words, label: Label, is_observed: bool) {
+        if let Some(run) = self.played.runs.last_mut() {
+            run.push(label);
+        }
+        if !is_observed {
+            self.chosen.push(label);
+        }
+        if self.shows_steps {
+            testwright_python::flush();
+            let seen = if is_observed { "  (observed)" } else { "" };
+            self.console
+                .say(format_args!("  {}{seen}", step_text(words, label)));
+            self.console.flush();
+        }
+    }
+
+    fn ended(&mut self, end: &RunEnd) -> bool {
+        testwright_python::flush();
+        if let Some(why) = &end.failure {
+            self.played.failing.push(FailingRun {
+                run: end.run,
+                why: why.clone(),
+                chosen: self.chosen.clone(),
+                all: self.played.runs.last().cloned().unwrap_or_default(),
+            });
+            let words = self.console.paint(Look::Bad, format!("failed: {why}"));
+            let steps = quantity::of(end.steps as u64, "step");
+            self.console
+                .say(format_args!("Run {}, {steps}, {words}", end.run));
+        } else if self.shows_steps || !self.is_tested {
+            let steps = quantity::of(end.steps as u64, "step");
+            self.console
+                .say(format_args!("Run {}, {steps}, {}", end.run, end.info()));
+        }
+        if end.leftovers > 0 {
+            let what = quantity::of(end.leftovers as u64, "observation");
+            let words = format!("run {} ended before {what} could be looked at", end.run);
+            self.console.warning(&words, None);
+        }
+        !testwright_python::asked_to_stop()
+    }
+}

@@ -1,0 +1,185 @@
+//! Whether a model allows what really happened.
+
+use testwright_core::product::{
+    Blocked, Joint, Label, NameId, Phase, Place, Product, Refusal, Trouble, ValueId,
+};
+
+/// Something that happened: an action, its arguments and, if it is known, its result. A result that was written down in
+/// a poorer language than the model's may be one of several values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Happened {
+    /// What was done.
+    pub name: NameId,
+    /// With what.
+    pub arguments: ValueId,
+    /// What came of it.
+    pub result: Option<[ValueId; 2]>,
+}
+
+/// Follows what happened through the states of a model, all of them that agree with it.
+pub struct Follower {
+    states: Vec<Vec<Place>>,
+}
+
+/// Why something that happened is not allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// What the model says, in each state that it may have been in.
+    pub states: Vec<RefusedIn>,
+}
+
+/// Why something is not allowed in a state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedIn {
+    /// The state.
+    pub state: Vec<Place>,
+    /// Why.
+    pub why: Why,
+    /// What would have been possible.
+    pub instead: Vec<Label>,
+}
+
+/// Why something is not allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// No model knows an action of that name.
+    Unknown,
+    /// These models, by their places, do not let it happen.
+    By(Vec<(usize, Refusal)>),
+    /// It may happen, but something else comes of it.
+    Results(Vec<ValueId>),
+}
+
+impl Follower {
+    /// Begins where runs begin.
+    pub fn new(product: &mut Product<'_>) -> Result<Follower, Trouble> {
+        let start = product.begin(0)?;
+        Ok(Follower {
+            states: start.into_iter().collect(),
+        })
+    }
+
+    /// The states that the model may be in.
+    pub fn states(&self) -> &[Vec<Place>] {
+        &self.states
+    }
+
+    /// Whether what happened may end here.
+    pub fn is_accepting(&self, product: &Product<'_>) -> bool {
+        self.states.iter().any(|state| product.is_accepting(state))
+    }
+
+    /// Goes on with what happened, or says why it is not allowed.
+    pub fn follow(
+        &mut self,
+        product: &mut Product<'_>,
+        happened: &Happened,
+    ) -> Result<Result<(), Refused>, Trouble> {
+        let Happened {
+            name,
+            arguments,
+            result,
+        } = *happened;
+        let mut after: Vec<Vec<Place>> = Vec::new();
+        let mut refused = Vec::new();
+        for state in self.states.clone() {
+            let why = if !product.knows(name) {
+                Why::Unknown
+            } else {
+                let refusals = product.refusals(&state, name, arguments)?;
+                if refusals.is_empty() {
+                    let done = product.perform(&state, name, arguments)?;
+                    let agrees = |one: &Joint| {
+                        result.is_none_or(|results| results.contains(&one.label.result))
+                    };
+                    let before = after.len();
+                    after.extend(
+                        done.iter()
+                            .filter(|one| agrees(one))
+                            .map(|one| one.to.clone()),
+                    );
+                    if after.len() > before {
+                        continue;
+                    }
+                    Why::Results(done.iter().map(|one| one.label.result).collect())
+                } else {
+                    Why::By(refusals)
+                }
+            };
+            refused.push((state, why));
+        }
+        after.sort_unstable();
+        after.dedup();
+        if !after.is_empty() {
+            self.states = after;
+            return Ok(Ok(()));
+        }
+        let mut states = Vec::new();
+        for (state, why) in refused {
+            let possible = product.moves(&state, Phase::Usual)?;
+            states.push(RefusedIn {
+                instead: possible.iter().map(|one| one.label).collect(),
+                state,
+                why,
+            });
+        }
+        Ok(Err(Refused { states }))
+    }
+}
+
+/// Says who does not let an action happen, in a sentence.
+pub fn explain(product: &Product<'_>, by: &[(usize, Refusal)]) -> String {
+    let words = product.words();
+    let each = by.iter().map(|(model, refusal)| {
+        let name = product.models()[*model].name();
+        match refusal {
+            Refusal::Guard(guard) => format!("{name}: the guard `{guard}` says no"),
+            Refusal::Filter => format!("{name}: the state after it is filtered out"),
+            Refusal::Scenario { state, instead } if instead.is_empty() => {
+                format!("{name}: nothing is meant to happen in its state {state}")
+            }
+            Refusal::Scenario { state, instead } => {
+                let few: Vec<String> = instead
+                    .iter()
+                    .take(3)
+                    .map(|label| crate::step_text(words, *label))
+                    .collect();
+                let more = if instead.len() > few.len() {
+                    ", …"
+                } else {
+                    ""
+                };
+                format!(
+                    "{name}: in its state {state} it lets only {}{more} happen",
+                    few.join(", ")
+                )
+            }
+        }
+    });
+    each.collect::<Vec<String>>().join("; ")
+}
+
+/// What is not possible and why, summed up: the same reason for the same action with many arguments is said once.
+pub fn explain_all(product: &Product<'_>, blocked: &[Blocked]) -> Vec<String> {
+    let words = product.words();
+    let mut groups: Vec<(NameId, String, Vec<ValueId>)> = Vec::new();
+    for one in blocked {
+        let why = explain(product, &one.by);
+        let same = groups
+            .iter_mut()
+            .find(|(name, other, _)| *name == one.name && *other == why);
+        match same {
+            Some((_, _, all)) => all.push(one.arguments),
+            None => groups.push((one.name, why, vec![one.arguments])),
+        }
+    }
+    let line = |(name, why, all): &(NameId, String, Vec<ValueId>)| {
+        let first = words.value_text(all[0]).plain();
+        let name = words.name_text(*name);
+        match all.len() {
+            1 => format!("{name}{first}: {why}"),
+            more => format!("{name}{first} and {} more: {why}", more - 1),
+        }
+    };
+    groups.iter().map(line).collect()
+}

@@ -1,0 +1,16 @@
+"""Models, for the pytest files that `testwright model test` writes."""
+
+from testwright._native import replay_models
+
+__all__ = ["replay"]
+
+
+def replay(models, stepper, steps, timeout=5.0):
+    """Plays steps through models while the stepper makes an implementation do the same.
+
+    `models` and `stepper` are names of modules, or paths of their files, as for `testwright model test`; a step is a
+    name and a tuple of arguments. What goes wrong is an `AssertionError`. A step may take `timeout` seconds.
+    """
+    problem = replay_models(list(models), stepper, list(steps), timeout)
+    if problem is not None:
+        raise AssertionError(problem)
