@@ -135,6 +135,11 @@ pub fn explain(product: &Product<'_>, by: &[(usize, Refusal)]) -> String {
         match refusal {
             Refusal::Guard(guard) => format!("{name}: the guard `{guard}` says no"),
             Refusal::Filter => format!("{name}: the state after it is filtered out"),
+            Refusal::Result(result) => {
+                let result = words.value_text(*result).plain();
+                format!("{name}: the result would be {result}")
+            }
+            Refusal::Domain => format!("{name}: its domains have no such arguments"),
             Refusal::Scenario { state, instead } if instead.is_empty() => {
                 format!("{name}: nothing is meant to happen in its state {state}")
             }
@@ -182,4 +187,19 @@ pub fn explain_all(product: &Product<'_>, blocked: &[Blocked]) -> Vec<String> {
         }
     };
     groups.iter().map(line).collect()
+}
+
+/// The models that do not accept a state, each in a sentence.
+pub fn not_accepting(product: &Product<'_>, state: &[Place]) -> Vec<String> {
+    let each = product.models().iter().zip(state);
+    let against = each.filter(|(model, place)| !model.is_accepting(**place));
+    against
+        .map(|(model, place)| {
+            format!(
+                "{} does not accept its state {}",
+                model.name(),
+                model.text(*place)
+            )
+        })
+        .collect()
 }

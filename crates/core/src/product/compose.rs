@@ -216,42 +216,76 @@ impl<'m> Product<'m> {
                 offers.extend(possible[*number].iter().map(|one| one.label));
             }
         }
-        let mut blocked = Vec::new();
-        for number in &self.order {
-            for (name, arguments, refusal) in &refused[*number] {
-                blocked.push(Blocked {
-                    name: *name,
-                    arguments: *arguments,
-                    by: vec![(*number, refusal.clone())],
-                });
-            }
-            for one in &possible[*number] {
-                let label = one.label;
-                let mut by = Vec::new();
-                for owner in self.owners(label.name) {
-                    let open = self.models[*owner].is_scenario();
-                    let fits = possible[*owner].iter().any(|other| {
-                        other.label == label
-                            || other.label.name == label.name && open && other.label.is_wildcard()
-                    });
-                    if !fits && owner != number {
-                        let instead = possible[*owner].iter().map(|other| other.label).collect();
-                        let state = self.models[*owner].text(from[*owner]);
-                        by.push((*owner, Refusal::Scenario { state, instead }));
-                    }
-                }
-                // A wildcard is no action by itself.
-                let is_open = self.models[*number].is_scenario() && label.is_wildcard();
-                if !by.is_empty() && !(is_open && self.owners(label.name).len() > 1) {
+        let mut blocked: Vec<Blocked> = Vec::new();
+        for number in self.order.clone() {
+            for one in std::mem::take(&mut refused[number]) {
+                // A scenario may have asked for it already.
+                let (name, arguments, refusal) = one;
+                let is_known = |other: &Blocked| (other.name, other.arguments) == (name, arguments);
+                if !blocked.iter().any(is_known) {
+                    let by = vec![(number, refusal)];
                     blocked.push(Blocked {
-                        name: label.name,
-                        arguments: label.arguments,
+                        name,
+                        arguments,
                         by,
                     });
                 }
             }
+            // A wildcard is no action by itself; what it stands for is looked at where it is possible.
+            let is_open = self.models[number].is_scenario();
+            let own: Vec<Label> = possible[number].iter().map(|one| one.label).collect();
+            for label in own {
+                let is_shared = self.owners(label.name).len() > 1;
+                if is_shared && !(is_open && label.is_wildcard()) {
+                    let by = self.others_against(from, number, label, &possible)?;
+                    if !by.is_empty() {
+                        blocked.push(Blocked {
+                            name: label.name,
+                            arguments: label.arguments,
+                            by,
+                        });
+                    }
+                }
+            }
         }
         Ok(blocked)
+    }
+
+    /// Which models, but for one, do not let a step happen that this one would take.
+    fn others_against(
+        &mut self,
+        from: &[Place],
+        one: usize,
+        label: Label,
+        possible: &[Vec<Move>],
+    ) -> Result<Vec<(usize, Refusal)>, Trouble> {
+        let mut by = Vec::new();
+        for owner in self.owners(label.name).to_vec() {
+            let model = &mut self.models[owner];
+            let open = model.is_scenario();
+            let allows = |other: &Move| {
+                other.label == label
+                    || other.label.name == label.name && open && other.label.is_wildcard()
+            };
+            if owner == one || possible[owner].iter().any(allows) {
+                continue;
+            }
+            let (name, arguments) = (label.name, label.arguments);
+            let refusal = match model.refusal(&mut self.words, from[owner], name, arguments)? {
+                Some(refusal) => refusal,
+                None => {
+                    let same = |other: &&Move| {
+                        (other.label.name, other.label.arguments) == (name, arguments)
+                    };
+                    match possible[owner].iter().find(same) {
+                        Some(other) => Refusal::Result(other.label.result),
+                        None => Refusal::Domain,
+                    }
+                }
+            };
+            by.push((owner, refusal));
+        }
+        Ok(by)
     }
 
     /// What comes of an action that somebody else has chosen.

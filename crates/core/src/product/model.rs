@@ -35,6 +35,10 @@ pub enum Refusal {
     Guard(String),
     /// It would lead to a state that the filter of the model leaves out.
     Filter,
+    /// It may happen, but this would come of it.
+    Result(ValueId),
+    /// It may happen, but the model does not try it with these arguments.
+    Domain,
     /// A scenario is where it is not meant to happen; this is what is meant instead.
     Scenario {
         /// The state of the scenario.

@@ -12,6 +12,7 @@ use testwright_model::Implementation;
 use super::modules::{self, import};
 use super::speech::raised;
 use super::{Handles, Models};
+use crate::failures::Raised;
 
 /// A module that makes an implementation do what the model does.
 pub struct Stepper<'py> {
@@ -23,6 +24,9 @@ pub struct Stepper<'py> {
     wait: Option<Bound<'py, PyAny>>,
     observations: Bound<'py, PyModule>,
     patience: Option<Duration>,
+    /// Show where exceptions were raised as they come up, as Python does.
+    shows_tracebacks: bool,
+    traceback: Option<String>,
 }
 
 /// What a module calls the function that does a step; a later name counts more.
@@ -61,6 +65,8 @@ impl<'py> Models<'py> {
             name,
             observations,
             patience,
+            shows_tracebacks: false,
+            traceback: None,
         })
     }
 }
@@ -96,6 +102,17 @@ fn observations(python: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
 }
 
 impl<'py> Stepper<'py> {
+    /// The same, and it shows where its exceptions were raised as they come up.
+    pub fn showing_tracebacks(mut self) -> Stepper<'py> {
+        self.shows_tracebacks = true;
+        self
+    }
+
+    /// Where the last exception of the stepper was raised.
+    pub fn traceback(&self) -> Option<&str> {
+        self.traceback.as_deref()
+    }
+
     /// Whether it can begin another run.
     pub fn can_reset(&self) -> bool {
         self.reset.is_some()
@@ -137,11 +154,14 @@ impl<'py> Stepper<'py> {
     }
 
     /// What an exception of the stepper says.
-    fn failure(&self, error: &PyErr) -> Result<String, Trouble> {
+    fn failure(&mut self, error: &PyErr) -> Result<String, Trouble> {
         if error.is_instance_of::<PyKeyboardInterrupt>(self.python) {
             return Err(Trouble::Interrupted);
         }
-        error.print(self.python);
+        self.traceback = Some(Raised::new(self.python, error).traceback);
+        if self.shows_tracebacks {
+            error.print(self.python);
+        }
         let class = error.get_type(self.python);
         let class = class
             .name()

@@ -7,7 +7,9 @@ use testwright_core::Error;
 use testwright_core::explore::temporal::Answer;
 use testwright_core::explore::{Explorer, Plan};
 use testwright_core::product::Trouble as ModelTrouble;
-use testwright_model::{Exploration, Filter, Graph, Limits, Walk, explore, fsm_file, step_text};
+use testwright_model::{
+    Exploration, Filter, Graph, Limits, Walk, conform, explore, fsm_file, step_text,
+};
 use testwright_python::Models;
 
 use super::{Explore, questions};
@@ -50,6 +52,7 @@ impl Explore {
             let report = Report::new(models, &explored, time);
             if !self.json {
                 report.say(console, models, &explored);
+                say_dead_end(console, models, &explored.graph);
             }
             if let Some(out) = &out {
                 let command = self.command_line(&names);
@@ -172,6 +175,25 @@ fn refuse_own_model(out: &Place, names: &[String]) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// Says of the first state in which nothing is possible, and nothing accepted, why that is so.
+fn say_dead_end(console: &mut Console<'_>, models: &mut Models<'_>, graph: &Graph) {
+    let Some(state) = graph.dead_ends.first() else {
+        return;
+    };
+    let places = graph.state(*state).to_vec();
+    let Ok(blocked) = models.product.explain(&places) else {
+        return;
+    };
+    let product = &models.product;
+    console.say(format_args!("Nothing is possible in state {state}:"));
+    for why in conform::explain_all(product, &blocked).iter().take(20) {
+        console.say(format_args!("    {why}"));
+    }
+    for why in conform::not_accepting(product, &places) {
+        console.say(format_args!("  and {why}"));
+    }
 }
 
 /// Judges a formula, and says what came of it.

@@ -152,7 +152,9 @@ fn stuck(
     let steps = steps.collect();
     let places: Vec<Place> = graph.state(state).to_vec();
     let blocked = product.explain(&places)?;
-    Ok((steps, conform::explain_all(product, &blocked)))
+    let mut why = conform::not_accepting(product, &places);
+    why.extend(conform::explain_all(product, &blocked));
+    Ok((steps, why))
 }
 
 /// Says what became of a scenario; whether it is as it should be.

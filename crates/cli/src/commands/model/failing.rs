@@ -43,6 +43,8 @@ struct Short {
     steps: Vec<Label>,
     why: String,
     story: String,
+    /// Where the stepper raised, if it did.
+    traceback: Option<String>,
 }
 
 impl Failing<'_> {
@@ -78,6 +80,13 @@ impl Failing<'_> {
                 let text = step_text(models.product.words(), *step);
                 console.say(format_args!("    {text}"));
             }
+            for line in short
+                .traceback
+                .iter()
+                .flat_map(|traceback| traceback.lines())
+            {
+                console.say(format_args!("  | {line}"));
+            }
             self.write(console, &models.product, number, &short)?;
         }
         Ok(())
@@ -90,6 +99,7 @@ impl Failing<'_> {
             steps: run.all.clone(),
             why: run.why.clone(),
             story,
+            traceback: None,
         };
         let Some(stepper) = self.stepper.filter(|_| self.reduce) else {
             return as_it_was(format!("Run {}, {steps}:", run.run));
@@ -153,8 +163,12 @@ impl Failing<'_> {
         let actions: Vec<_> = actions.collect();
         // What the model expects of each step is worth showing.
         let steps = walk.expected(&actions)?;
+        drop(walk);
+        let traceback = stepper.traceback().map(str::to_owned);
         Ok(Some(Short {
             steps,
+            traceback: traceback
+                .filter(|_| reduction.failure.message.starts_with("stepper raised")),
             why: reduction.failure.message,
             story: format!(
                 "Run {}, reduced from {} to {} in {}:",

@@ -103,7 +103,8 @@ impl Tester {
         models: &mut Models<'_>,
     ) -> (Vec<Vec<Label>>, Result<Ended, Trouble>) {
         let patience = Some(self.timeout).filter(|patience| !patience.is_zero());
-        let stepper = self.iut.as_ref().map(|name| models.stepper(name, patience));
+        let stepper = self.iut.as_ref();
+        let stepper = stepper.map(|name| Ok(models.stepper(name, patience)?.showing_tracebacks()));
         let prepared = stepper.transpose().and_then(|stepper| {
             let chooser = models.chooser(self.strategy.as_deref())?;
             if self.seed != 0 {
