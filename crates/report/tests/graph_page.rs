@@ -110,7 +110,7 @@ addEventListener("load", () => {
       $("#query").value = text;
       $("#query").dispatchEvent(new Event("input", { bubbles: true }));
     };
-    const marked = (name) => [...page.querySelectorAll(`.${name}`)].map((element) =>
+    const marked = (name) => [...page.querySelectorAll(`#canvas .${name}`)].map((element) =>
       element.dataset.state !== undefined ? `state ${element.dataset.state}` : `edge ${element.dataset.edge}`);
     const look = () => ({
       state: $("#state h2").textContent, details: $("#state pre").textContent, on: marked("on"), later: marked("later"),
@@ -172,9 +172,18 @@ addEventListener("load", () => {
 
 /// What was noted, or nothing if there is no browser.
 fn drive(graph: &StateGraph) -> Option<Value> {
-    let browser = ["chromium", "chromium-browser", "google-chrome"]
-        .into_iter()
-        .find(|name| Command::new(name).arg("--version").output().is_ok())?;
+    // The last is Debian's program without the script that starts it, which needs files that may not be there.
+    let names = [
+        "chromium",
+        "chromium-browser",
+        "google-chrome",
+        "/usr/lib/chromium/chromium",
+    ];
+    let works = |name: &&str| {
+        let output = Command::new(name).arg("--version").output();
+        output.is_ok_and(|output| output.status.success())
+    };
+    let browser = names.into_iter().find(works)?;
     let folder = tempfile::tempdir().unwrap();
     fs::write(
         folder.path().join("page.html"),

@@ -13,6 +13,8 @@ mod coordinates;
 mod layered;
 mod layers;
 mod order;
+mod relax;
+mod settle;
 mod splines;
 
 use layered::Layered;
@@ -103,6 +105,10 @@ pub(super) fn layout(nodes: &[Node], edges: &[Edge], starts: &[usize]) -> Option
     for part in parts_of(nodes.len(), edges, starts) {
         let drawing = draw_part(nodes, edges, starts, &part)?;
         parts.push((part, drawing));
+    }
+    // Of the same height in a row, except that one starts at the start.
+    if let [_, rest @ ..] = &mut parts[..] {
+        rest.sort_by(|(_, one), (_, other)| other.height.total_cmp(&one.height));
     }
     let area: f64 = (parts.iter())
         .map(|(_, drawing)| (drawing.width + BETWEEN_PARTS) * (drawing.height + BETWEEN_PARTS))

@@ -57,7 +57,9 @@ pub(super) fn shorten(text: &str, font_size: f64, most: f64) -> String {
     format!(
         "{}…{}",
         text[..head].trim_end(),
-        text[text.len() - tail..].trim_start()
+        // An accent without its letter would be put on the ellipsis.
+        text[text.len() - tail..]
+            .trim_start_matches(|letter: char| letter == ' ' || thousandths(letter) == 0.0)
     )
 }
 

@@ -2,11 +2,14 @@
 //!
 //! Across, this follows Brandes and Köpf: vertices are aligned with the median of their neighbours, long edges before
 //! others, four times (from above and from below, leaning to the left and to the right), and the four drawings are
-//! averaged. An edge that passes several layers is straight in each of them and therefore in the average.
+//! averaged. An edge that passes several layers is straight in each of them and therefore in the average. This
+//! is a good order of columns, but wide; then everything moves closer to its neighbours ([`relax`], [`settle`]).
 
 use std::collections::HashSet;
 
 use super::layered::{Kind, Layered};
+use super::relax::{relax, straighten};
+use super::settle::settle;
 
 /// The least distance between two vertices that stand side by side.
 fn distance(left: Kind, right: Kind) -> f64 {
@@ -17,6 +20,12 @@ fn distance(left: Kind, right: Kind) -> f64 {
         (Kind::State, _) | (_, Kind::State) => 18.0,
         _ => 12.0,
     }
+}
+
+/// The least distance between the middles of two vertices, the first to the left of the second.
+pub(super) fn apart(layered: &Layered, left: usize, right: usize) -> f64 {
+    let (left, right) = (&layered.vertices[left], &layered.vertices[right]);
+    left.right + distance(left.kind, right.kind) + right.left
 }
 
 /// The horizontal place of each vertex.
@@ -33,7 +42,14 @@ pub(super) fn across(layered: &Layered) -> Vec<f64> {
             drawings.push(x);
         }
     }
-    average(layered, drawings)
+    let mut x = average(layered, drawings);
+    relax(layered, &mut x);
+    // What has moved away makes room for others to be straight.
+    for _ in 0..4 {
+        straighten(layered, &mut x);
+        settle(layered, &mut x);
+    }
+    x
 }
 
 /// Pieces that cross a piece in the middle of a long edge. The long edge is the one that is kept straight.
@@ -137,7 +153,7 @@ impl<'a> View<'a> {
         let mut right_of: Vec<Vec<(usize, f64)>> = vec![Vec::new(); count];
         let mut waiting = vec![0_usize; count];
         for pair in self.layers.iter().flat_map(|layer| layer.windows(2)) {
-            let distance = self.distance(pair[0], pair[1]);
+            let distance = self.apart(pair[0], pair[1]);
             right_of[column[pair[0]]].push((column[pair[1]], distance));
             waiting[column[pair[1]]] += 1;
         }
@@ -168,13 +184,11 @@ impl<'a> View<'a> {
         column.iter().map(|&column| place[column]).collect()
     }
 
-    /// The least distance between the centres of two neighbours.
-    fn distance(&self, left: usize, right: usize) -> f64 {
-        let (left, right) = (&self.layered.vertices[left], &self.layered.vertices[right]);
-        let between = distance(left.kind, right.kind);
+    /// The least distance between the middles of two neighbours.
+    fn apart(&self, left: usize, right: usize) -> f64 {
         match self.is_mirrored {
-            true => left.left + between + right.right,
-            false => left.right + between + right.left,
+            true => apart(self.layered, right, left),
+            false => apart(self.layered, left, right),
         }
     }
 }
@@ -218,7 +232,12 @@ pub(super) struct Row {
 /// The vertical place of each layer. Edges that lead far to the side get more room to do so.
 pub(super) fn rows(layered: &Layered, x: &[f64]) -> Vec<Row> {
     const LEAST: f64 = 20.0;
+    const LEAST_BETWEEN_LABELS: f64 = 12.0;
     const MOST: f64 = 64.0;
+    let has_states = |layer: &Vec<usize>| {
+        (layer.iter()).any(|&vertex| layered.vertices[vertex].kind == Kind::State)
+    };
+    let mut is_after_labels = false;
     let mut rows: Vec<Row> = Vec::with_capacity(layered.layers.len());
     let mut bottom = 0.0;
     for layer in &layered.layers {
@@ -230,9 +249,15 @@ pub(super) fn rows(layered: &Layered, x: &[f64]) -> Vec<Row> {
                 (layered.above[vertex].iter()).map(move |&other| (x[vertex] - x[other]).abs())
             })
             .fold(0.0, f64::max);
+        let is_labels = !has_states(layer);
+        let least = match is_labels && is_after_labels {
+            true => LEAST_BETWEEN_LABELS,
+            false => LEAST,
+        };
+        is_after_labels = is_labels;
         let gap = match rows.is_empty() {
             true => 0.0,
-            false => (LEAST + (furthest - 60.0).max(0.0) * 0.12).min(MOST),
+            false => (least + (furthest - 60.0).max(0.0) * 0.12).min(MOST),
         };
         let centre = bottom + gap + half_height;
         bottom = centre + half_height;

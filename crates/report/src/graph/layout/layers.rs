@@ -89,44 +89,56 @@ fn topological(above: &[Vec<usize>], below: &[Vec<usize>]) -> Vec<usize> {
     order
 }
 
-/// Each state as high as it can be, but no layer much wider than the picture should be: what is on the way to most
-/// others comes first, the rest moves down.
+/// How wide the drawing should be: somewhat wider than high, and not wider than a screen if it is small.
+pub(super) fn preferred_width(widths: impl Iterator<Item = f64>) -> f64 {
+    (2.4 * (widths.sum::<f64>() * 130.0).sqrt()).max(1500.0)
+}
+
+/// Each state as high as it can be, but no layer much wider than the drawing should be. What is on the way to most
+/// others comes first; those that lead nowhere are spread over as many layers as they need, in turn, so that the edges
+/// to the lower ones pass between the upper ones.
 fn fill_layers(
     widths: &[f64],
     above: &[Vec<usize>],
     depth: &[usize],
     height: &[usize],
 ) -> Vec<usize> {
-    let total: f64 = widths.iter().sum();
-    let most = (1.8 * (total * 110.0).sqrt()).max(900.0);
+    let most = preferred_width(widths.iter().copied());
     let mut order: Vec<usize> = (0..widths.len()).collect();
     order.sort_by_key(|&node| (depth[node], std::cmp::Reverse(height[node])));
     let mut layer_of = vec![0; widths.len()];
     let mut used: Vec<f64> = Vec::new();
-    // Where the last one went that could have been as high: those above are full.
-    let mut first_open: Vec<usize> = Vec::new();
-    for node in order {
-        let lowest = above[node]
-            .iter()
-            .map(|&other| layer_of[other] + 1)
-            .max()
-            .unwrap_or(0);
-        if first_open.len() <= lowest {
-            first_open.extend(first_open.len()..=lowest);
+    let room = |used: &[f64], layer: usize| (most - used.get(layer).unwrap_or(&0.0)).max(0.0);
+    for group in order.chunk_by(|&one, &other| depth[one] == depth[other]) {
+        let last = group.partition_point(|&node| height[node] > 0);
+        let mut needed: f64 = group[last..].iter().map(|&node| widths[node]).sum();
+        // For the last ones: how many layers they are spread over.
+        let mut turns = 0;
+        for (place, &node) in group.iter().enumerate() {
+            let highest = (above[node].iter())
+                .map(|&other| layer_of[other] + 1)
+                .max()
+                .unwrap_or(0);
+            let mut layer = highest;
+            if place < last {
+                while used.get(layer).is_some_and(|used| *used > 0.0)
+                    && room(&used, layer) < widths[node]
+                {
+                    layer += 1;
+                }
+            } else {
+                while turns == 0 || needed > 0.0 {
+                    needed -= room(&used, highest + turns);
+                    turns += 1;
+                }
+                layer += (place - last) % turns;
+            }
+            if used.len() <= layer {
+                used.resize(layer + 1, 0.0);
+            }
+            used[layer] += widths[node];
+            layer_of[node] = layer;
         }
-        let mut layer = first_open[lowest].max(lowest);
-        while used
-            .get(layer)
-            .is_some_and(|used| *used > 0.0 && used + widths[node] > most)
-        {
-            layer += 1;
-        }
-        first_open[lowest] = layer;
-        if used.len() <= layer {
-            used.resize(layer + 1, 0.0);
-        }
-        used[layer] += widths[node];
-        layer_of[node] = layer;
     }
     layer_of
 }
@@ -217,6 +229,7 @@ mod tests {
         let layer_of = layers(&[60.0; 200], &edges, &[0]);
         let layers = layer_of.iter().max().unwrap() + 1;
         assert!((4..12).contains(&layers), "{layers}");
+        assert_ne!(layer_of[1], layer_of[2]);
         assert!(layer_of[1..].iter().all(|layer| *layer > 0));
     }
 }

@@ -1,7 +1,6 @@
 //! The elements of the picture.
 
 use std::collections::BTreeSet;
-use std::f64::consts::FRAC_1_SQRT_2;
 
 use super::marks::{self, Mark};
 use super::{HALF_HEIGHT, LOOP, Plan, START_ARROW, words};
@@ -268,20 +267,16 @@ fn ellipse(centre: Point, node: &Node, marks: Marks, name: &str) -> String {
         number(centre.y + 4.6),
         Xml(name)
     );
-    let corners = [
-        (1.0, -1.0),
-        (-1.0, -1.0),
-        (1.0, 1.0),
-        (-1.0, 1.0),
-        (0.0, 1.4),
-    ];
+    // A little outside of the rim, so that no arrow's head is hidden. More than four make no sense together.
+    let corners = [(1.0, -1.0), (-1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
+    let (across, down) = (rx * 0.77 + 4.0, ry * 0.64 + 3.0);
     let badges = Mark::of(marks).filter_map(|mark| Some((mark, mark.badge()?)));
-    for ((mark, symbol), (right, down)) in badges.zip(corners) {
+    for ((mark, symbol), (right, below)) in badges.zip(corners) {
         text += &format!(
             "<g class=\"badge {}\" transform=\"translate({} {})\"><circle r=\"6.5\"/><path d=\"{symbol}\"/></g>",
             mark.class(),
-            number(centre.x + right * rx * FRAC_1_SQRT_2),
-            number(centre.y + down * ry * FRAC_1_SQRT_2),
+            number(centre.x + right * across),
+            number(centre.y + below * down),
         );
     }
     text
@@ -303,7 +298,7 @@ fn legend(graph: &StateGraph, most: f64, top: f64) -> (String, (f64, f64)) {
         half_height: 0.0,
     };
     let mut text = "<g class=\"legend\">\n".to_owned();
-    let (mut x, mut y, mut widest) = (0.0, top + LEGEND_LINE, 0.0_f64);
+    let (mut x, mut y, mut widest) = (0.0, top + LEGEND_LINE + 8.0, 0.0_f64);
     for mark in occurring {
         let before = match mark {
             Mark::Start => START_ARROW,
