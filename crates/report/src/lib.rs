@@ -41,6 +41,7 @@
 //! - [`table`] for the terminal, [`html`] for the browser.
 //! - [`lcov`], [`cobertura`] for editors and build servers, [`data_file`] for coverage.py itself.
 //! - [`junit`]: not coverage, but which tests passed, for build servers as well.
+//! - [`graph`]: not coverage either, but pictures of states and of how one gets from one to another.
 
 #![warn(missing_docs)]
 
@@ -48,6 +49,7 @@ pub mod cobertura;
 pub mod coverage;
 pub mod data_file;
 mod error;
+pub mod graph;
 pub mod html;
 pub mod junit;
 pub mod lcov;

@@ -1,0 +1,134 @@
+//! Transitions that lead from one state to the same other, drawn as one edge with all their labels.
+
+use std::collections::BTreeMap;
+
+use super::escape::one_line;
+use super::text_width::{shorten, text_width};
+use super::{Labels, StateGraph};
+
+/// How large labels are written.
+pub(super) const FONT_SIZE: f64 = 11.0;
+/// From one line of a label to the next.
+pub(super) const LINE: f64 = 14.0;
+/// Between the text and the border of its box.
+const PADDING: f64 = 3.0;
+/// Longer lines lose their middle.
+const LONGEST: f64 = 190.0;
+/// More lines than these are only counted.
+const MOST_LINES: usize = 4;
+
+/// All transitions between two states in one direction.
+pub(super) struct Bundle {
+    /// The state before.
+    pub(super) from: usize,
+    /// The state after.
+    pub(super) to: usize,
+    /// Which they are.
+    pub(super) transitions: Vec<usize>,
+    /// What is written at the edge.
+    pub(super) lines: Vec<String>,
+}
+
+impl Bundle {
+    /// How much room the label takes, if there is one.
+    pub(super) fn label_size(&self) -> Option<(f64, f64)> {
+        let width = (self.lines.iter())
+            .map(|line| text_width(line, FONT_SIZE))
+            .reduce(f64::max)?;
+        let height = self.lines.len() as f64 * LINE;
+        Some((width + 2.0 * PADDING, height + PADDING))
+    }
+}
+
+/// The bundles, in the order of their first transitions.
+pub(super) fn bundles(graph: &StateGraph, labels: Labels) -> Vec<Bundle> {
+    let mut bundles: Vec<Bundle> = Vec::new();
+    let mut places = BTreeMap::new();
+    for (number, transition) in graph.sound_transitions() {
+        let (from, to) = (transition.from, transition.to);
+        let place = *places.entry((from, to)).or_insert(bundles.len());
+        if place == bundles.len() {
+            bundles.push(Bundle {
+                from,
+                to,
+                transitions: Vec::new(),
+                lines: Vec::new(),
+            });
+        }
+        bundles[place].transitions.push(number);
+    }
+    for bundle in &mut bundles {
+        let texts =
+            (bundle.transitions.iter()).map(|&number| labels.of(&graph.transitions[number]));
+        bundle.lines = label(texts);
+    }
+    bundles
+}
+
+/// The lines of a label: each text once, with its number, and a count of those that are too many.
+fn label<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    let mut places = BTreeMap::new();
+    for text in texts.filter(|text| !text.is_empty()) {
+        let place = *places.entry(text).or_insert(counts.len());
+        if place == counts.len() {
+            counts.push((text, 0));
+        }
+        counts[place].1 += 1;
+    }
+    let shown = match counts.len() {
+        ..=MOST_LINES => counts.len(),
+        _ => MOST_LINES - 1,
+    };
+    let mut lines: Vec<String> = counts[..shown]
+        .iter()
+        .map(|(text, count)| {
+            let times = match count {
+                1 => String::new(),
+                _ => format!(" × {count}"),
+            };
+            let room = LONGEST - text_width(&times, FONT_SIZE);
+            shorten(&one_line(text), FONT_SIZE, room) + &times
+        })
+        .collect();
+    let hidden: usize = counts[shown..].iter().map(|(_, count)| count).sum();
+    if hidden > 0 {
+        lines.push(format!("… {hidden} more"));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::toys;
+
+    #[test]
+    fn parallel_transitions_are_one_bundle() {
+        let graph = toys::parallel(30);
+        let bundles = bundles(&graph, Labels::Action);
+        let sizes: Vec<usize> = bundles
+            .iter()
+            .map(|bundle| bundle.transitions.len())
+            .collect();
+        assert_eq!(sizes, [30, 1]);
+        assert_eq!(
+            bundles[0].lines,
+            ["Put(0)", "Put(1)", "Put(2)", "… 27 more"]
+        );
+    }
+
+    #[test]
+    fn a_label_says_each_thing_once() {
+        assert_eq!(label(["a", "b", "a", "", "a"].into_iter()), ["a × 3", "b"]);
+        assert_eq!(label(["a", "b", "c", "d"].into_iter()).len(), 4);
+        assert_eq!(label(["", ""].into_iter()), Vec::<String>::new());
+        let name = bundles(&toys::parallel(30), Labels::Name);
+        assert_eq!(name[0].lines, ["Put × 30"]);
+        assert!(
+            bundles(&toys::parallel(30), Labels::None)[0]
+                .label_size()
+                .is_none()
+        );
+    }
+}

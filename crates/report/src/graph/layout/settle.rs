@@ -1,0 +1,84 @@
+//! A last improvement of the places across: what has room moves closer to its neighbours.
+//!
+//! States move alone, a straight part of an edge moves as a whole and so stays straight. Nothing comes closer to
+//! another thing in its layer than before it may, and no order changes.
+
+use super::layered::{Kind, Layered};
+use super::relax::room;
+
+/// How much work this may be, in vertices looked at.
+const MOST_WORK: usize = 6_000_000;
+
+/// Moves everything to the middle of its neighbours, as far as there is room.
+pub(super) fn settle(layered: &Layered, x: &mut [f64]) {
+    let positions = layered.positions();
+    let blocks = blocks(layered, x);
+    let passes = (MOST_WORK / layered.vertices.len().max(1)).clamp(2, 30);
+    for pass in 0..passes {
+        let mut moved = 0.0_f64;
+        let mut move_block = |block: &Vec<usize>| {
+            let Some(wish) = wish(layered, block, x) else {
+                return;
+            };
+            let (least, most) = room_of(layered, &positions, block, x);
+            let by = wish.clamp(least.min(most), most) - x[block[0]];
+            block.iter().for_each(|&vertex| x[vertex] += by);
+            moved = moved.max(by.abs());
+        };
+        match pass % 2 {
+            0 => blocks.iter().for_each(&mut move_block),
+            _ => blocks.iter().rev().for_each(&mut move_block),
+        }
+        if moved < 0.5 {
+            break;
+        }
+    }
+}
+
+/// What moves as a whole, from top to bottom and from left to right.
+fn blocks(layered: &Layered, x: &[f64]) -> Vec<Vec<usize>> {
+    let mut blocks = Vec::new();
+    for &vertex in layered.layers.iter().flatten() {
+        if layered.vertices[vertex].kind == Kind::State {
+            blocks.push(vec![vertex]);
+            continue;
+        }
+        let continues = |upper: usize, lower: usize| {
+            layered.vertices[upper].kind != Kind::State
+                && layered.vertices[lower].kind != Kind::State
+                && (x[upper] - x[lower]).abs() < 0.01
+        };
+        if (layered.above[vertex].iter()).any(|&upper| continues(upper, vertex)) {
+            continue;
+        }
+        let mut block = vec![vertex];
+        let mut last = vertex;
+        while let [next] = layered.below[last][..]
+            && continues(last, next)
+        {
+            block.push(next);
+            last = next;
+        }
+        blocks.push(block);
+    }
+    blocks
+}
+
+/// Where a block would like to be: in the middle of what it is connected with.
+fn wish(layered: &Layered, block: &[usize], x: &[f64]) -> Option<f64> {
+    let (first, last) = (block.first()?, block.last()?);
+    let mut places: Vec<f64> = (layered.above[*first].iter().chain(&layered.below[*last]))
+        .map(|&other| x[other])
+        .collect();
+    places.sort_by(f64::total_cmp);
+    let end = places.len().checked_sub(1)?;
+    Some((places[end / 2] + places[end.div_ceil(2)]) / 2.0)
+}
+
+/// How far a block can move to the left and to the right.
+fn room_of(layered: &Layered, positions: &[usize], block: &[usize], x: &[f64]) -> (f64, f64) {
+    (block.iter()).fold((f64::MIN, f64::MAX), |(least, most), &vertex| {
+        let (left, right) = room(layered, positions, vertex, x);
+        (least.max(left), most.min(right))
+    })
+}

@@ -1,0 +1,282 @@
+//! The ways of the edges, as smooth curves.
+//!
+//! A way is a function: how far to the side at which height. It is given by its values and slopes at the layers, and
+//! cubic between them, so that there are no corners. Slopes are limited such that it never swings out further than the
+//! places it connects, and within a layer stays in the room that is kept for it.
+
+use super::acyclic::Flow;
+use super::coordinates::Row;
+use super::layered::{Kind, Layered};
+use super::{Edge, Node, Point, Route};
+
+/// How long an arrow's head is.
+pub(in super::super) const ARROW: f64 = 8.0;
+/// How far an edge may be from the middle of its room within a layer.
+const SWAY: f64 = 5.0;
+/// The steepest way, sideways per downwards, at which an edge may leave or enter a state.
+const FLATTEST: f64 = 1.3;
+
+/// A place on a way, with the direction there as movement to the side for each pixel down.
+#[derive(Clone, Copy, Debug)]
+struct Knot {
+    x: f64,
+    y: f64,
+    slope: f64,
+}
+
+/// The way of each edge.
+pub(super) fn routes(
+    layered: &Layered,
+    nodes: &[Node],
+    edges: &[Edge],
+    flow: &Flow,
+    x: &[f64],
+    rows: &[Row],
+) -> Vec<Route> {
+    let ports = Ports::new(layered, nodes, x);
+    (0..edges.len())
+        .map(|edge| {
+            let chain = &layered.chains[edge];
+            let (&upper, &lower) = match (chain.first(), chain.last()) {
+                (Some(upper), Some(lower)) => (upper, lower),
+                _ => return Route::default(),
+            };
+            let rim = |node: usize, offset: f64, side: f64| {
+                let (rx, ry) = nodes[node].radii;
+                let height = ry * (1.0 - (offset / rx).powi(2)).max(0.0).sqrt();
+                Point {
+                    x: x[node] + offset,
+                    y: rows[layered.vertices[node].layer].centre + side * height,
+                }
+            };
+            let top = rim(upper, ports.upper[edge], 1.0);
+            let bottom = rim(lower, ports.lower[edge], -1.0);
+            let middle: Vec<Stop> = (chain[1..chain.len() - 1].iter())
+                .map(|&vertex| {
+                    let Row { centre, .. } = rows[layered.vertices[vertex].layer];
+                    let half_height = match layered.vertices[vertex].kind {
+                        Kind::Label => layered.vertices[vertex].half_height,
+                        _ => rows[layered.vertices[vertex].layer].half_height,
+                    };
+                    Stop {
+                        x: x[vertex],
+                        y: centre,
+                        half_height,
+                    }
+                })
+                .collect();
+            let label = (chain.iter())
+                .find(|&&vertex| layered.vertices[vertex].kind == Kind::Label)
+                .map(|&vertex| Point {
+                    x: x[vertex],
+                    y: rows[layered.vertices[vertex].layer].centre,
+                });
+            way(top, &middle, bottom, flow[edge], label)
+        })
+        .collect()
+}
+
+/// A layer that an edge passes.
+struct Stop {
+    x: f64,
+    y: f64,
+    half_height: f64,
+}
+
+/// The way from the rim of the upper state to that of the lower one, or back if the edge is turned round.
+fn way(top: Point, middle: &[Stop], bottom: Point, is_turned: bool, label: Option<Point>) -> Route {
+    let slope = |one: Point, other: Point| (other.x - one.x) / (other.y - one.y).max(1.0);
+    let centres: Vec<Point> = (std::iter::once(top))
+        .chain(middle.iter().map(|stop| Point {
+            x: stop.x,
+            y: stop.y,
+        }))
+        .chain([bottom])
+        .collect();
+    let limited = |slope: f64| slope.clamp(-FLATTEST, FLATTEST);
+    let first = limited(slope(top, centres[1]));
+    let last = limited(slope(centres[centres.len() - 2], bottom));
+    let mut knots = Vec::with_capacity(2 * centres.len());
+    // The line ends where the arrow's head begins.
+    let head = |tip: Point, slope: f64, side: f64| {
+        let down = ARROW / (1.0 + slope * slope).sqrt();
+        Knot {
+            x: tip.x + side * down * slope,
+            y: tip.y + side * down,
+            slope,
+        }
+    };
+    let end = |tip: Point, slope: f64| Knot {
+        x: tip.x,
+        y: tip.y,
+        slope,
+    };
+    knots.push(match is_turned {
+        true => head(top, first, 1.0),
+        false => end(top, first),
+    });
+    for (stop, around) in middle.iter().zip(centres.windows(3)) {
+        let before = slope(around[0], around[1]);
+        let after = slope(around[1], around[2]);
+        // Straight on where the sides agree, otherwise it turns here and is vertical.
+        let mut slope = match before * after > 0.0 {
+            true => 2.0 * before * after / (before + after),
+            false => 0.0,
+        };
+        if stop.half_height > 0.0 {
+            slope = slope.clamp(-SWAY / stop.half_height, SWAY / stop.half_height);
+        }
+        let knot = |side: f64| Knot {
+            x: stop.x + side * stop.half_height * slope,
+            y: stop.y + side * stop.half_height,
+            slope,
+        };
+        match stop.half_height > 0.0 {
+            true => knots.extend([knot(-1.0), knot(1.0)]),
+            false => knots.push(knot(0.0)),
+        }
+    }
+    knots.push(match is_turned {
+        true => end(bottom, last),
+        false => head(bottom, last, -1.0),
+    });
+    let tip = if is_turned { top } else { bottom };
+    if is_turned {
+        knots.reverse();
+    }
+    Route {
+        start: knots.first().map_or(top, |knot| Point {
+            x: knot.x,
+            y: knot.y,
+        }),
+        curves: knots
+            .windows(2)
+            .map(|pair| curve(pair[0], pair[1]))
+            .collect(),
+        tip,
+        label,
+    }
+}
+
+/// The cubic curve from one knot to the next.
+fn curve(from: Knot, to: Knot) -> [Point; 3] {
+    let third = (to.y - from.y) / 3.0;
+    // Fritsch and Carlson: with slopes beyond three times the mean, it would swing out.
+    let mean = (to.x - from.x) / (to.y - from.y);
+    let within = |slope: f64| match slope * mean > 0.0 {
+        true => slope.signum() * slope.abs().min(3.0 * mean.abs()),
+        false => slope * 0.5,
+    };
+    [
+        Point {
+            x: from.x + third * within(from.slope),
+            y: from.y + third,
+        },
+        Point {
+            x: to.x - third * within(to.slope),
+            y: to.y - third,
+        },
+        Point { x: to.x, y: to.y },
+    ]
+}
+
+/// Where on the rim of its states each edge begins and ends, as a distance from the middle.
+struct Ports {
+    /// At the upper state, for each edge.
+    upper: Vec<f64>,
+    /// At the lower state, for each edge.
+    lower: Vec<f64>,
+}
+
+impl Ports {
+    fn new(layered: &Layered, nodes: &[Node], x: &[f64]) -> Ports {
+        let mut at_upper = vec![Vec::new(); nodes.len()];
+        let mut at_lower = vec![Vec::new(); nodes.len()];
+        for (edge, chain) in layered.chains.iter().enumerate() {
+            if let [upper, below, ..] = chain[..] {
+                at_upper[upper].push((x[below], edge));
+            }
+            if let [.., above, lower] = chain[..] {
+                at_lower[lower].push((x[above], edge));
+            }
+        }
+        let spread_all = |at: Vec<Vec<(f64, usize)>>| {
+            let mut offsets = vec![0.0; layered.chains.len()];
+            for (node, mut ends) in at.into_iter().enumerate() {
+                ends.sort_by(|one, other| one.0.total_cmp(&other.0));
+                let wishes: Vec<f64> = ends.iter().map(|(end, _)| (end - x[node]) * 0.25).collect();
+                let spread = spread(&wishes, nodes[node].radii.0 * 0.66);
+                for ((_, edge), offset) in ends.iter().zip(spread) {
+                    offsets[*edge] = offset;
+                }
+            }
+            offsets
+        };
+        Ports {
+            upper: spread_all(at_upper),
+            lower: spread_all(at_lower),
+        }
+    }
+}
+
+/// Places near to the wishes, in their order, at some distance from each other and all within the limit.
+fn spread(wishes: &[f64], limit: f64) -> Vec<f64> {
+    let last = wishes.len().saturating_sub(1);
+    let gap = match last {
+        0 => 0.0,
+        _ => (2.0 * limit / last as f64).min(9.0),
+    };
+    let mut from_left: Vec<f64> = Vec::with_capacity(wishes.len());
+    for (place, wish) in wishes.iter().enumerate() {
+        let least = from_left.last().map_or(-limit, |left| left + gap);
+        from_left.push(wish.max(least).min(limit - (last - place) as f64 * gap));
+    }
+    let mut from_right: Vec<f64> = Vec::with_capacity(wishes.len());
+    for (place, wish) in wishes.iter().enumerate().rev() {
+        let most = from_right.last().map_or(limit, |right| right - gap);
+        from_right.push(wish.min(most).max(-limit + place as f64 * gap));
+    }
+    (from_left.iter().zip(from_right.iter().rev()))
+        .map(|(one, other)| (one + other) / 2.0)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_are_spread() {
+        assert_eq!(spread(&[], 10.0), Vec::<f64>::new());
+        assert_eq!(spread(&[0.0], 10.0), [0.0]);
+        assert_eq!(spread(&[0.0, 0.0], 10.0), [-4.5, 4.5]);
+        assert_eq!(spread(&[-90.0, 0.0, 90.0], 10.0), [-10.0, 0.0, 10.0]);
+        let many = spread(&[5.0; 21], 10.0);
+        assert!(
+            many.windows(2)
+                .all(|pair| (pair[1] - pair[0] - 1.0).abs() < 1e-9)
+        );
+        assert!((many[0] + 10.0).abs() < 1e-9 && (many[20] - 10.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_way_does_not_swing_out() {
+        let stops = [0.0, 40.0, 40.0, 0.0].map(|x| (x, 0.0));
+        let middle: Vec<Stop> = (stops.iter().enumerate())
+            .map(|(place, &(x, half_height))| Stop {
+                x,
+                y: 20.0 * (place + 1) as f64,
+                half_height,
+            })
+            .collect();
+        let top = Point { x: 0.0, y: 0.0 };
+        let bottom = Point { x: 0.0, y: 100.0 };
+        for is_turned in [false, true] {
+            let route = way(top, &middle, bottom, is_turned, None);
+            assert_eq!(route.tip, if is_turned { top } else { bottom });
+            for point in route.curves.iter().flatten() {
+                assert!((-1.0..=41.0).contains(&point.x), "{point:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! A state graph as a page to walk about in: the picture, and beside it what one points at.
+//!
+//! The page is one file that loads nothing and sends nothing. One can pan and zoom, search states and transitions,
+//! follow transitions step by step, and step along the graph's traces. Without JavaScript the picture is still there.
+
+use std::fmt::Write;
+
+use super::escape::{Json, Xml, lines, one_line};
+use super::svg::{self, Plan};
+use super::{Labels, StateGraph};
+
+/// What is to be seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// What is written at an edge.
+    pub labels: Labels,
+}
+
+const STYLE: &str = include_str!("page/style.css");
+const SCRIPT: &str = include_str!("page/script.js");
+const BODY: &str = include_str!("page/body.html");
+
+/// The whole page.
+pub fn write(graph: &StateGraph, options: &Options) -> String {
+    let plan = Plan::new(graph, options.labels);
+    let title = one_line(&graph.title);
+    // The policy is a second wall behind the escaping: nothing is loaded, nothing is sent.
+    let head = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+         style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <title>{title}</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n{STYLE}</style>\n</head>\n",
+        title = Xml(&title),
+    );
+    // The pieces are put in one after the other, so that no text of a graph is searched for a place to put the next.
+    let mut page = head;
+    let mut rest = BODY;
+    let pieces = [
+        ("{title}", Xml(&title).to_string()),
+        ("{picture}", svg::picture(graph, &plan)),
+        ("{data}", data(graph, &plan)),
+        ("{script}", SCRIPT.to_owned()),
+    ];
+    for (place, piece) in pieces {
+        let (before, after) = rest.split_once(place).unwrap_or((rest, ""));
+        page += before;
+        page += &piece;
+        rest = after;
+    }
+    page + rest + "</html>\n"
+}
+
+/// What the script has to know, as JSON.
+fn data(graph: &StateGraph, plan: &Plan) -> String {
+    let mut text = "{\"states\":[".to_owned();
+    list(&mut text, &graph.states, |text, state| {
+        let marks = svg::words(state.marks);
+        let name = one_line(&state.name);
+        let details = lines(&state.details);
+        let _ = write!(
+            text,
+            "{{\"name\":{},\"details\":{},\"marks\":{},\"start\":{}}}",
+            Json(&name),
+            Json(&details),
+            Json(&marks),
+            state.marks.start
+        );
+    });
+    text += "],\n\"transitions\":[";
+    list(&mut text, &graph.transitions, |text, transition| {
+        let count = graph.states.len();
+        match transition.from < count && transition.to < count {
+            true => {
+                let (from, to) = (transition.from, transition.to);
+                let action = one_line(&transition.text);
+                let _ = write!(
+                    text,
+                    "{{\"from\":{from},\"to\":{to},\"text\":{}}}",
+                    Json(&action)
+                );
+            }
+            false => *text += "null",
+        }
+    });
+    text += "],\n\"edges\":[";
+    list(&mut text, &plan.bundles, |text, bundle| {
+        numbers(text, &bundle.transitions);
+    });
+    text += "],\n\"traces\":[";
+    let traces = (graph.traces.iter()).filter(|trace| graph.is_path(&trace.transitions));
+    list(&mut text, traces, |text, trace| {
+        let name = one_line(&trace.name);
+        let _ = write!(text, "{{\"name\":{},\"transitions\":", Json(&name));
+        numbers(text, &trace.transitions);
+        text.push('}');
+    });
+    text + "]}"
+}
+
+/// The items with commas between them, each on its own line.
+fn list<T>(text: &mut String, items: impl IntoIterator<Item = T>, write: impl Fn(&mut String, T)) {
+    for (place, item) in items.into_iter().enumerate() {
+        *text += if place > 0 { ",\n" } else { "\n" };
+        write(text, item);
+    }
+}
+
+fn numbers(text: &mut String, numbers: &[usize]) {
+    let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
+    let _ = write!(text, "[{}]", numbers.join(","));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::toys;
+
+    #[test]
+    fn strangers_cannot_write_markup_or_script() {
+        for graph in toys::all() {
+            let page = write(&graph, &Options::default());
+            assert_eq!(page.matches("<script").count(), 2, "{}", graph.title);
+            assert_eq!(page.matches("</script").count(), 2);
+            assert_eq!(page.matches("<svg").count(), 1);
+            assert!(!page.contains("<!--") && !page.contains("<img"));
+            assert!(!page.contains(['\0', '\u{202e}', '\u{1b}']));
+        }
+    }
+
+    #[test]
+    fn texts_that_look_like_our_places_stay_texts() {
+        let mut graph = toys::traffic_light();
+        graph.title = "{data}{script}{picture}".to_owned();
+        let page = write(&graph, &Options::default());
+        assert!(page.contains("<title>{data}{script}{picture}</title>"));
+        assert_eq!(page.matches("id=\"data\">{\"states\":[").count(), 1);
+    }
+
+    #[test]
+    fn nothing_is_loaded_from_anywhere() {
+        let page = write(&toys::marked(), &Options::default());
+        let page = page.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
+        for marker in ["http://", "https://", "src=", "@import", "url("] {
+            assert!(!page.contains(marker), "{marker}");
+        }
+    }
+}

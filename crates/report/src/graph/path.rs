@@ -1,0 +1,352 @@
+//! The path of one test, with some of what else could have been done on the way.
+//!
+//! The path leads from top to bottom in bold, what was done on its left; on the right, thin and dashed, other actions
+//! that were enabled. Which of them are shown is the caller's choice, best a random one: there are often thousands, most
+//! of them alike. [`summarise`] makes one branch of those that differ only in their numbers:
+//!
+//! ```
+//! use testwright_report::graph::path::{Path, Step, summarise, write};
+//!
+//! let enabled: Vec<String> = (1..=20).map(|value| format!("int0 = {value}")).collect();
+//! let others = summarise(&enabled);
+//! assert_eq!(others.len(), 1);
+//! assert_eq!(others[0].text, "int0 = 1");
+//! assert_eq!(others[0].like, "int0 = <[1..20]>");
+//! assert_eq!(others[0].more, 19);
+//!
+//! let path = Path {
+//!     title: "avl".to_owned(),
+//!     before: 3,
+//!     steps: vec![Step { taken: "avl0 = AVLTree()".to_owned(), others, hidden: 4 }],
+//!     end: String::new(),
+//! };
+//! assert!(write(&path).contains("… and 19 more like int0 = &lt;[1..20]&gt;"));
+//! ```
+
+mod summary;
+
+pub use summary::summarise;
+
+use super::escape::{Xml, lines, one_line};
+use super::svg::number;
+use super::text_width::{shorten, text_width};
+
+/// What was done, and what could have been done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Path {
+    /// The headline.
+    pub title: String,
+    /// How many steps came before the first that is shown.
+    pub before: usize,
+    /// The steps.
+    pub steps: Vec<Step>,
+    /// What came of it, if there is something to say, such as a failure.
+    pub end: String,
+}
+
+/// One step.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Step {
+    /// The action that was taken.
+    pub taken: String,
+    /// Some of the other actions that were enabled.
+    pub others: Vec<Branch>,
+    /// How many more were enabled that no branch stands for.
+    pub hidden: usize,
+}
+
+/// An action that was enabled and not taken, and perhaps others like it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Branch {
+    /// The action.
+    pub text: String,
+    /// How many others are like it.
+    pub more: usize,
+    /// What they all look like: `int0 = <[1..20]>`.
+    pub like: String,
+}
+
+const STYLE: &str = include_str!("path/style.css");
+const MARGIN: f64 = 16.0;
+const HEADLINE: f64 = 44.0;
+const FONT_SIZE: f64 = 12.0;
+/// A line of text.
+const LINE: f64 = 19.0;
+/// Longer texts lose their middle.
+const LONGEST: f64 = 420.0;
+const RADIUS: f64 = 13.0;
+/// From the path to the texts on its right.
+const BRANCH: f64 = 78.0;
+/// The room between two states at least.
+const LEAST_STEP: f64 = 58.0;
+/// Bold letters are wider than the table says.
+const BOLD: f64 = 1.15;
+/// Longer paths are cut: a picture of this many steps is taller than a wall.
+const MOST_STEPS: usize = 2_000;
+
+/// The path as SVG, a document of its own on white.
+pub fn write(path: &Path) -> String {
+    let shown = &path.steps[..path.steps.len().min(MOST_STEPS)];
+    let left = (shown.iter())
+        .map(|step| BOLD * text_width(&short(&step.taken), FONT_SIZE))
+        .fold(90.0, f64::max);
+    let mut picture = Picture {
+        text: String::new(),
+        spine: MARGIN + left + 26.0,
+        right: 0.0,
+        y: MARGIN + HEADLINE + RADIUS,
+    };
+    picture.right = picture.spine + RADIUS + MARGIN;
+    if path.before > 0 {
+        let steps = if path.before == 1 { "step" } else { "steps" };
+        picture.state("…", "", "");
+        picture.arrow(
+            LEAST_STEP,
+            "before",
+            &format!("{} {steps} not shown", path.before),
+        );
+    }
+    for (place, step) in shown.iter().enumerate() {
+        picture.state(&(path.before + place).to_string(), "", "");
+        let height = picture.branches(step);
+        picture.arrow(height.max(LEAST_STEP), "taken", &step.taken);
+    }
+    let cut = path.steps.len() - shown.len();
+    let end = match cut {
+        0 => path.end.clone(),
+        _ => format!("{cut} more steps not shown"),
+    };
+    let last = (path.before + shown.len()).to_string();
+    picture.state(&last, " last", &end);
+    let title = shorten(&one_line(&path.title), 15.0, 560.0);
+    let width = (picture.right + MARGIN).max(BOLD * text_width(&title, 15.0) + 2.0 * MARGIN);
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"test-path\" role=\"img\" aria-label=\"{label}\" \
+         width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\">\n<style>\n{STYLE}</style>\n\
+         <rect class=\"paper\" width=\"{w}\" height=\"{h}\"/>\n\
+         <text class=\"headline\" x=\"{MARGIN}\" y=\"{y}\">{title}</text>\n{}</svg>\n",
+        picture.text,
+        label = Xml(&format!(
+            "{}: a path of {} steps",
+            one_line(&path.title),
+            path.steps.len()
+        )),
+        w = number(width.ceil()),
+        h = number((picture.y + RADIUS + MARGIN).ceil()),
+        y = MARGIN + 14.0,
+        title = Xml(&title),
+    )
+}
+
+/// A text as it is written.
+fn short(text: &str) -> String {
+    shorten(&one_line(text), FONT_SIZE, LONGEST)
+}
+
+/// The picture so far.
+struct Picture {
+    text: String,
+    /// Where the path is.
+    spine: f64,
+    /// How far to the right anything goes.
+    right: f64,
+    /// How far down the path has come.
+    y: f64,
+}
+
+impl Picture {
+    /// A state on the path, and what is said about it.
+    fn state(&mut self, name: &str, class: &str, remark: &str) {
+        let (x, y) = (number(self.spine), number(self.y));
+        self.text += &format!(
+            "<g class=\"state{class}\"><circle cx=\"{x}\" cy=\"{y}\" r=\"{RADIUS}\"/>\
+             <text x=\"{x}\" y=\"{}\">{name}</text></g>\n",
+            number(self.y + 4.0)
+        );
+        if !remark.is_empty() {
+            let x = self.spine + RADIUS + 12.0;
+            self.written("remark", x, self.y + 4.3, &short(remark), &lines(remark));
+            let width = BOLD * text_width(&short(remark), FONT_SIZE);
+            self.right = self.right.max(x + width);
+        }
+    }
+
+    /// The step to the next state.
+    fn arrow(&mut self, length: f64, class: &str, action: &str) {
+        let (top, tip) = (self.y + RADIUS, self.y + length + RADIUS);
+        let x = number(self.spine);
+        self.text += &format!(
+            "<g class=\"{class}\"><path class=\"line\" d=\"M{x} {}V{}\"/>\
+             <path class=\"head\" d=\"M{x} {}l-5 -10h10z\"/></g>\n",
+            number(top),
+            number(tip - 8.0),
+            number(tip),
+        );
+        let middle = self.y + (length + RADIUS) / 2.0 + 4.0;
+        let class = format!("{class} left");
+        self.written(
+            &class,
+            self.spine - 14.0,
+            middle,
+            &short(action),
+            &one_line(action),
+        );
+        self.y += length + 2.0 * RADIUS;
+    }
+
+    /// What else could have been done here; gives the room that it takes below the state.
+    fn branches(&mut self, step: &Step) -> f64 {
+        let mut line = self.y;
+        let x = self.spine + BRANCH;
+        let mut branch = |picture: &mut Picture, texts: &[(&str, String, String)]| {
+            let from = picture.spine + RADIUS * 0.8;
+            let below = picture.y + RADIUS * if line > picture.y { 0.55 } else { 0.0 };
+            let from = if line > picture.y {
+                from
+            } else {
+                picture.spine + RADIUS
+            };
+            picture.text += &format!(
+                "<path class=\"branch\" d=\"M{} {}C{} {} {} {} {} {}\"/><circle class=\"leaf\" cx=\"{}\" cy=\"{}\" r=\"3\"/>\n",
+                number(from),
+                number(below),
+                number(from + 26.0),
+                number(below + (line - below) * 0.55),
+                number(x - 46.0),
+                number(line),
+                number(x - 12.0),
+                number(line),
+                number(x - 9.0),
+                number(line),
+            );
+            for (class, shown, title) in texts {
+                picture.written(class, x, line + 4.3, shown, title);
+                picture.right = picture.right.max(x + text_width(shown, FONT_SIZE));
+                line += LINE;
+            }
+            line += 3.0;
+        };
+        for other in &step.others {
+            let mut texts = vec![("other", short(&other.text), one_line(&other.text))];
+            if other.more > 0 {
+                let words = format!("… and {} more like {}", other.more, one_line(&other.like));
+                texts.push(("summary", shorten(&words, FONT_SIZE, LONGEST), words));
+            }
+            branch(self, &texts);
+        }
+        if step.hidden > 0 {
+            let words = match step.others.is_empty() {
+                true => format!("{} other actions enabled", step.hidden),
+                false => format!("… and {} other actions", step.hidden),
+            };
+            branch(self, &[("summary", words.clone(), words)]);
+        }
+        line - self.y
+    }
+
+    fn written(&mut self, class: &str, x: f64, y: f64, shown: &str, title: &str) {
+        self.text += &format!(
+            "<text class=\"{class}\" x=\"{}\" y=\"{}\"><title>{}</title>{}</text>\n",
+            number(x),
+            number(y),
+            Xml(title),
+            Xml(shown)
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path() -> Path {
+        let step = |taken: &str, others: &[&str]| Step {
+            taken: taken.to_owned(),
+            others: summarise(
+                &others
+                    .iter()
+                    .map(|text| text.to_string())
+                    .collect::<Vec<_>>(),
+            ),
+            hidden: 2,
+        };
+        Path {
+            title: "a < b".to_owned(),
+            before: 7,
+            steps: vec![
+                step(
+                    "int0 = 1",
+                    &["int1 = 5", "int1 = 6", "int1 = 7", "avl0 = AVLTree()"],
+                ),
+                step("avl0.insert(int0)", &[]),
+                step(&"long".repeat(200), &["]]> <script>\u{1b}"]),
+            ],
+            end: "ValueError: 1 < 2".to_owned(),
+        }
+    }
+
+    #[test]
+    fn steps_are_numbered_and_summarised() {
+        let text = write(&path());
+        for shown in [
+            ">7 steps not shown<",
+            ">10</text>",
+            ">int0 = 1<",
+            "… and 2 more like int1 = &lt;[5..7]&gt;",
+            "… and 2 other actions",
+            "2 other actions enabled",
+            ">ValueError: 1 &lt; 2<",
+        ] {
+            assert!(text.contains(shown), "{shown} in {text}");
+        }
+    }
+
+    #[test]
+    fn it_is_well_formed() {
+        for path in [path(), Path::default()] {
+            let text = write(&path);
+            let mut reader = quick_xml::Reader::from_str(&text);
+            loop {
+                match reader.read_event().expect("well-formed") {
+                    quick_xml::events::Event::Start(start) => {
+                        assert_ne!(start.name().as_ref(), "script")
+                    }
+                    quick_xml::events::Event::Eof => break,
+                    _ => {}
+                }
+            }
+            assert!(!text.contains('\u{1b}'));
+        }
+    }
+
+    #[test]
+    fn texts_do_not_meet() {
+        let text = write(&path());
+        let mut places: Vec<(f64, f64)> = Vec::new();
+        for element in text.split("<text class=\"").skip(2) {
+            let value = |name: &str| -> f64 {
+                let rest = element.split(&format!(" {name}=\"")).nth(1).unwrap();
+                rest.split('"').next().unwrap().parse().unwrap()
+            };
+            let is_left = element.starts_with("taken left") || element.starts_with("before left");
+            let place = (if is_left { 0.0 } else { value("x") }, value("y"));
+            for other in &places {
+                assert!(
+                    other.0 != place.0 || (other.1 - place.1).abs() >= LINE,
+                    "{place:?}"
+                );
+            }
+            places.push(place);
+        }
+        assert!(places.len() > 8);
+    }
+
+    #[test]
+    fn endless_paths_are_cut() {
+        let path = Path {
+            steps: vec![Step::default(); MOST_STEPS + 5],
+            ..Path::default()
+        };
+        assert!(write(&path).contains("5 more steps not shown"));
+    }
+}

@@ -1,0 +1,149 @@
+//! Actions that are the same but for a number, said once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Branch;
+
+/// One branch for all actions that differ only in their numbers, be it a value or the place in a pool, in the order in
+/// which the first of each comes. How they differ is said as the language of harnesses does: `<[1..20]>`, `<[2,4,8]>`.
+pub fn summarise(actions: &[String]) -> Vec<Branch> {
+    let mut groups: Vec<(&String, Vec<Parts<'_>>)> = Vec::new();
+    let mut places = BTreeMap::new();
+    for action in actions {
+        let parts = Parts::new(action);
+        let place = *places.entry(parts.words.clone()).or_insert(groups.len());
+        if place == groups.len() {
+            groups.push((action, Vec::new()));
+        }
+        groups[place].1.push(parts);
+    }
+    (groups.iter())
+        .map(|(first, members)| Branch {
+            text: (*first).clone(),
+            more: members.len() - 1,
+            like: like(members),
+        })
+        .collect()
+}
+
+/// A text, cut into its numbers and what is around them.
+struct Parts<'a> {
+    /// One more than there are numbers.
+    words: Vec<&'a str>,
+    numbers: Vec<u64>,
+}
+
+impl<'a> Parts<'a> {
+    fn new(text: &'a str) -> Parts<'a> {
+        let mut parts = Parts {
+            words: Vec::new(),
+            numbers: Vec::new(),
+        };
+        let mut word_start = 0;
+        let mut place = 0;
+        while let Some(found) = text[place..].find(|letter: char| letter.is_ascii_digit()) {
+            let start = place + found;
+            let rest = &text[start..];
+            let length = (rest.find(|letter: char| !letter.is_ascii_digit())).unwrap_or(rest.len());
+            place = start + length;
+            // Numbers that are too large or that start with a zero stay words, so that putting the parts together
+            // always gives the text.
+            let digits = &rest[..length];
+            if let Ok(number) = digits.parse::<u64>()
+                && (digits == "0" || !digits.starts_with('0'))
+            {
+                parts.words.push(&text[word_start..start]);
+                parts.numbers.push(number);
+                word_start = place;
+            }
+        }
+        parts.words.push(&text[word_start..]);
+        parts
+    }
+}
+
+/// What these texts, which have the same words, all look like.
+fn like(members: &[Parts<'_>]) -> String {
+    let mut text = String::new();
+    let Some(first) = members.first() else {
+        return text;
+    };
+    for (place, word) in first.words.iter().enumerate() {
+        text += word;
+        let values: BTreeSet<u64> = (members.iter())
+            .filter_map(|member| member.numbers.get(place).copied())
+            .collect();
+        text += &choice(&values);
+    }
+    text
+}
+
+/// Some values as a choice: a single one as it is, a range by its ends, others one by one unless they are many.
+fn choice(values: &BTreeSet<u64>) -> String {
+    let (Some(least), Some(most)) = (values.first(), values.last()) else {
+        return String::new();
+    };
+    let count = values.len() as u64;
+    if count == 1 {
+        return least.to_string();
+    }
+    if most - least == count - 1 && count > 2 {
+        return format!("<[{least}..{most}]>");
+    }
+    let mut shown: Vec<String> = values.iter().take(6).map(u64::to_string).collect();
+    if count > 6 {
+        shown[5] = format!("…,{most}");
+    }
+    format!("<[{}]>", shown.join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(actions: &[&str], expected: &[(&str, usize, &str)]) {
+        let actions: Vec<String> = actions.iter().map(|action| action.to_string()).collect();
+        let branches = summarise(&actions);
+        let found: Vec<(&str, usize, &str)> = (branches.iter())
+            .map(|branch| (branch.text.as_str(), branch.more, branch.like.as_str()))
+            .collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn numbers_become_choices() {
+        check(
+            &["int0 = 3", "f(int1)", "int0 = 1", "int0 = 2", "f(int0)"],
+            &[
+                ("int0 = 3", 2, "int0 = <[1..3]>"),
+                ("f(int1)", 1, "f(int<[0,1]>)"),
+            ],
+        );
+        check(
+            &["a(1, 9)", "a(1, 4)", "a(1, 7)"],
+            &[("a(1, 9)", 2, "a(1, <[4,7,9]>)")],
+        );
+        check(&["x"], &[("x", 0, "x")]);
+        check(&[], &[]);
+    }
+
+    #[test]
+    fn many_values_are_cut() {
+        let actions: Vec<String> = (0..20).map(|value| format!("ü{}", value * value)).collect();
+        assert_eq!(summarise(&actions)[0].like, "ü<[0,1,4,9,16,…,361]>");
+    }
+
+    #[test]
+    fn odd_numbers_stay_words() {
+        let large = "9".repeat(40);
+        check(
+            &[&large, "007", "7", "08"],
+            &[
+                (&large, 0, &large),
+                ("007", 0, "007"),
+                ("7", 0, "7"),
+                ("08", 0, "08"),
+            ],
+        );
+    }
+}
