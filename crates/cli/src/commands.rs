@@ -16,6 +16,7 @@ mod cover;
 mod expand;
 mod explore;
 mod generalize;
+mod graph;
 mod localize;
 mod markov;
 mod model;
@@ -78,6 +79,7 @@ pub(crate) enum Command {
     Cover(cover::Cover),
     Model(model::Model),
     Conform(conform::Conform),
+    Graph(graph::Graph),
     Campaign(campaign::Campaign),
     Compat(crate::compat::Compat),
     #[command(hide = true)]
@@ -110,6 +112,7 @@ impl Command {
             Command::Cover(cover) => cover.run(console),
             Command::Model(model) => model.run(console),
             Command::Conform(conform) => conform.run(console),
+            Command::Graph(graph) => graph.run(console),
             Command::Campaign(campaign) => campaign.run(console),
             Command::Compat(compat) => compat.run(console),
             Command::Worker(worker) => worker.run(),

@@ -32,11 +32,12 @@ mod words;
 
 use calling::Calling;
 
-/// Run a tool of TSTL by its own name and options, for scripts written for TSTL
+/// Run a tool of TSTL or PyModel by its own name and options, for scripts written for them
 ///
-/// The tools are tstl, tstl_rt, tstl_replay, tstl_reduce, tstl_regress, tstl_standalone, tstl_smallcheck,
-/// tstl_generalize, tstl_markov and tstl_triage. An alias for each, and scripts go on working. All but the first
-/// look for `sut.py`, which the first writes, in the current folder.
+/// The tools of TSTL are tstl, tstl_rt, tstl_replay, tstl_reduce, tstl_regress, tstl_standalone,
+/// tstl_smallcheck, tstl_generalize, tstl_markov and tstl_triage. All but the first look for `sut.py`, which
+/// the first writes, in the current folder. Those of PyModel are pma, pmt, pmg and pmv; they take names of
+/// modules in the current folder. An alias for each, and scripts go on working.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -46,8 +47,10 @@ Examples:
   testwright compat tstl_rt --timeout 30 --output failure.test
   testwright compat tstl_rt --help
   alias tstl_rt='testwright compat tstl_rt'
+  testwright compat pmt -n 10 -s 1 Stack -i Stepper
 
-Exit status, as with TSTL: 0 no failure, 255 a failure was found, 1 could not do what was asked, 2 wrong arguments."
+Exit status, as with TSTL: 0 no failure, 255 a failure was found, 1 could not do what was asked, 2 wrong arguments;
+as with PyModel: 0 also if runs fail."
 )]
 pub(crate) struct Compat {
     #[command(subcommand)]
@@ -83,7 +86,7 @@ type Entry = (
     fn(&mut Console<'_>, &ArgMatches, String) -> Result<Ended, Trouble>,
 );
 
-const TOOLS: [Entry; 12] = [
+const TOOLS: [Entry; 14] = [
     entry::<compiler::Compiler>(),
     entry::<random_tester::RandomTester>(),
     entry::<replayer::Replayer>(),
@@ -96,6 +99,8 @@ const TOOLS: [Entry; 12] = [
     entry::<triage::Triage>(),
     entry::<pymodel::Analyzer>(),
     entry::<pymodel::Tester>(),
+    entry::<pymodel::Grapher>(),
+    entry::<pymodel::Viewer>(),
 ];
 
 const fn entry<T: Tool + CommandFactory>() -> Entry {
@@ -204,5 +209,7 @@ mod tests {
         check::<triage::Triage>();
         check::<pymodel::Analyzer>();
         check::<pymodel::Tester>();
+        check::<pymodel::Grapher>();
+        check::<pymodel::Viewer>();
     }
 }

@@ -29,6 +29,7 @@ mod files;
 mod guard;
 mod load;
 mod models;
+mod pictures;
 mod project;
 mod pulse;
 mod quantity;

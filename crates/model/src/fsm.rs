@@ -88,6 +88,11 @@ impl Fsm {
         self.with_vocabulary(vocabulary)
     }
 
+    /// Where runs begin.
+    pub fn initial(&self) -> Place {
+        self.initial
+    }
+
     /// The edges, in the order of the author.
     pub fn edges(&self) -> &[Edge] {
         &self.edges

@@ -18,6 +18,7 @@ use crate::Interpreter;
 mod actions;
 mod asking;
 mod choosers;
+mod machines;
 mod modules;
 mod program;
 mod scenarios;
@@ -30,6 +31,7 @@ mod values;
 
 pub use asking::Asker;
 pub use choosers::PythonChooser;
+pub use machines::Machine;
 use speech::Speech;
 use states::States;
 pub use stepper::Stepper;

@@ -15,6 +15,7 @@ use super::SystemArguments;
 use super::run::at_least_one;
 use crate::console::Console;
 use crate::files::OutputFolder;
+use crate::pictures::PictureArguments;
 use crate::{ExitStatus, Trouble, duration, load, report, size};
 
 mod findings;
@@ -148,6 +149,9 @@ pub(crate) struct Explore {
     json: bool,
 
     #[command(flatten)]
+    pictures: PictureArguments,
+
+    #[command(flatten)]
     system: SystemArguments,
 }
 
@@ -217,10 +221,13 @@ impl Explore {
     /// What cannot be meant.
     fn refuse_nonsense(&self) -> Result<(), Error> {
         let refuse = |message: &str, help: &str| Err(Error::new(message).with_help(help));
-        let for_models = self.max.is_some() || !self.action.is_empty() || !self.exclude.is_empty();
+        let for_models = self.pictures.is_given()
+            || self.max.is_some()
+            || !self.action.is_empty()
+            || !self.exclude.is_empty();
         if for_models || !self.more.is_empty() {
             return refuse(
-                "`--max`, `--action`, `--exclude` and further models are for models",
+                "`--max`, `--action`, `--exclude`, pictures and further models are for models",
                 "a harness is explored alone, with `--depth N`, `--most-states N` or `--without REGEX`",
             );
         }

@@ -1,16 +1,22 @@
 //! The command lines of PyModel. Its tools end with 0 even if runs fail, and with 1 if they could not do their work.
 
+use std::path::PathBuf;
+
+use testwright_core::Error;
 use testwright_core::product::Trouble as ModelTrouble;
 use testwright_model::Filter;
 
 use super::Ended;
 use crate::console::Console;
+use crate::files::Place;
 use crate::{Trouble, models};
 
 mod analyzer;
+mod graph;
 mod tester;
 
 pub(super) use analyzer::Analyzer;
+pub(super) use graph::{Grapher, Viewer};
 pub(super) use tester::Tester;
 
 /// Which actions to speak of.
@@ -49,4 +55,18 @@ fn ended(console: &mut Console<'_>, trouble: &ModelTrouble) -> Result<Ended, Tro
 fn first_name(names: &[String]) -> String {
     let first = names.first().map_or("", String::as_str);
     first.strip_suffix(".py").unwrap_or(first).to_owned()
+}
+
+/// A model must not be lost because a machine is called like it.
+fn refuse_own_model(place: &Place, names: &[String]) -> Result<(), Error> {
+    let is_it = |name: &String| {
+        let module = name.strip_suffix(".py").unwrap_or(name);
+        place.is(&PathBuf::from(format!("{module}.py")))
+    };
+    if names.iter().any(is_it) {
+        let shown = place.shown().display();
+        let message = format!("`{shown}` is the model itself, and would be lost");
+        return Err(Error::new(message).with_help("choose another name with `-o NAME`"));
+    }
+    Ok(())
 }

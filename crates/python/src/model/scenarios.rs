@@ -15,6 +15,14 @@ use super::text;
 pub(crate) fn fsm<'py>(
     reader: &mut Reader<'_, 'py>,
 ) -> Result<(Fsm, Vec<Bound<'py, PyAny>>), Trouble> {
+    let (fsm, states) = fsm_with_places(reader)?;
+    Ok((fsm, states.objects))
+}
+
+/// Reads a machine; which place each of its states is comes with it.
+pub(crate) fn fsm_with_places<'py>(
+    reader: &mut Reader<'_, 'py>,
+) -> Result<(Fsm, States<'py>), Trouble> {
     let expected = "(state, (action, arguments, result), state)";
     let graph = reader.required("graph", &format!("a sequence of {expected}"))?;
     let initial = reader.required("initial", "the state in which runs begin")?;
@@ -38,10 +46,7 @@ pub(crate) fn fsm<'py>(
         // Without a word about it, a run may end anywhere.
         None => vec![true; machine.texts.len()],
         Some(listed) => {
-            let mut places = Vec::new();
-            for state in each(reader, &listed)? {
-                places.push(machine.place(reader, &state)?);
-            }
+            let places = machine.all(reader, &listed)?;
             let mut accepting = vec![false; machine.texts.len()];
             places
                 .iter()
@@ -51,12 +56,18 @@ pub(crate) fn fsm<'py>(
     };
     let vocabulary = names(reader, "actions")?;
     let cleanup = names(reader, "cleanup")?;
-    let mut fsm = Fsm::new(reader.name, machine.texts, initial, accepting, edges);
+    let mut fsm = Fsm::new(
+        reader.name,
+        machine.texts.clone(),
+        initial,
+        accepting,
+        edges,
+    );
     if let Some(vocabulary) = vocabulary {
         fsm = fsm.with_vocabulary(vocabulary);
     }
     let fsm = fsm.with_cleanup(cleanup.unwrap_or_default());
-    Ok((fsm.filtered(reader.words, reader.filter), machine.objects))
+    Ok((fsm.filtered(reader.words, reader.filter), machine))
 }
 
 /// The actions that a module lists under a name.
@@ -94,9 +105,9 @@ pub(crate) fn suite(reader: &mut Reader<'_, '_>) -> Result<Suite, Trouble> {
 }
 
 /// The states of a machine, as they are met.
-struct States<'py> {
+pub(crate) struct States<'py> {
     keys: FxHashMap<u128, Place>,
-    texts: Vec<String>,
+    pub(crate) texts: Vec<String>,
     objects: Vec<Bound<'py, PyAny>>,
 }
 
@@ -109,7 +120,20 @@ impl<'py> States<'py> {
         }
     }
 
-    fn place(
+    /// All states of a sequence.
+    pub(crate) fn all(
+        &mut self,
+        reader: &Reader<'_, 'py>,
+        states: &Bound<'py, PyAny>,
+    ) -> Result<Vec<Place>, Trouble> {
+        let states = each(reader, states)?;
+        states
+            .iter()
+            .map(|state| self.place(reader, state))
+            .collect()
+    }
+
+    pub(crate) fn place(
         &mut self,
         reader: &Reader<'_, 'py>,
         state: &Bound<'py, PyAny>,

@@ -16,7 +16,7 @@ use super::{Explore, questions};
 use crate::console::{Console, Look};
 use crate::files::Place;
 use crate::pulse::Pulse;
-use crate::{ExitStatus, Trouble, duration, models, quantity, size};
+use crate::{ExitStatus, Trouble, duration, models, pictures, quantity, size};
 
 /// Whether a name on the command line is that of a model: a module, or its file.
 pub(super) fn is_model(name: &Path) -> bool {
@@ -34,6 +34,7 @@ impl Explore {
         self.refuse_for_models()?;
         let formula = questions::formula(console, self.formula.as_deref())?;
         let out = self.out.as_deref().map(Place::new).transpose()?;
+        let pictures = self.pictures.places()?;
         let mut names = vec![self.harness.to_string_lossy().into_owned()];
         names.extend(self.more.iter().cloned());
         if let Some(out) = &out {
@@ -60,6 +61,13 @@ impl Explore {
                 if !self.json {
                     console.say(format_args!("Written: {}", out.shown().display()));
                 }
+            }
+            if self.pictures.is_given() {
+                let title = names.join("_");
+                let drawn = pictures::of_exploration(&models.product, &explored.graph, &title);
+                console.keep_quiet(self.json);
+                pictures.write(console, &drawn)?;
+                console.keep_quiet(false);
             }
             let mut status = report.status();
             let mut answer = None;

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use testwright_core::Error;
 use testwright_model::{Limits, explore, fsm_file};
 
 use super::super::{Calling, Ended, Tool};
@@ -41,15 +40,7 @@ impl Tool for Analyzer {
         let name = self.output.clone();
         let name = name.unwrap_or_else(|| format!("{}FSM", first_name(&self.models)));
         let place = Place::new(&PathBuf::from(format!("{name}.py")))?;
-        for model in &self.models {
-            let file = PathBuf::from(format!("{}.py", model.strip_suffix(".py").unwrap_or(model)));
-            if place.is(&file) {
-                let message = format!("`{name}.py` is the model itself, and would be lost");
-                return Err(Error::new(message)
-                    .with_help("choose another name with `-o NAME`")
-                    .into());
-            }
-        }
+        super::refuse_own_model(&place, &self.models)?;
         let limits = Limits {
             transitions: Some(self.max_transitions),
             ..Limits::default()

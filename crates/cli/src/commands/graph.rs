@@ -1,0 +1,84 @@
+//! `testwright graph`: a machine, or what models can do, as a picture.
+
+use std::path::Path;
+
+use testwright_core::Error;
+use testwright_model::{Filter, Limits, explore};
+use testwright_python::Machine;
+
+use crate::console::Console;
+use crate::pictures::{self, PictureArguments};
+use crate::{ExitStatus, Trouble, models};
+
+/// Draw a finite state machine, or the states of models
+///
+/// A machine is drawn as its module has it, with what an exploration has found out about its states; models are
+/// explored first. Accepting states have a double border, unsafe and dead ones are marked, and pointing at a state
+/// shows what it is. Nothing has to be installed for it.
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  testwright graph StackFSM --svg stack.svg
+  testwright graph Stack TwoUsers --max 200 --html stack.html --labels name
+
+Exit status: 0 drawn, 2 could not do what was asked."
+)]
+pub(crate) struct Graph {
+    /// An FSM module, or models to explore
+    #[arg(value_name = "MODEL", required = true)]
+    models: Vec<String>,
+
+    /// For models: how many transitions to record
+    #[arg(long, value_name = "N", default_value_t = 500)]
+    max: usize,
+
+    #[command(flatten)]
+    pictures: PictureArguments,
+}
+
+impl Graph {
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+        if !self.pictures.is_given() {
+            let error = Error::new("there is no file to draw to")
+                .with_help("add `--svg FILE`, `--html FILE` or `--dot FILE`");
+            return Err(error.into());
+        }
+        let pictures = self.pictures.places()?;
+        let title = self.models.iter().map(|name| {
+            let stem = Path::new(name).file_stem().unwrap_or_default();
+            stem.to_string_lossy().into_owned()
+        });
+        let title = title.collect::<Vec<String>>().join("_");
+        if let [only] = self.models.as_slice() {
+            let machine =
+                testwright_python::attach(|interpreter| Machine::load_if(interpreter, only));
+            if let Some(machine) = machine.map_err(|trouble| models::tell(console, &trouble))? {
+                pictures.write(console, &pictures::of_machine(&machine, &title))?;
+                return Ok(ExitStatus::NothingFound);
+            }
+        }
+        let limits = Limits {
+            transitions: Some(self.max),
+            ..Limits::default()
+        };
+        models::with_models(
+            console,
+            &self.models,
+            &Filter::default(),
+            |console, models| {
+                let explored = explore(&mut models.product, &limits, &mut |_| {
+                    !testwright_python::asked_to_stop()
+                });
+                testwright_python::flush();
+                if let Some(trouble) = &explored.trouble {
+                    return Err(models::tell(console, trouble));
+                }
+                let drawn = pictures::of_exploration(&models.product, &explored.graph, &title);
+                pictures.write(console, &drawn)?;
+                Ok(ExitStatus::NothingFound)
+            },
+        )
+    }
+}
