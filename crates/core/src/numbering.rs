@@ -55,6 +55,11 @@ impl Numbering {
         }
     }
 
+    /// The fingerprint with a number that was given.
+    pub fn get(&self, number: u32) -> u128 {
+        self.fingerprints.get(number as usize)
+    }
+
     /// Adds a fingerprint that is not there; `None` if no more can be numbered.
     pub fn add(&mut self, fingerprint: u128) -> Option<u32> {
         let number = u32::try_from(self.len())

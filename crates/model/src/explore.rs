@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashSet;
 use testwright_core::Error;
-use testwright_core::product::{Phase, Place, Product, Trouble};
+use testwright_core::product::{Joint, Phase, Place, Product, Trouble};
 
 use crate::{Graph, Transition};
 
@@ -39,13 +39,41 @@ pub struct Exploration {
     pub stopped: bool,
 }
 
+/// Finds out what is possible in states.
+pub trait Expander {
+    /// A state that will be asked for, after those that were announced before.
+    fn announce(&mut self, _product: &Product<'_>, _state: &[Place]) {}
+
+    /// What is possible in a state: the first that was announced and not asked for.
+    fn moves(&mut self, product: &mut Product<'_>, state: &[Place]) -> Result<Vec<Joint>, Trouble>;
+}
+
+/// Asks the product itself.
+struct Here;
+
+impl Expander for Here {
+    fn moves(&mut self, product: &mut Product<'_>, state: &[Place]) -> Result<Vec<Joint>, Trouble> {
+        product.moves(state, Phase::Usual)
+    }
+}
+
 /// Visits the states of a product, those that take fewer steps first. `proceed` is asked before each state.
 pub fn explore(
     product: &mut Product<'_>,
     limits: &Limits,
     proceed: &mut dyn FnMut(&Progress) -> bool,
 ) -> Exploration {
-    let mut explorer = Explorer::new(product, limits, proceed);
+    explore_with(product, &mut Here, limits, proceed)
+}
+
+/// The same, with somebody else to find out what is possible in states.
+pub fn explore_with(
+    product: &mut Product<'_>,
+    expander: &mut dyn Expander,
+    limits: &Limits,
+    proceed: &mut dyn FnMut(&Progress) -> bool,
+) -> Exploration {
+    let mut explorer = Explorer::new(product, expander, limits, proceed);
     let trouble = explorer.all_runs().err();
     explorer.into_exploration(trouble)
 }
@@ -57,13 +85,15 @@ pub fn explore_from(
     limits: &Limits,
     proceed: &mut dyn FnMut(&Progress) -> bool,
 ) -> Exploration {
-    let mut explorer = Explorer::new(product, limits, proceed);
+    let mut here = Here;
+    let mut explorer = Explorer::new(product, &mut here, limits, proceed);
     let trouble = explorer.run_from(start).err();
     explorer.into_exploration(trouble)
 }
 
 struct Explorer<'e, 'm> {
     product: &'e mut Product<'m>,
+    expander: &'e mut dyn Expander,
     limits: &'e Limits,
     proceed: &'e mut dyn FnMut(&Progress) -> bool,
     graph: Graph,
@@ -75,12 +105,14 @@ struct Explorer<'e, 'm> {
 impl<'e, 'm> Explorer<'e, 'm> {
     fn new(
         product: &'e mut Product<'m>,
+        expander: &'e mut dyn Expander,
         limits: &'e Limits,
         proceed: &'e mut dyn FnMut(&Progress) -> bool,
     ) -> Explorer<'e, 'm> {
         Explorer {
             graph: Graph::new(product.models().len()),
             product,
+            expander,
             limits,
             proceed,
             waiting: VecDeque::new(),
@@ -153,6 +185,7 @@ impl<'e, 'm> Explorer<'e, 'm> {
         let (number, is_new) = self.graph.number(state).ok_or_else(too_many)?;
         if is_new {
             self.waiting.push_back(number);
+            self.expander.announce(self.product, state);
             if self.product.is_accepting(state) {
                 self.graph.accepting.push(number);
             }
@@ -166,7 +199,7 @@ impl<'e, 'm> Explorer<'e, 'm> {
     /// Records what is possible in a state; false if there was no room for all of it.
     fn expand(&mut self, state: u32) -> Result<bool, Trouble> {
         let places = self.graph.state(state).to_vec();
-        let moves = self.product.moves(&places, Phase::Usual)?;
+        let moves = self.expander.moves(self.product, &places)?;
         if moves.is_empty() {
             match self.product.is_accepting(&places) {
                 true => self.graph.finished.push(state),

@@ -23,6 +23,7 @@
 //! - [`explore`] and [`Graph`]: all states of a product, up to a limit, and which of them are good or bad.
 //! - [`Runs`]: testing with a model. [`Walk`]: a product as a system, for everything else.
 //! - [`conform`]: whether a model allows what really happened.
+//! - [`parallel`]: exploring with the help of other processes.
 //! - [`fsm_file`], [`suite_file`]: both as Python modules.
 
 #![warn(missing_docs)]
@@ -34,12 +35,13 @@ mod fsm;
 pub mod fsm_file;
 mod graph;
 mod module_text;
+pub mod parallel;
 mod runs;
 mod suite;
 pub mod suite_file;
 mod walk;
 
-pub use explore::{Exploration, Limits, Progress, explore, explore_from};
+pub use explore::{Expander, Exploration, Limits, Progress, explore, explore_from, explore_with};
 pub use filter::Filter;
 pub use fsm::{Edge, Fsm};
 pub use graph::{Graph, Transition, state_text};

@@ -70,7 +70,9 @@ pub use interrupt::{interrupted, never_mind, when_stuck};
 pub use kept::KeptSystem;
 pub use library::PoolValues;
 pub use load::{LoadError, check};
-pub use model::{Asker, Machine, Models, PythonChooser, Stepper, asked_to_stop, flush};
+pub use model::{
+    Asker, Machine, Models, PythonChooser, Stepper, ValuePassing, asked_to_stop, flush,
+};
 pub use options::{ChecksWhen, Measured, Options, Process, ReferenceExceptions};
 pub use output::Output;
 pub use pattern::Pattern;

@@ -10,8 +10,9 @@ use std::rc::Rc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use testwright_core::product::{Place, Product, Trouble};
+use testwright_core::product::{Place, Product, Trouble, ValueId, Words};
 use testwright_model::Filter;
+use testwright_model::parallel::Passing;
 
 use crate::Interpreter;
 
@@ -74,6 +75,27 @@ impl<'py> Models<'py> {
         filter: &Filter,
     ) -> Result<Models<'py>, Trouble> {
         modules::load(interpreter.0, names, filter)
+    }
+}
+
+impl<'py> Models<'py> {
+    /// Makes values understood by copies of the process. To be called before it is copied.
+    pub fn passing(&self) -> ValuePassing<'py> {
+        self.handles.speech.borrow_mut().values.share();
+        ValuePassing(Rc::clone(&self.handles.speech))
+    }
+}
+
+/// Passes values between copies of the process.
+pub struct ValuePassing<'py>(Rc<RefCell<Speech<'py>>>);
+
+impl Passing for ValuePassing<'_> {
+    fn export(&mut self, value: ValueId) -> Option<Vec<u8>> {
+        self.0.borrow_mut().export(value)
+    }
+
+    fn import(&mut self, words: &mut Words, value: &[u8]) -> Option<ValueId> {
+        self.0.borrow_mut().import(words, value)
     }
 }
 

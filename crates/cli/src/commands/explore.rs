@@ -20,6 +20,7 @@ use crate::{ExitStatus, Trouble, duration, load, report, size};
 
 mod findings;
 mod guide;
+mod helpers;
 mod json;
 mod last_words;
 mod models;
@@ -69,6 +70,10 @@ pub(crate) struct Explore {
     /// For models: how many transitions to record before it stops [default: any number]
     #[arg(long, value_name = "N")]
     max: Option<usize>,
+
+    /// For models: how many processes explore; what they find is the same [default: 1]
+    #[arg(long, value_name = "N")]
+    jobs: Option<usize>,
 
     /// For models: include only actions of this name; can be given several times
     #[arg(long, value_name = "NAME")]
@@ -223,11 +228,12 @@ impl Explore {
         let refuse = |message: &str, help: &str| Err(Error::new(message).with_help(help));
         let for_models = self.pictures.is_given()
             || self.max.is_some()
+            || self.jobs.is_some()
             || !self.action.is_empty()
             || !self.exclude.is_empty();
         if for_models || !self.more.is_empty() {
             return refuse(
-                "`--max`, `--action`, `--exclude`, pictures and further models are for models",
+                "`--max`, `--jobs`, `--action`, `--exclude`, pictures and further models are for models",
                 "a harness is explored alone, with `--depth N`, `--most-states N` or `--without REGEX`",
             );
         }

@@ -87,6 +87,18 @@ impl<'m> Product<'m> {
         &self.vocabulary
     }
 
+    /// A state in a form that a copy of the product in another process understands: a part for each model.
+    pub fn export(&self, state: &[Place]) -> Option<Vec<Vec<u8>>> {
+        let each = self.models.iter().zip(state);
+        each.map(|(model, place)| model.export(*place)).collect()
+    }
+
+    /// The state that a copy of the product in another process speaks of.
+    pub fn import(&mut self, state: &[&[u8]]) -> Option<Vec<Place>> {
+        let each = self.models.iter_mut().zip(state);
+        each.map(|(model, part)| model.import(part)).collect()
+    }
+
     /// Whether a model has a certain number of runs, so that the product has, too.
     pub fn has_suite(&self) -> bool {
         self.models.iter().any(|model| model.is_suite())

@@ -167,6 +167,16 @@ pub trait Model {
     /// A state as source text.
     fn text(&self, place: Place) -> String;
 
+    /// A state in a form that a copy of the model in another process understands; none if there is no such form.
+    fn export(&self, place: Place) -> Option<Vec<u8>> {
+        Some(place.0.to_le_bytes().to_vec())
+    }
+
+    /// The state that a copy of the model in another process speaks of.
+    fn import(&mut self, state: &[u8]) -> Option<Place> {
+        Some(Place(u32::from_le_bytes(state.try_into().ok()?)))
+    }
+
     /// What the states it has met take in memory.
     fn bytes(&self) -> usize {
         0

@@ -12,7 +12,7 @@ use testwright_core::product::{
 
 use super::actions::{Action, Arguments};
 use super::speech::{Speech, raised};
-use super::states::{Marks, States};
+use super::states::States;
 
 /// A model program, alive in its module.
 ///
@@ -121,9 +121,7 @@ impl<'py> Program<'py> {
         let kept = asked(&self.predicates.filter)?;
         let safe = asked(&self.predicates.invariant)?;
         if self.states.borrow().len() > known {
-            self.states
-                .borrow_mut()
-                .mark(place, Marks { accepting, safe });
+            self.states.borrow_mut().mark(place, accepting, safe);
         }
         Ok((place, kept))
     }
@@ -388,6 +386,14 @@ impl Model for Program<'_> {
         let speech = self.speech.borrow();
         let text = self.states.borrow().text(&speech.values, place);
         text.unwrap_or_else(|error| self.trouble(&error).to_string())
+    }
+
+    fn export(&self, place: Place) -> Option<Vec<u8>> {
+        self.states.borrow().export(place)
+    }
+
+    fn import(&mut self, state: &[u8]) -> Option<Place> {
+        self.states.borrow_mut().import(state)
     }
 
     fn bytes(&self) -> usize {

@@ -56,6 +56,28 @@ impl<'py> Speech<'py> {
         self.objects[value.0 as usize].clone()
     }
 
+    /// A value in a form that a copy of the process understands; none if there is no such form.
+    pub(crate) fn export(&mut self, value: ValueId) -> Option<Vec<u8>> {
+        let object = self.object(value);
+        let mut bytes = self.values.key(&object).ok()?.to_le_bytes().to_vec();
+        self.values.take_private();
+        let is_packed = self.values.pack(&object, &mut bytes).ok()?;
+        (is_packed && !self.values.take_private()).then_some(bytes)
+    }
+
+    /// The value that a copy of the process speaks of.
+    pub(crate) fn import(&mut self, words: &mut Words, bytes: &[u8]) -> Option<ValueId> {
+        let (key, mut packed) = bytes.split_at_checked(size_of::<u128>())?;
+        let key = u128::from_le_bytes(key.try_into().ok()?);
+        if let Some(known) = words.find_value(key) {
+            return Some(known);
+        }
+        let object = self.values.unpack(&mut packed).ok()?;
+        let text = text::both(&object).ok()?;
+        self.objects.push(object);
+        Some(words.value(key, || text))
+    }
+
     /// Arguments.
     pub(crate) fn tuple(&self, value: ValueId) -> Option<Bound<'py, PyTuple>> {
         let object = self.objects.get(value.0 as usize)?;

@@ -29,6 +29,8 @@ pub(crate) struct States<'py> {
 pub(crate) struct Marks {
     pub(crate) accepting: bool,
     pub(crate) safe: bool,
+    /// Copies of the process understand its packed values.
+    pub(crate) portable: bool,
 }
 
 /// Says that a value is packed, or where it is kept.
@@ -57,6 +59,8 @@ impl<'py> States<'py> {
     ) -> PyResult<Place> {
         self.state.clear();
         self.keyed.clear();
+        values.take_private();
+        let mut portable = true;
         for variable in &self.variables {
             let missing = || {
                 let name = variable.to_string_lossy();
@@ -70,6 +74,7 @@ impl<'py> States<'py> {
                 values.write_key(&value, &mut self.keyed, 0)?;
                 continue;
             }
+            portable = false;
             // The copy is what is compared later; the value itself will change.
             let copy = values.copy(&value)?;
             values.write_key(&copy, &mut self.keyed, 0)?;
@@ -88,8 +93,40 @@ impl<'py> States<'py> {
         };
         self.packed.extend_from_slice(&self.state);
         self.ends.push(self.packed.len() as u64);
-        self.marks.push(Marks::default());
+        self.marks.push(Marks {
+            portable: portable && !values.take_private(),
+            ..Marks::default()
+        });
         Ok(Place(number))
+    }
+
+    /// A state for a copy of the process.
+    pub(crate) fn export(&self, place: Place) -> Option<Vec<u8>> {
+        let marks = self.marks(place);
+        let key = self.numbering.get(place.0);
+        let mut bytes = key.to_le_bytes().to_vec();
+        bytes.push(u8::from(marks.accepting) | u8::from(marks.safe) << 1);
+        bytes.extend_from_slice(self.packed(place));
+        marks.portable.then_some(bytes)
+    }
+
+    /// The state that a copy of the process speaks of.
+    pub(crate) fn import(&mut self, bytes: &[u8]) -> Option<Place> {
+        let (key, rest) = bytes.split_at_checked(size_of::<u128>())?;
+        let (marks, packed) = rest.split_at_checked(1)?;
+        let key = u128::from_le_bytes(key.try_into().ok()?);
+        if let Some(known) = self.numbering.find(key) {
+            return Some(Place(known));
+        }
+        let number = self.numbering.add(key)?;
+        self.packed.extend_from_slice(packed);
+        self.ends.push(self.packed.len() as u64);
+        self.marks.push(Marks {
+            accepting: marks[0] & 1 != 0,
+            safe: marks[0] & 2 != 0,
+            portable: true,
+        });
+        Some(Place(number))
     }
 
     /// Gives the variables of a module the values that they had in a state.
@@ -151,8 +188,9 @@ impl<'py> States<'py> {
         self.ends.len()
     }
 
-    pub(crate) fn mark(&mut self, place: Place, marks: Marks) {
-        self.marks[place.0 as usize] = marks;
+    pub(crate) fn mark(&mut self, place: Place, accepting: bool, safe: bool) {
+        let marks = &mut self.marks[place.0 as usize];
+        (marks.accepting, marks.safe) = (accepting, safe);
     }
 
     pub(crate) fn marks(&self, place: Place) -> Marks {

@@ -37,6 +37,10 @@ pub(crate) struct Values<'py> {
     different: u32,
     enumeration: Bound<'py, PyAny>,
     deep_copy: Bound<'py, PyAny>,
+    /// So many of the atoms are known to all copies of the process.
+    shared_atoms: usize,
+    /// Something was packed that copies of the process would not understand.
+    is_private: bool,
 }
 
 /// The mutable objects that a packed value has so far, so that one that is met again stays one.
@@ -56,7 +60,19 @@ impl<'py> Values<'py> {
             different: 0,
             enumeration: python.import("enum")?.getattr("Enum")?,
             deep_copy: python.import("copy")?.getattr("deepcopy")?,
+            shared_atoms: 0,
+            is_private: false,
         })
+    }
+
+    /// The process is about to be copied: what is known now, the copies know as well.
+    pub(crate) fn share(&mut self) {
+        self.shared_atoms = self.atoms.len();
+    }
+
+    /// Whether anything was packed, since this was last asked, that copies of the process would not understand.
+    pub(crate) fn take_private(&mut self) -> bool {
+        std::mem::take(&mut self.is_private)
     }
 
     pub(crate) fn python(&self) -> Python<'py> {
@@ -148,6 +164,12 @@ impl<'py> Values<'py> {
                     return Ok(false);
                 }
             }
+        } else if let Ok(number) = value.cast_exact::<PyFloat>()
+            && !number.value().is_nan()
+        {
+            put_bytes(bytes, b'f', &number.value().to_bits().to_le_bytes());
+        } else if let Ok(content) = value.cast_exact::<PyBytes>() {
+            put_bytes(bytes, b'b', content.as_bytes());
         } else if self.is_atom(value)? {
             self.put_atom(bytes, value);
         } else {
@@ -159,7 +181,6 @@ impl<'py> Values<'py> {
     /// Whether a copy of a value is the value itself.
     fn is_atom(&self, value: &Bound<'py, PyAny>) -> PyResult<bool> {
         Ok(value.is_exact_instance_of::<PyFloat>()
-            || value.is_exact_instance_of::<PyBytes>()
             || value.is_exact_instance_of::<PyFunction>()
             || value.is_exact_instance_of::<PyCFunction>()
             || value.is_exact_instance_of::<PyType>()
@@ -167,7 +188,9 @@ impl<'py> Values<'py> {
     }
 
     fn put_atom(&mut self, bytes: &mut Vec<u8>, value: &Bound<'py, PyAny>) {
-        put_length(bytes, b'o', self.atom(value) as usize);
+        let number = self.atom(value) as usize;
+        self.is_private |= number >= self.shared_atoms;
+        put_length(bytes, b'o', number);
     }
 
     /// The number of an object that is kept as it is.
@@ -199,6 +222,15 @@ impl<'py> Values<'py> {
                 let length = take_length(bytes);
                 let text = std::str::from_utf8(take(bytes, length)).unwrap_or_default();
                 PyString::new(python, text).into_any()
+            }
+            b'f' => {
+                let length = take_length(bytes);
+                let bits = take(bytes, length).try_into().unwrap_or_default();
+                PyFloat::new(python, f64::from_bits(u64::from_le_bytes(bits))).into_any()
+            }
+            b'b' => {
+                let length = take_length(bytes);
+                PyBytes::new(python, take(bytes, length)).into_any()
             }
             b'N' => python.None().into_bound(python),
             b'T' | b'F' => PyBool::new(python, tag == b'T').to_owned().into_any(),

@@ -7,12 +7,14 @@ use testwright_core::Error;
 use testwright_core::explore::temporal::Answer;
 use testwright_core::explore::{Explorer, Plan};
 use testwright_core::product::Trouble as ModelTrouble;
+use testwright_model::parallel::{CANNOT_PASS_STATES, DIFFERENT, Team};
 use testwright_model::{
-    Exploration, Filter, Graph, Limits, Walk, conform, explore, fsm_file, step_text,
+    Exploration, Filter, Graph, Limits, Progress, Walk, conform, explore, explore_with, fsm_file,
+    step_text,
 };
 use testwright_python::Models;
 
-use super::{Explore, questions};
+use super::{Explore, helpers, questions};
 use crate::console::{Console, Look};
 use crate::files::Place;
 use crate::pulse::Pulse;
@@ -46,7 +48,7 @@ impl Explore {
         };
         models::with_models(console, &names, &filter, |console, models| {
             let started = Instant::now();
-            let explored = self.explore_models(console, models, started);
+            let explored = self.explore_models(console, models, started)?;
             let time = started.elapsed();
             console.clear_status();
             testwright_python::flush();
@@ -145,13 +147,13 @@ impl Explore {
         console: &mut Console<'_>,
         models: &mut Models<'_>,
         started: Instant,
-    ) -> Exploration {
+    ) -> Result<Exploration, Error> {
         let limits = Limits {
             transitions: self.max,
             states: self.most(),
         };
         let mut pulse = Pulse::new();
-        explore(&mut models.product, &limits, &mut |progress| {
+        let mut proceed = |progress: &Progress| {
             let Some(now) = pulse.beat() else {
                 return true;
             };
@@ -164,7 +166,30 @@ impl Explore {
                 )
             });
             !testwright_python::asked_to_stop() && self.time.is_none_or(|time| now - started < time)
-        })
+        };
+        let alone = self.jobs.is_none_or(|jobs| jobs < 2);
+        if alone {
+            return Ok(explore(&mut models.product, &limits, &mut proceed));
+        }
+        // Models find their initial state before they are copied.
+        let _begun = models.product.begin(0);
+        let mut passing = models.passing();
+        let connections = helpers::start(models, &mut passing, self.jobs.unwrap_or(1))?;
+        let mut team = Team::new(connections, &mut passing);
+        let explored = explore_with(&mut models.product, &mut team, &limits, &mut proceed);
+        drop(team);
+        let refused = match &explored.trouble {
+            Some(ModelTrouble::Unusable(error)) => [CANNOT_PASS_STATES, DIFFERENT]
+                .into_iter()
+                .find(|why| *why == error.message),
+            _ => None,
+        };
+        let Some(why) = refused else {
+            return Ok(explored);
+        };
+        let explored = explore(&mut models.product, &limits, &mut proceed);
+        console.warning(&format!("explored in one process, since {why}"), None);
+        Ok(explored)
     }
 }
 
