@@ -21,11 +21,13 @@
 //! - [`Fsm`] and [`Suite`]: the scenarios. What a *model* is, and how models are composed, is in
 //!   [`testwright_core::product`].
 //! - [`explore`] and [`Graph`]: all states of a product, up to a limit, and which of them are good or bad.
+//! - [`cover`]: suites that cover what an exploration has found.
 //! - [`Runs`]: testing with a model.
 //! - [`fsm_file`], [`suite_file`]: both as Python modules.
 
 #![warn(missing_docs)]
 
+mod cover;
 mod explore;
 mod filter;
 mod fsm;
@@ -37,6 +39,7 @@ mod suite;
 pub mod suite_file;
 mod walk;
 
+pub use cover::{Cover, CoverPlan, Goal, RUN_COST, Reason, Target, Unreachable, cover};
 pub use explore::{Exploration, Limits, Progress, explore};
 pub use filter::Filter;
 pub use fsm::{Edge, Fsm};
