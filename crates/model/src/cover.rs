@@ -179,10 +179,11 @@ pub struct Cover {
 
 /// Makes a suite that covers as much as possible of what the plan asks for.
 ///
-/// Tours cost the least. They take a second or less for most graphs of some ten thousand transitions. Finding the very
-/// least can take much longer than finding nearly as little, where ways that have to be gone twice are very long:
-/// after a certain amount of work the rest is covered by a new run for each way that is missing, and
-/// [`Cover::is_least`] is false.
+/// Tours cost the least. They take less than a second for most graphs of some ten thousand transitions, and some seconds
+/// for hundreds of thousands. There, finding the very least would take much longer than finding nearly as little: after
+/// a certain amount of work the rest is covered by a new run for each way that is missing, and [`Cover::is_least`] is
+/// false. The amount is counted and not timed, so that a suite does not depend on the machine. The steps of a tour can
+/// be many more than there are transitions, if most ways lead back to where runs begin.
 pub fn cover(graph: &Graph, plan: &CoverPlan) -> Cover {
     let ground = Ground::new(graph, plan);
     let targets = Targets::new(&ground, plan.goal);

@@ -136,3 +136,65 @@ impl<'a> Circuits<'a> {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use testwright_core::Random;
+
+    use super::runs;
+    use crate::cover::ground::Ground;
+    use crate::cover::sample::{any_graph, covered_by, graph};
+    use crate::cover::targets::Targets;
+    use crate::cover::{CoverPlan, Goal};
+
+    #[test]
+    fn with_little_work_as_much_is_covered() {
+        for seed in 0..300 {
+            let graph = any_graph(&mut Random::new(seed), 6, 20);
+            for goal in [Goal::Transitions, Goal::Pairs] {
+                let plan = CoverPlan::new(goal);
+                let ground = Ground::new(&graph, &plan);
+                let targets = Targets::new(&ground, goal);
+                let (least, is_least) = runs(&ground, &targets, u64::MAX);
+                assert!(is_least);
+                let least_steps = least.concat().len() + least.len();
+                for work in [0, 10, 40] {
+                    let (quick, _) = runs(&ground, &targets, work);
+                    assert!(quick.concat().len() + quick.len() >= least_steps);
+                    let covered = covered_by(&graph, goal, &quick);
+                    assert_eq!(covered, covered_by(&graph, goal, &least), "seed {seed}");
+                    for run in &quick {
+                        let ways = run.windows(2);
+                        let mut ways =
+                            ways.map(|pair| [pair[0], pair[1]].map(|step| ground.transition(step)));
+                        assert!(ways.all(|[before, after]| before.to == after.from));
+                        assert!(graph.starts.contains(&ground.transition(run[0]).from));
+                        assert!(
+                            ground
+                                .state_after(run)
+                                .is_some_and(|end| ground.may_end(end))
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_balanced_is_walked_once() {
+        // Two rings through 0, and a loop at 2.
+        let edges = [
+            (0, 0, 0, 1),
+            (1, 0, 0, 0),
+            (0, 1, 0, 2),
+            (2, 1, 0, 2),
+            (2, 2, 0, 0),
+        ];
+        let graph = graph(3, &[0], &[0], &edges);
+        let plan = CoverPlan::new(Goal::Transitions);
+        let ground = Ground::new(&graph, &plan);
+        let targets = Targets::new(&ground, plan.goal);
+        let (runs, is_least) = runs(&ground, &targets, u64::MAX);
+        assert_eq!((runs.len(), runs[0].len(), is_least), (1, 5, true));
+    }
+}
