@@ -24,11 +24,13 @@
 //! - [`Runs`]: testing with a model. [`Walk`]: a product as a system, for everything else.
 //! - [`conform`]: whether a model allows what really happened.
 //! - [`parallel`]: exploring with the help of other processes.
+//! - [`cover`]: suites that cover what an exploration has found.
 //! - [`fsm_file`], [`suite_file`]: both as Python modules.
 
 #![warn(missing_docs)]
 
 pub mod conform;
+mod cover;
 mod explore;
 mod filter;
 mod fsm;
@@ -41,10 +43,13 @@ mod suite;
 pub mod suite_file;
 mod walk;
 
+pub use cover::{Cover, CoverPlan, Goal, RUN_COST, Reason, Target, Unreachable, cover};
 pub use explore::{Expander, Exploration, Limits, Progress, explore, explore_from, explore_with};
 pub use filter::Filter;
 pub use fsm::{Edge, Fsm};
 pub use graph::{Graph, Transition, state_text};
-pub use runs::{Chooser, Implementation, Plan, RunEnd, RunWatcher, Runs, Tally, step_text};
+pub use runs::{
+    Chooser, Implementation, Plan, Playlist, RunEnd, RunWatcher, Runs, Tally, step_text,
+};
 pub use suite::Suite;
 pub use walk::Walk;

@@ -13,12 +13,64 @@ use testwright_core::product::{
 
 /// Picks steps.
 pub trait Chooser {
+    /// A run begins.
+    fn begins(&mut self, _run: usize) {}
+
     /// One of the steps that are possible, or none to end the run.
     fn choose(
         &mut self,
         product: &mut Product<'_>,
         possible: &[Joint],
     ) -> Result<Option<(NameId, ValueId)>, Trouble>;
+}
+
+/// Picks steps as runs say that were made before. One that is not possible any more ends its run.
+#[derive(Clone, Debug, Default)]
+pub struct Playlist {
+    runs: Vec<Vec<Label>>,
+    run: usize,
+    place: usize,
+}
+
+impl Playlist {
+    /// These runs, one after the other.
+    pub fn new(runs: Vec<Vec<Label>>) -> Playlist {
+        Playlist {
+            runs,
+            ..Playlist::default()
+        }
+    }
+
+    /// How many runs there are.
+    pub fn len(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+}
+
+impl Chooser for Playlist {
+    fn begins(&mut self, run: usize) {
+        (self.run, self.place) = (run, 0);
+    }
+
+    fn choose(
+        &mut self,
+        _product: &mut Product<'_>,
+        possible: &[Joint],
+    ) -> Result<Option<(NameId, ValueId)>, Trouble> {
+        let next = self.runs.get(self.run).and_then(|run| run.get(self.place));
+        self.place += 1;
+        let next = next.map(|label| (label.name, label.arguments));
+        let is_possible = |(name, arguments): &(NameId, ValueId)| {
+            let mut labels = possible.iter().map(|one| one.label);
+            labels.any(|label| label.name == *name && label.arguments == *arguments)
+        };
+        Ok(next.filter(is_possible))
+    }
 }
 
 /// What is tested.
@@ -51,6 +103,8 @@ pub struct Plan {
     pub cleanup: usize,
     /// Whether a state in which an invariant does not hold ends a run as a failure.
     pub check: bool,
+    /// Whether a model that does not say how to begin another run is put back to where it was at first.
+    pub put_back: bool,
 }
 
 /// How a run ended.
@@ -125,7 +179,11 @@ impl Runs<'_, '_> {
             if most.is_some_and(|most| run >= most) {
                 break;
             }
-            let Some(start) = self.product.start(run)? else {
+            let start = match self.product.start(run) {
+                Err(Trouble::NoReset { .. }) if self.plan.put_back => self.product.begin(run)?,
+                start => start?,
+            };
+            let Some(start) = start else {
                 break;
             };
             if run > 0
@@ -133,6 +191,7 @@ impl Runs<'_, '_> {
             {
                 implementation.reset()?;
             }
+            self.chooser.begins(run);
             watcher.begins(run);
             let end = self.run(run, start, watcher)?;
             tally.runs += 1;

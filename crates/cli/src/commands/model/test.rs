@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use testwright_core::product::{Label, Words};
 use testwright_model::{
-    Implementation, Plan, RunEnd, RunWatcher, Runs, Tally, step_text, suite_file,
+    Chooser, CoverPlan, Goal, Implementation, Limits, Plan, Playlist, RunEnd, RunWatcher, Runs,
+    Tally, cover, explore, step_text, suite_file,
 };
 use testwright_python::Models;
 
@@ -56,9 +57,14 @@ pub(super) struct Test {
     #[arg(long, value_name = "N", default_value_t = 50)]
     cleanup: usize,
 
-    /// Who chooses the steps: random, ActionNameCoverage, StateCoverage, or a module with `SelectAction`
+    /// Who chooses the steps: random, ActionNameCoverage, StateCoverage, or a module with `SelectAction`; or what runs
+    /// that are made beforehand shall cover: actions, labels, states, transitions, pairs, shortest
     #[arg(long, value_name = "STRATEGY", default_value = "random")]
     strategy: String,
+
+    /// For runs that are made beforehand: how many transitions of the model to look at
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    max: usize,
 
     /// The suite module to write
     #[arg(long, value_name = "FILE")]
@@ -168,18 +174,28 @@ impl Test {
     ) -> Result<Played, Trouble> {
         let stepper = self.stepper.as_ref();
         let stepper = stepper.map(|name| models.stepper(name, Some(self.patience())));
-        let prepared = stepper.transpose().and_then(|stepper| {
-            let strategy = Some(self.strategy.as_str()).filter(|name| *name != "random");
-            let chooser = models.chooser(strategy)?;
-            models.seed(seed)?;
-            Ok((stepper, chooser))
-        });
-        let (mut stepper, mut chooser) =
-            prepared.map_err(|trouble| models::tell(console, &trouble))?;
+        let mut stepper = stepper
+            .transpose()
+            .map_err(|trouble| models::tell(console, &trouble))?;
+        let (mut chooser, planned): (Box<dyn Chooser + '_>, Option<usize>) =
+            match goal(&self.strategy) {
+                Some(goal) => {
+                    let playlist = self.playlist(console, models, goal)?;
+                    let planned = playlist.len();
+                    (Box::new(playlist), Some(planned))
+                }
+                None => {
+                    let name = Some(self.strategy.as_str()).filter(|name| *name != "random");
+                    let chooser = models.chooser(name);
+                    let chooser = chooser.and_then(|chooser| models.seed(seed).map(|()| chooser));
+                    let chooser = chooser.map_err(|trouble| models::tell(console, &trouble))?;
+                    if !models.product.has_suite() {
+                        console.say(format_args!("Seed {seed}"));
+                    }
+                    (Box::new(chooser), None)
+                }
+            };
         let is_tested = stepper.is_some();
-        if !models.product.has_suite() {
-            console.say(format_args!("Seed {seed}"));
-        }
         let mut watcher = Watcher {
             console,
             shows_steps: self.verbose || (!is_tested && self.suite.is_none()),
@@ -189,15 +205,16 @@ impl Test {
         };
         let mut runs = Runs {
             product: &mut models.product,
-            chooser: &mut chooser,
+            chooser: &mut *chooser,
             implementation: stepper
                 .as_mut()
                 .map(|stepper| stepper as &mut dyn Implementation),
             plan: Plan {
-                runs: Some(self.runs),
-                steps: Some(self.steps),
+                runs: Some(planned.unwrap_or(self.runs)),
+                steps: Some(self.steps).filter(|_| planned.is_none()),
                 cleanup: self.cleanup,
                 check: !self.no_check,
+                put_back: true,
             },
         };
         let (tally, result) = runs.all(&mut watcher);
@@ -222,6 +239,75 @@ impl Test {
             Err(testwright_core::product::Trouble::Interrupted) => Ok(played),
             Err(trouble) => Err(models::tell(console, &trouble)),
         }
+    }
+}
+
+/// What runs that are made beforehand shall cover.
+fn goal(strategy: &str) -> Option<Goal> {
+    Some(match strategy {
+        "actions" => Goal::Actions,
+        "labels" => Goal::Labels,
+        "states" => Goal::States,
+        "transitions" => Goal::Transitions,
+        "pairs" => Goal::Pairs,
+        "shortest" => Goal::Shortest,
+        _ => return None,
+    })
+}
+
+impl Test {
+    /// Runs that cover what they shall, and what they do not cover.
+    fn playlist(
+        &self,
+        console: &mut Console<'_>,
+        models: &mut Models<'_>,
+        goal: Goal,
+    ) -> Result<Playlist, Trouble> {
+        let limits = Limits {
+            transitions: Some(self.max),
+            ..Limits::default()
+        };
+        let explored = explore(&mut models.product, &limits, &mut |_| {
+            !testwright_python::asked_to_stop()
+        });
+        if let Some(trouble) = &explored.trouble {
+            return Err(models::tell(console, trouble));
+        }
+        let graph = &explored.graph;
+        if !graph.is_complete() {
+            let message = "the model has more transitions than were looked at";
+            console.warning(message, Some("`--max N` sets how many"));
+        }
+        let mut suite = cover(graph, &CoverPlan::new(goal));
+        if suite.runs.is_empty() {
+            // Nothing leads to a state in which a run may end.
+            suite = cover(
+                graph,
+                &CoverPlan {
+                    end_accepting: false,
+                    ..CoverPlan::new(goal)
+                },
+            );
+        }
+        let steps: usize = suite.runs.iter().map(Vec::len).sum();
+        console.say(format_args!(
+            "{} with {} cover {} of {} {}",
+            quantity::of(suite.runs.len() as u64, "run"),
+            quantity::of(steps as u64, "step"),
+            quantity::grouped(suite.covered as u64),
+            quantity::grouped(suite.all as u64),
+            match goal {
+                Goal::Shortest => "states",
+                _ => self.strategy.as_str(),
+            }
+        ));
+        let labels = |run: &Vec<u32>| {
+            let transitions = run.iter().map(|one| &graph.transitions[*one as usize]);
+            transitions
+                .map(|one| graph.labels[one.label as usize])
+                .collect()
+        };
+        Ok(Playlist::new(suite.runs.iter().map(labels).collect()))
     }
 }
 

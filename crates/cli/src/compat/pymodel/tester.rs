@@ -129,6 +129,7 @@ impl Tester {
                 steps: Some(self.nsteps).filter(|steps| *steps > 0),
                 cleanup: self.cleanup_steps,
                 check: false,
+                put_back: false,
             },
         };
         let mut watcher = Shown {

@@ -1,0 +1,427 @@
+//! What holds for every suite.
+
+use proptest::prelude::*;
+use testwright_core::Random;
+
+use super::sample::{any_graph, covered_by, graph, least_cost, strongly_connected};
+use super::{Cover, CoverPlan, Goal, RUN_COST, Reason, Target, Unreachable, cover};
+use crate::Graph;
+
+const GOALS: [Goal; 7] = [
+    Goal::Actions,
+    Goal::Labels,
+    Goal::States,
+    Goal::Transitions,
+    Goal::Pairs,
+    Goal::Shortest,
+    Goal::Random { runs: 4, steps: 6 },
+];
+
+/// Any plan for a graph.
+fn any_plan(random: &mut Random, graph: &Graph, goal: Goal) -> CoverPlan {
+    let transitions = graph.transitions.len();
+    let mut numbers = |bound: u64| (0..transitions).map(|_| random.below(bound)).collect();
+    let costs = Some(numbers(5));
+    let weights = Some(numbers(3));
+    CoverPlan {
+        costs: costs.filter(|_| random.chance(0.5)),
+        weights: weights.filter(|_| random.chance(0.5)),
+        longest: Some(random.below(8) as usize).filter(|_| random.chance(0.5)),
+        end_accepting: random.chance(0.5),
+        seed: random.below(100),
+        ..CoverPlan::new(goal)
+    }
+}
+
+/// Everything that a suite promises, whatever the graph.
+fn check(graph: &Graph, plan: &CoverPlan, suite: &Cover) {
+    for run in &suite.runs {
+        let first = run.first().map(|first| graph.transitions[*first as usize]);
+        assert!(first.is_none_or(|first| graph.starts.contains(&first.from)));
+        for pair in run.windows(2) {
+            let [before, after] = [pair[0], pair[1]].map(|step| graph.transitions[step as usize]);
+            assert_eq!(before.to, after.from, "a run is a path");
+        }
+        if plan.end_accepting {
+            let end = run.last().map(|last| graph.transitions[*last as usize].to);
+            let ends = end.map_or(graph.starts.clone(), |end| vec![end]);
+            assert!(ends.iter().any(|end| graph.accepting.contains(end)));
+        }
+    }
+    let covered = covered_by(graph, plan.goal, &suite.runs);
+    let empty = suite.runs.iter().filter(|run| run.is_empty()).count();
+    match plan.goal {
+        Goal::States | Goal::Shortest => assert_eq!(covered.len() + empty, suite.covered),
+        // Transitions without neighbours are targets, too.
+        Goal::Pairs => {
+            let single = suite.runs.iter().filter(|run| run.len() == 1).count();
+            assert!((covered.len()..=covered.len() + single).contains(&suite.covered));
+        }
+        _ => assert_eq!(covered.len(), suite.covered),
+    }
+    if matches!(plan.goal, Goal::Random { .. }) {
+        assert!(suite.covered + suite.unreachable.len() <= suite.all);
+    } else {
+        assert_eq!(suite.covered + suite.unreachable.len(), suite.all);
+    }
+    let steps = suite.runs.iter().flatten();
+    let steps: u64 = steps.map(|step| plan.cost_of(*step as usize)).sum();
+    assert_eq!(suite.cost, steps + suite.runs.len() as u64 * RUN_COST);
+    assert_eq!(cover(graph, plan), *suite, "the same again");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn suites_keep_their_promises(seed in any::<u64>(), states in 1u32..8, goal in 0..GOALS.len()) {
+        let mut random = Random::new(seed);
+        let graph = any_graph(&mut random, states, 20);
+        let plan = any_plan(&mut random, &graph, GOALS[goal]);
+        check(&graph, &plan, &cover(&graph, &plan));
+    }
+
+    #[test]
+    fn a_stronger_goal_covers_what_a_weaker_one_does(seed in any::<u64>(), states in 1u32..8) {
+        let mut random = Random::new(seed);
+        let graph = strongly_connected(&mut random, states, 8);
+        let plan = any_plan(&mut random, &graph, Goal::Pairs);
+        let implied = [
+            (Goal::Pairs, Goal::Transitions),
+            (Goal::Transitions, Goal::Labels),
+            (Goal::Labels, Goal::Actions),
+            (Goal::Transitions, Goal::States),
+        ];
+        for (strong, weak) in implied {
+            let plan = CoverPlan { goal: strong, ..plan.clone() };
+            let suite = cover(&graph, &plan);
+            prop_assert_eq!(suite.covered, suite.all);
+            let all = cover(&graph, &CoverPlan { goal: weak, ..plan }).all;
+            prop_assert_eq!(covered_by(&graph, weak, &suite.runs).len(), all);
+        }
+    }
+
+    #[test]
+    fn runs_are_too_long_only_where_they_must_be(seed in any::<u64>(), goal in 0..5usize) {
+        let mut random = Random::new(seed);
+        let graph = any_graph(&mut random, 6, 16);
+        let plan = CoverPlan { costs: None, ..any_plan(&mut random, &graph, GOALS[goal]) };
+        let Some(longest) = plan.longest else { return Ok(()) };
+        let suite = cover(&graph, &plan);
+        for run in suite.runs.iter().filter(|run| run.len() > longest) {
+            let own = covered_by(&graph, plan.goal, std::slice::from_ref(run));
+            let is_far = |target: &u32| shortest_run(&graph, &plan, *target) > longest;
+            // Alone, a transition is no pair.
+            prop_assert!(own.iter().any(is_far) || own.is_empty(), "{:?}", suite.runs);
+        }
+    }
+}
+
+/// How many steps the shortest run has that covers a target, found by length.
+fn shortest_run(graph: &Graph, plan: &CoverPlan, target: u32) -> usize {
+    let is_end = |state: u32| !plan.end_accepting || graph.accepting.contains(&state);
+    // States, last steps, and whether the target is covered.
+    let mut known: Vec<(u32, Option<u32>, bool)> = Vec::new();
+    for start in &graph.starts {
+        known.push((*start, None, plan.goal == Goal::States && *start == target));
+    }
+    let mut from = 0;
+    for length in 0.. {
+        let until = known.len();
+        assert!(from < until, "there is no such run");
+        for index in from..until {
+            let (state, before, is_covered) = known[index];
+            if is_covered && is_end(state) {
+                return length;
+            }
+            for (number, transition) in (0..).zip(&graph.transitions) {
+                if transition.from != state {
+                    continue;
+                }
+                let step = before.map_or(vec![number], |before| vec![before, number]);
+                let here = covered_by(graph, plan.goal, &[step]).contains(&target);
+                let next = (transition.to, Some(number), is_covered || here);
+                if !known.contains(&next) {
+                    known.push(next);
+                }
+            }
+        }
+        from = until;
+    }
+    unreachable!("lengths do not end")
+}
+
+/// Compares with trying everything on many small graphs; the sums of costs, ours first.
+fn compare(goal: Goal, states: u32, transitions: u64) -> (u64, u64) {
+    let (mut ours, mut least) = (0, 0);
+    for seed in 0..1500 {
+        let mut random = Random::new(seed);
+        let graph = any_graph(&mut random, states, transitions);
+        let plan = CoverPlan {
+            longest: None,
+            ..any_plan(&mut random, &graph, goal)
+        };
+        let suite = cover(&graph, &plan);
+        check(&graph, &plan, &suite);
+        let runs = suite
+            .runs
+            .iter()
+            .filter(|run| run.len() > 1 || goal != Goal::Pairs);
+        let runs: Vec<_> = runs.filter(|run| !run.is_empty()).cloned().collect();
+        let dropped: Vec<_> = suite
+            .runs
+            .iter()
+            .filter(|run| !runs.contains(run))
+            .collect();
+        let dropped: u64 = dropped
+            .into_iter()
+            .flatten()
+            .map(|step| plan.cost_of(*step as usize))
+            .sum();
+        let cost = suite.cost - dropped - (suite.runs.len() - runs.len()) as u64 * RUN_COST;
+        if covered_by(&graph, goal, &runs).len() > 12 {
+            continue;
+        }
+        let best = least_cost(&graph, &plan, &runs);
+        if suite.is_least {
+            assert_eq!(
+                cost, best,
+                "seed {seed}: {graph:?} {plan:?} {:?}",
+                suite.runs
+            );
+        }
+        assert!(
+            cost >= best,
+            "seed {seed}: nothing can cost less than the least"
+        );
+        ours += cost;
+        least += best;
+    }
+    (ours, least)
+}
+
+#[test]
+fn tours_of_transitions_cost_the_least() {
+    let (ours, least) = compare(Goal::Transitions, 3, 6);
+    assert_eq!(ours, least);
+    let (ours, least) = compare(Goal::Transitions, 5, 8);
+    assert_eq!(ours, least);
+}
+
+#[test]
+fn tours_of_pairs_cost_the_least() {
+    let (ours, least) = compare(Goal::Pairs, 4, 6);
+    assert_eq!(ours, least);
+}
+
+/// Not the least, but near it. The bounds keep changes from making it worse unnoticed.
+#[test]
+fn going_to_the_nearest_costs_little_more_than_the_least() {
+    for goal in [Goal::Actions, Goal::Labels, Goal::States] {
+        let (ours, least) = compare(goal, 5, 10);
+        assert!(ours * 100 <= least * 115, "{goal:?}: {ours} and {least}");
+    }
+}
+
+fn plan(goal: Goal) -> CoverPlan {
+    CoverPlan::new(goal)
+}
+
+#[test]
+fn nothing_is_covered_by_nothing() {
+    for goal in GOALS {
+        let suite = cover(&graph(0, &[], &[], &[]), &plan(goal));
+        assert_eq!((suite.runs.len(), suite.covered, suite.all), (0, 0, 0));
+        let nowhere = graph(2, &[], &[0, 1], &[(0, 0, 0, 1)]);
+        let suite = cover(&nowhere, &plan(goal));
+        assert_eq!((suite.runs.len(), suite.covered), (0, 0));
+        assert_eq!(suite.unreachable.len(), suite.all);
+    }
+}
+
+#[test]
+fn starts_in_which_nothing_is_possible_take_runs_without_steps() {
+    let lonely = graph(3, &[0, 1, 2, 1], &[0, 1, 2], &[(0, 0, 0, 0)]);
+    for goal in [Goal::States, Goal::Shortest] {
+        let suite = cover(&lonely, &plan(goal));
+        assert_eq!((suite.covered, suite.all), (3, 3), "{:?}", suite.runs);
+    }
+}
+
+#[test]
+fn what_leads_to_no_accepting_state_is_told() {
+    // 0 → 1 → 2 (accepting), 1 → 3 → 3, and 4 → 2, where nobody comes.
+    let edges = [
+        (0, 0, 0, 1),
+        (1, 1, 0, 2),
+        (1, 2, 0, 3),
+        (3, 2, 0, 3),
+        (4, 1, 0, 2),
+    ];
+    let graph = graph(5, &[0], &[2], &edges);
+    let suite = cover(&graph, &plan(Goal::Transitions));
+    assert_eq!(suite.runs, [[0, 1]]);
+    let lost = |target, reason| Unreachable { target, reason };
+    let transition = Target::Transition;
+    assert_eq!(
+        suite.unreachable,
+        [
+            lost(transition(2), Reason::NoEnd),
+            lost(transition(3), Reason::NoEnd),
+            lost(transition(4), Reason::NoWay)
+        ]
+    );
+    let suite = cover(&graph, &plan(Goal::Actions));
+    let action = Target::Action(testwright_core::product::NameId(2));
+    assert_eq!(suite.unreachable, [lost(action, Reason::NoEnd)]);
+    let suite = cover(&graph, &plan(Goal::States));
+    assert_eq!(
+        suite.unreachable,
+        [
+            lost(Target::State(3), Reason::NoEnd),
+            lost(Target::State(4), Reason::NoWay)
+        ]
+    );
+    let suite = cover(&graph, &plan(Goal::Pairs));
+    let pair = Target::Pair;
+    assert_eq!(
+        suite.unreachable,
+        [
+            lost(pair(0, 2), Reason::NoEnd),
+            lost(pair(2, 3), Reason::NoEnd),
+            lost(pair(3, 3), Reason::NoEnd)
+        ]
+    );
+    let anywhere = CoverPlan {
+        end_accepting: false,
+        ..plan(Goal::Transitions)
+    };
+    let suite = cover(&graph, &anywhere);
+    assert_eq!((suite.covered, suite.unreachable.len()), (4, 1));
+}
+
+#[test]
+fn without_accepting_states_everything_is_lost_unless_runs_may_end_anywhere() {
+    let graph = graph(2, &[0], &[], &[(0, 0, 0, 1), (1, 0, 0, 0)]);
+    for goal in GOALS {
+        let suite = cover(&graph, &plan(goal));
+        assert_eq!((suite.runs.len(), suite.covered), (0, 0));
+        assert!(
+            suite
+                .unreachable
+                .iter()
+                .all(|lost| lost.reason == Reason::NoEnd)
+        );
+    }
+    let anywhere = CoverPlan {
+        end_accepting: false,
+        ..plan(Goal::Pairs)
+    };
+    assert_eq!(cover(&graph, &anywhere).covered, 2);
+}
+
+#[test]
+fn costs_decide_which_way_is_taken_again() {
+    // Two ways from 0 to 1, and two back that must both be taken: one way must be taken again.
+    let edges = [
+        (0, 0, 0, 1),
+        (0, 1, 0, 1),
+        (1, 2, 0, 0),
+        (1, 3, 0, 0),
+        (1, 4, 0, 0),
+    ];
+    let graph = graph(2, &[0], &[0], &edges);
+    let with = |costs: Vec<u64>| {
+        let plan = CoverPlan {
+            costs: Some(costs),
+            ..plan(Goal::Transitions)
+        };
+        let suite = cover(&graph, &plan);
+        let taken = suite.runs.concat();
+        let times = |number: u32| taken.iter().filter(|taken| **taken == number).count();
+        (times(0), times(1), suite.cost)
+    };
+    assert_eq!(with(vec![5, 1, 1, 1, 1]), (1, 2, 11));
+    assert_eq!(with(vec![1, 5, 1, 1, 1]), (2, 1, 11));
+    assert_eq!(with(vec![u64::MAX; 5]).2, u64::MAX);
+}
+
+#[test]
+fn shortest_ways_are_shortest() {
+    for seed in 0..100 {
+        let graph = any_graph(&mut Random::new(seed), 7, 15);
+        let plan = CoverPlan {
+            end_accepting: false,
+            ..plan(Goal::Shortest)
+        };
+        let suite = cover(&graph, &plan);
+        let mut sorted = suite.runs.clone();
+        sorted.sort();
+        let begins = |pair: &[Vec<u32>]| !pair[0].is_empty() && pair[1].starts_with(&pair[0]);
+        assert!(!sorted.windows(2).any(begins), "no way begins another one");
+        for run in &suite.runs {
+            for (index, step) in run.iter().enumerate() {
+                let to = graph.transitions[*step as usize].to;
+                let reach = CoverPlan {
+                    goal: Goal::States,
+                    ..plan.clone()
+                };
+                assert_eq!(shortest_run(&graph, &reach, to), index + 1);
+            }
+        }
+    }
+}
+
+/// Drawn many times, each transition is taken about as often as its weight says: the sum of squared deviations, each
+/// divided by what is expected, is below what one seed in a thousand exceeds.
+#[test]
+fn chance_respects_weights() {
+    let edges = [(0, 0, 0, 0), (0, 1, 0, 0), (0, 2, 0, 0), (0, 3, 0, 0)];
+    let graph = graph(1, &[0], &[0], &edges);
+    let weights = [1, 2, 0, 7];
+    let plan = CoverPlan {
+        weights: Some(weights.to_vec()),
+        seed: 4,
+        ..plan(Goal::Random {
+            runs: 20,
+            steps: 500,
+        })
+    };
+    let suite = cover(&graph, &plan);
+    let taken = suite.runs.concat();
+    assert_eq!(taken.len(), 10_000);
+    let mut deviation = 0.0;
+    for (number, weight) in (0..).zip(weights) {
+        let times = taken.iter().filter(|taken| **taken == number).count() as f64;
+        let expected = 1000.0 * weight as f64;
+        if weight == 0 {
+            assert_eq!(times, 0.0);
+        } else {
+            deviation += (times - expected).powi(2) / expected;
+        }
+    }
+    assert!(deviation < 13.8, "{deviation}");
+    let lost = Unreachable {
+        target: Target::Transition(2),
+        reason: Reason::NoWay,
+    };
+    assert_eq!(suite.unreachable, [lost]);
+    let heavy = CoverPlan {
+        weights: Some(vec![u64::MAX; 4]),
+        ..plan
+    };
+    assert_eq!(cover(&graph, &heavy).covered, 4);
+}
+
+#[test]
+fn chance_begins_everywhere_and_comes_to_an_end() {
+    let edges = [(0, 0, 0, 1), (1, 0, 0, 0), (2, 0, 0, 1), (1, 1, 0, 3)];
+    let graph = graph(4, &[0, 2], &[3], &edges);
+    let plan = plan(Goal::Random { runs: 6, steps: 4 });
+    let suite = cover(&graph, &plan);
+    let first = |run: &Vec<u32>| graph.transitions[run[0] as usize].from;
+    let begins: Vec<u32> = suite.runs.iter().map(first).collect();
+    assert_eq!(begins, [0, 2, 0, 2, 0, 2]);
+    let other = CoverPlan { seed: 1, ..plan };
+    assert_ne!(cover(&graph, &other).runs, suite.runs);
+}

@@ -1,0 +1,37 @@
+//! Numbers sorted into lists, without a heap allocation for each list.
+
+/// A list of numbers for each key, one list after the other, each in the order of the items.
+#[derive(Debug)]
+pub(super) struct Lists {
+    ends: Vec<u32>,
+    items: Vec<u32>,
+}
+
+impl Lists {
+    /// The items by their keys, which are below `keys`.
+    pub(super) fn new(keys: usize, items: impl Iterator<Item = (u32, u32)> + Clone) -> Lists {
+        let mut ends = vec![0u32; keys + 1];
+        for (key, _) in items.clone() {
+            ends[key as usize + 1] += 1;
+        }
+        for key in 1..ends.len() {
+            ends[key] += ends[key - 1];
+        }
+        let mut next = ends.clone();
+        let mut sorted = vec![0u32; next.last().map_or(0, |all| *all as usize)];
+        for (key, item) in items {
+            let place = &mut next[key as usize];
+            sorted[*place as usize] = item;
+            *place += 1;
+        }
+        Lists {
+            ends,
+            items: sorted,
+        }
+    }
+
+    pub(super) fn of(&self, key: u32) -> &[u32] {
+        let key = key as usize;
+        &self.items[self.ends[key] as usize..self.ends[key + 1] as usize]
+    }
+}

@@ -1,0 +1,200 @@
+//! Taking each required arc at the least cost: the Chinese postman's problem.
+//!
+//! A hub closes runs into a circuit: from where runs end to the hub, and on to where they begin, at the cost of a run.
+//! Each required arc is taken once. Where more of them enter a node than leave it, helping arcs must be taken, too, until
+//! as many enter each node as leave it: which ones is a question of least cost that `flow` answers exactly. Then one
+//! circuit takes all arcs (Hierholzer), and is cut at the hub.
+//!
+//! One circuit is enough, because what the required arcs join has a hub of its own, which must be passed at least once.
+
+use super::RUN_COST;
+use super::flow::balance;
+use super::ground::Ground;
+use super::lists::Lists;
+use super::network::{Arc, Network};
+use super::targets::Targets;
+
+/// The runs of a tour, and whether they cost the least.
+pub(super) fn runs(ground: &Ground<'_>, targets: &Targets, work: u64) -> (Vec<Vec<u32>>, bool) {
+    match targets {
+        Targets::Pairs(pairs) => {
+            let (mut runs, is_least) = tour(&Network::of_pairs(ground), work);
+            runs.extend(pairs.alone.iter().map(|number| vec![*number]));
+            (runs, is_least)
+        }
+        _ => tour(&Network::of_transitions(ground), work),
+    }
+}
+
+fn tour(network: &Network, work: u64) -> (Vec<Vec<u32>>, bool) {
+    let (part_of, parts) = network.parts();
+    // A hub is two nodes, so that passing it can be counted.
+    let hub_end = |part: u32| network.nodes as u32 + 2 * part;
+    let hub_begin = |part: u32| hub_end(part) + 1;
+    let part_at = |node: u32| part_of[node as usize];
+    let ends = network.ends.iter();
+    let ends = ends.filter_map(|node| Some(Arc::free(*node, hub_end(part_at(*node)?))));
+    let begins = network.begins.iter().filter_map(|arc| {
+        let from = hub_begin(part_at(arc.to)?);
+        Some(Arc { from, ..*arc })
+    });
+    let passes = (0..parts as u32).map(|part| Arc {
+        cost: RUN_COST,
+        ..Arc::free(hub_end(part), hub_begin(part))
+    });
+    let mut arcs = network.helping.clone();
+    arcs.extend(ends.chain(begins));
+    let first_pass = arcs.len();
+    arcs.extend(passes);
+
+    let nodes = network.nodes + 2 * parts;
+    let mut surplus = vec![0i64; nodes];
+    for arc in network.required.iter().chain(&arcs[first_pass..]) {
+        surplus[arc.from as usize] -= 1;
+        surplus[arc.to as usize] += 1;
+    }
+    let hubs: Vec<u32> = (0..parts as u32).map(hub_begin).collect();
+    let (mut times, is_least) = balance(&arcs, surplus, &hubs, work);
+    for times in &mut times[first_pass..] {
+        *times += 1;
+    }
+    arcs.extend(&network.required);
+    times.resize(arcs.len(), 1);
+
+    let mut circuits = Circuits::new(nodes, &arcs, times);
+    let mut runs = Vec::new();
+    for part in 0..parts as u32 {
+        let mut run = Vec::new();
+        for arc in circuits.from(hub_begin(part)) {
+            let arc = arc as usize;
+            let is_pass = (first_pass..first_pass + parts).contains(&arc);
+            if is_pass {
+                runs.push(std::mem::take(&mut run));
+            } else {
+                run.extend(arcs[arc].step);
+            }
+        }
+    }
+    // Passing the hub without need happens only where not the very least was looked for.
+    runs.retain(|run| !run.is_empty());
+    (runs, is_least)
+}
+
+/// Arcs that are to be taken so many times.
+struct Circuits<'a> {
+    arcs: &'a [Arc],
+    times: Vec<u64>,
+    leaving: Lists,
+    /// By node: how many of the arcs that leave it are used up.
+    used: Vec<u32>,
+}
+
+impl<'a> Circuits<'a> {
+    fn new(nodes: usize, arcs: &'a [Arc], times: Vec<u64>) -> Circuits<'a> {
+        let from = (0..).zip(arcs).map(|(number, arc)| (arc.from, number));
+        Circuits {
+            arcs,
+            times,
+            leaving: Lists::new(nodes, from),
+            used: vec![0; nodes],
+        }
+    }
+
+    /// A circuit through all arcs that can be reached from a node and that are left.
+    fn from(&mut self, node: u32) -> Vec<u32> {
+        let mut circuit = Vec::new();
+        let mut path = Vec::new();
+        loop {
+            let last = path.last().copied();
+            let at = last.map_or(node, |arc: u32| self.arcs[arc as usize].to);
+            if let Some(arc) = self.take(at) {
+                path.push(arc);
+                continue;
+            }
+            // Stuck where a circuit began: what is left was found earlier, and goes on from here.
+            let Some(arc) = path.pop() else {
+                break;
+            };
+            circuit.push(arc);
+        }
+        circuit.reverse();
+        circuit
+    }
+
+    /// An arc that leaves a node and is not used up.
+    fn take(&mut self, node: u32) -> Option<u32> {
+        let leaving = self.leaving.of(node);
+        let used = &mut self.used[node as usize];
+        while let Some(arc) = leaving.get(*used as usize) {
+            let times = &mut self.times[*arc as usize];
+            if *times > 0 {
+                *times -= 1;
+                return Some(*arc);
+            }
+            *used += 1;
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use testwright_core::Random;
+
+    use super::runs;
+    use crate::cover::ground::Ground;
+    use crate::cover::sample::{any_graph, covered_by, graph};
+    use crate::cover::targets::Targets;
+    use crate::cover::{CoverPlan, Goal};
+
+    #[test]
+    fn with_little_work_as_much_is_covered() {
+        for seed in 0..300 {
+            let graph = any_graph(&mut Random::new(seed), 6, 20);
+            for goal in [Goal::Transitions, Goal::Pairs] {
+                let plan = CoverPlan::new(goal);
+                let ground = Ground::new(&graph, &plan);
+                let targets = Targets::new(&ground, goal);
+                let (least, is_least) = runs(&ground, &targets, u64::MAX);
+                assert!(is_least);
+                let least_steps = least.concat().len() + least.len();
+                for work in [0, 10, 40] {
+                    let (quick, _) = runs(&ground, &targets, work);
+                    assert!(quick.concat().len() + quick.len() >= least_steps);
+                    let covered = covered_by(&graph, goal, &quick);
+                    assert_eq!(covered, covered_by(&graph, goal, &least), "seed {seed}");
+                    for run in &quick {
+                        let ways = run.windows(2);
+                        let mut ways =
+                            ways.map(|pair| [pair[0], pair[1]].map(|step| ground.transition(step)));
+                        assert!(ways.all(|[before, after]| before.to == after.from));
+                        assert!(graph.starts.contains(&ground.transition(run[0]).from));
+                        assert!(
+                            ground
+                                .state_after(run)
+                                .is_some_and(|end| ground.may_end(end))
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_balanced_is_walked_once() {
+        // Two rings through 0, and a loop at 2.
+        let edges = [
+            (0, 0, 0, 1),
+            (1, 0, 0, 0),
+            (0, 1, 0, 2),
+            (2, 1, 0, 2),
+            (2, 2, 0, 0),
+        ];
+        let graph = graph(3, &[0], &[0], &edges);
+        let plan = CoverPlan::new(Goal::Transitions);
+        let ground = Ground::new(&graph, &plan);
+        let targets = Targets::new(&ground, plan.goal);
+        let (runs, is_least) = runs(&ground, &targets, u64::MAX);
+        assert_eq!((runs.len(), runs[0].len(), is_least), (1, 5, true));
+    }
+}

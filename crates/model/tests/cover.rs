@@ -1,0 +1,183 @@
+//! Suites from products, as a user of the library makes them.
+
+use expect_test::{Expect, expect};
+use testwright_core::product::{Place, Product};
+use testwright_core::toys::Machine;
+use testwright_model::{Cover, CoverPlan, Edge, Fsm, Goal, Graph, Limits, Suite, cover, explore};
+
+/// The graph of a product, and its actions by transition.
+fn explored(mut product: Product<'_>) -> (Graph, Vec<String>) {
+    let graph = explore(&mut product, &Limits::default(), &mut |_| true).graph;
+    let words = product.words();
+    let names = graph.transitions.iter().map(|transition| {
+        let label = graph.labels[transition.label as usize];
+        let arguments = words.value_text(label.arguments).plain();
+        format!("{}{arguments}", words.name_text(label.name)).replace("()", "")
+    });
+    let names = names.collect();
+    (graph, names)
+}
+
+fn text(names: &[String], suite: &Cover) -> String {
+    let mut text = format!("{} of {}, cost {}\n", suite.covered, suite.all, suite.cost);
+    for run in &suite.runs {
+        let steps: Vec<&str> = run
+            .iter()
+            .map(|step| names[*step as usize].as_str())
+            .collect();
+        text += &format!("{}\n", steps.join(" "));
+    }
+    for lost in &suite.unreachable {
+        text += &format!("{:?}: {:?}\n", lost.target, lost.reason);
+    }
+    text
+}
+
+/// A door that can be opened and closed, and locked with a key of which there are two.
+fn door() -> (Graph, Vec<String>) {
+    let mut words = Machine::words();
+    let lines = [
+        "closed open opened",
+        "opened close closed",
+        "closed lock(1) locked",
+        "closed lock(2) locked",
+        "locked unlock closed",
+    ];
+    let door = Machine::program(&mut words, "door", &lines);
+    explored(Product::new(words, vec![Box::new(door)]))
+}
+
+fn check(goal: Goal, expected: Expect) {
+    let (graph, names) = door();
+    let suite = cover(&graph, &CoverPlan::new(goal));
+    expected.assert_eq(&text(&names, &suite));
+}
+
+#[test]
+fn every_goal_has_its_suite() {
+    check(
+        Goal::Actions,
+        expect![[r#"
+        4 of 4, cost 5
+        open close lock(1) unlock
+    "#]],
+    );
+    check(
+        Goal::Labels,
+        expect![[r#"
+        5 of 5, cost 6
+        open close lock(1) unlock lock(2)
+    "#]],
+    );
+    check(
+        Goal::States,
+        expect![[r#"
+        3 of 3, cost 4
+        open
+        lock(1)
+    "#]],
+    );
+    check(
+        Goal::Transitions,
+        expect![[r#"
+        5 of 5, cost 6
+        open close lock(1) unlock lock(2)
+    "#]],
+    );
+    check(
+        Goal::Pairs,
+        expect![[r#"
+        9 of 9, cost 14
+        open close open close lock(1) unlock open close lock(2) unlock lock(1) unlock lock(2)
+    "#]],
+    );
+    check(
+        Goal::Shortest,
+        expect![[r#"
+        3 of 3, cost 4
+        open
+        lock(1)
+    "#]],
+    );
+    check(
+        Goal::Random { runs: 2, steps: 5 },
+        expect![[r#"
+        5 of 5, cost 12
+        lock(2) unlock lock(2) unlock lock(1)
+        open close lock(2) unlock lock(1)
+    "#]],
+    );
+}
+
+#[test]
+fn runs_are_cut_where_they_may_end() {
+    let (graph, names) = door();
+    let plan = CoverPlan {
+        longest: Some(4),
+        ..CoverPlan::new(Goal::Pairs)
+    };
+    expect![[r#"
+        9 of 9, cost 26
+        open close open
+        open close lock(1) unlock
+        lock(1) unlock open
+        open close lock(2) unlock
+        lock(1) unlock lock(1)
+        lock(1) unlock lock(2)
+    "#]]
+    .assert_eq(&text(&names, &cover(&graph, &plan)));
+}
+
+#[test]
+fn a_product_with_a_suite_begins_at_each_of_its_runs() {
+    let mut words = Machine::words();
+    let lines = ["off on lit", "lit off off", "lit dim dark", "dark off off"];
+    let lamp = Machine::program(&mut words, "lamp", &lines);
+    // The labels of the lamp, by the order in which it has them.
+    let mut alone = Product::new(words.clone(), vec![Box::new(lamp.clone())]);
+    let labels = explore(&mut alone, &Limits::default(), &mut |_| true)
+        .graph
+        .labels;
+    let runs = vec![
+        vec![labels[0], labels[1]],
+        vec![labels[0], labels[2], labels[1]],
+    ];
+    let suite = Suite::new("suite", runs);
+    let product = Product::new(words, vec![Box::new(lamp), Box::new(suite)]);
+    let (graph, names) = explored(product);
+    assert_eq!(graph.starts.len(), 2);
+    let suite = cover(&graph, &CoverPlan::new(Goal::Transitions));
+    expect![[r#"
+        5 of 5, cost 7
+        on off
+        on dim off
+    "#]]
+    .assert_eq(&text(&names, &suite));
+}
+
+#[test]
+fn what_cannot_end_is_named() {
+    let mut words = Machine::words();
+    let lines = ["a go b", "b back a", "b fall c"];
+    let machine = Machine::program(&mut words, "machine", &lines);
+    let mut product = Product::new(words.clone(), vec![Box::new(machine)]);
+    let labels = explore(&mut product, &Limits::default(), &mut |_| true)
+        .graph
+        .labels;
+    let edge = |from: u32, label: usize, to: u32| Edge {
+        from: Place(from),
+        label: labels[label],
+        to: Place(to),
+    };
+    let states = ["a", "b", "c"].map(String::from).to_vec();
+    let edges = vec![edge(0, 0, 1), edge(1, 1, 0), edge(1, 2, 2)];
+    let fsm = Fsm::new("fsm", states, Place(0), vec![true, false, false], edges);
+    let (graph, names) = explored(Product::new(words, vec![Box::new(fsm)]));
+    let suite = cover(&graph, &CoverPlan::new(Goal::Transitions));
+    expect![[r#"
+        2 of 3, cost 3
+        go back
+        Transition(2): NoEnd
+    "#]]
+    .assert_eq(&text(&names, &suite));
+}
