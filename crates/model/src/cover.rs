@@ -18,9 +18,10 @@
 //! assert_eq!((suite.covered, suite.all), (4, 4));
 //! ```
 //!
-//! How: [`Goal::Transitions`] and [`Goal::Pairs`] are tours (`tour`), the other goals go to what is nearest (`nearest`).
-//! All work on the part of the graph that runs can use (`ground`), know what is to be covered as numbers (`targets`), and
-//! keep runs short in the same way (`cut`).
+//! How: [`Goal::Transitions`] and [`Goal::Pairs`] are tours (`tour`) of a `network`, whose cost is the least because that
+//! of a `flow` is. [`Goal::Actions`], [`Goal::Labels`] and [`Goal::States`] go to what is nearest (`nearest`). All goals
+//! work on the part of the graph that runs can use (`ground`), and know what is to be covered as numbers (`targets`).
+//! Tours that are too long are cut (`cut`).
 
 mod chance;
 mod cut;
@@ -60,6 +61,7 @@ pub enum Goal {
     /// Every transition, at the least cost.
     Transitions,
     /// Every two transitions that can follow each other, and those that nothing follows or precedes, at the least cost.
+    /// At a state, these are as many as the transitions that enter it times those that leave it.
     Pairs,
     /// Every state by a shortest way. A way on which another one begins is left out.
     Shortest,
@@ -137,7 +139,7 @@ pub enum Target {
 /// Why no run covers something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
-    /// No run comes there.
+    /// No run comes there, or chance never takes it since it has no weight.
     NoWay,
     /// A run that comes there does not come to an accepting state any more.
     NoEnd,

@@ -1,12 +1,12 @@
 //! Balancing nodes at the least cost: a flow from those with a surplus to those with a lack.
 //!
-//! The flow grows in rounds. In each, the shortest ways from nodes with a surplus to nodes with a lack are found (Dijkstra),
-//! and filled as far as they can be (Dinic). A way may also take back some of the flow, so that what was filled earlier is
-//! not in the way of what is best. Every node has a potential: how far it has been from a surplus so far. By their
-//! difference the lengths of arcs are changed so that none is negative, and those on shortest ways are 0. A flow that only
-//! uses such arcs costs the least, whatever way is filled first (this is the primal-dual method of Ford and Fulkerson).
-//! So a round does not stop at the nearest lack, but when it could fill half of what is missing: then few rounds are
-//! enough, even where all ways have different lengths.
+//! The flow grows in rounds. In each, the shortest ways from nodes with a surplus to nodes with a lack are found
+//! (Dijkstra), and filled as far as they can be (Dinic). A way may also take back some of the flow, so that what was
+//! filled earlier is not in the way of what is best. Every node has a potential: how far it has been from a surplus so
+//! far. By their difference the lengths of arcs are changed so that none is negative, and those on shortest ways are 0.
+//! A flow that only uses such arcs costs the least, whatever way is filled first (this is the primal-dual method of Ford
+//! and Fulkerson). So a round does not stop at the nearest lack, but when it could fill half of what is missing: then few
+//! rounds are enough, even where all ways have different lengths.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -163,36 +163,24 @@ fn compare(goal: Goal, states: u32, transitions: u64) -> (u64, u64) {
         };
         let suite = cover(&graph, &plan);
         check(&graph, &plan, &suite);
-        let runs = suite
-            .runs
-            .iter()
-            .filter(|run| run.len() > 1 || goal != Goal::Pairs);
-        let runs: Vec<_> = runs.filter(|run| !run.is_empty()).cloned().collect();
-        let dropped: Vec<_> = suite
-            .runs
-            .iter()
-            .filter(|run| !runs.contains(run))
-            .collect();
-        let dropped: u64 = dropped
-            .into_iter()
-            .flatten()
-            .map(|step| plan.cost_of(*step as usize))
-            .sum();
-        let cost = suite.cost - dropped - (suite.runs.len() - runs.len()) as u64 * RUN_COST;
+        // Runs without steps, and those of a transition without neighbours, have no choice.
+        let needed = if goal == Goal::Pairs { 2 } else { 1 };
+        let (runs, short): (Vec<_>, Vec<_>) =
+            suite.runs.into_iter().partition(|run| run.len() >= needed);
+        let steps = short.iter().flatten();
+        let steps: u64 = steps.map(|step| plan.cost_of(*step as usize)).sum();
+        let cost = suite.cost - steps - short.len() as u64 * RUN_COST;
         if covered_by(&graph, goal, &runs).len() > 12 {
             continue;
         }
         let best = least_cost(&graph, &plan, &runs);
-        if suite.is_least {
-            assert_eq!(
-                cost, best,
-                "seed {seed}: {graph:?} {plan:?} {:?}",
-                suite.runs
-            );
-        }
         assert!(
             cost >= best,
-            "seed {seed}: nothing can cost less than the least"
+            "seed {seed}: nothing costs less than the least"
+        );
+        assert!(
+            cost == best || !suite.is_least,
+            "seed {seed}: {graph:?} {plan:?} {runs:?}"
         );
         ours += cost;
         least += best;
@@ -217,9 +205,16 @@ fn tours_of_pairs_cost_the_least() {
 /// Not the least, but near it. The bounds keep changes from making it worse unnoticed.
 #[test]
 fn going_to_the_nearest_costs_little_more_than_the_least() {
-    for goal in [Goal::Actions, Goal::Labels, Goal::States] {
+    for (goal, percent) in [
+        (Goal::Actions, 109),
+        (Goal::Labels, 110),
+        (Goal::States, 105),
+    ] {
         let (ours, least) = compare(goal, 5, 10);
-        assert!(ours * 100 <= least * 115, "{goal:?}: {ours} and {least}");
+        assert!(
+            ours * 100 <= least * percent,
+            "{goal:?}: {ours} and {least}"
+        );
     }
 }
 
