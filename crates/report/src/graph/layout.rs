@@ -47,6 +47,8 @@ pub(super) struct Node {
     pub(super) right: f64,
     /// All that is drawn for it, from its centre up and down.
     pub(super) half_height: f64,
+    /// How far from the middle edges may begin and end.
+    pub(super) ports: f64,
 }
 
 /// An edge between two different states.
@@ -255,6 +257,7 @@ mod tests {
             left: 20.0,
             right: 20.0,
             half_height: 17.0,
+            ports: 13.0,
         }
     }
 

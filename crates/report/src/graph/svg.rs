@@ -82,12 +82,14 @@ impl Plan {
         let mut nodes: Vec<Node> = (graph.states.iter().zip(&names))
             .map(|(state, name)| {
                 let half_width = (text_width(name, FONT_SIZE) / 2.0 + 11.0).max(20.0);
-                // Badges reach a little over the rim.
+                // Badges reach a little over the rim, and no arrow's head should be hidden by one.
+                let has_badge = Mark::of(state.marks).any(|mark| mark.badge().is_some());
                 Node {
                     radii: (half_width, HALF_HEIGHT),
                     left: half_width + if state.marks.start { START_ARROW } else { 7.0 },
                     right: half_width + 7.0,
                     half_height: HALF_HEIGHT + 4.0,
+                    ports: half_width * if has_badge { 0.35 } else { 0.66 },
                 }
             })
             .collect();

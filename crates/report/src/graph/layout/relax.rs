@@ -1,4 +1,4 @@
-//! A better place across for everything, as if edges were springs.
+//! A good place across for everything, as if edges were springs.
 //!
 //! Layer by layer, each vertex goes to the mean of its neighbours above and below, as far as order and distances allow.
 //! All of a layer move together: what is in the way is pushed aside if that is better for both. For a single layer this

@@ -267,7 +267,7 @@ fn ellipse(centre: Point, node: &Node, marks: Marks, name: &str) -> String {
         number(centre.y + 4.6),
         Xml(name)
     );
-    // A little outside of the rim, so that no arrow's head is hidden. More than four make no sense together.
+    // More than four make no sense together.
     let corners = [(1.0, -1.0), (-1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
     let (across, down) = (rx * 0.77 + 4.0, ry * 0.64 + 3.0);
     let badges = Mark::of(marks).filter_map(|mark| Some((mark, mark.badge()?)));
@@ -296,6 +296,7 @@ fn legend(graph: &StateGraph, most: f64, top: f64) -> (String, (f64, f64)) {
         left: 0.0,
         right: 0.0,
         half_height: 0.0,
+        ports: 0.0,
     };
     let mut text = "<g class=\"legend\">\n".to_owned();
     let (mut x, mut y, mut widest) = (0.0, top + LEGEND_LINE + 8.0, 0.0_f64);
