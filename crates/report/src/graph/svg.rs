@@ -10,14 +10,15 @@
 
 mod drawing;
 mod marks;
+mod shapes;
 
 use super::bundles::{Bundle, bundles};
 use super::escape::one_line;
 use super::layout::{Edge, Layout, Node, layout};
 use super::text_width::{shorten, text_width};
 use super::{Labels, Marks, StateGraph};
-pub(super) use drawing::number;
 use marks::Mark;
+pub(super) use shapes::number;
 
 /// Graphs with more states are not drawn.
 pub const MOST_STATES: usize = 5_000;
