@@ -240,6 +240,7 @@ mod tests {
         let text = write(&graph, &Options::default());
         assert!(text.contains("too large to be drawn"));
         assert!(text.contains("5001 states, 3 transitions"));
+        assert!(!text.contains("class=\"legend\""));
         read(&text);
     }
 

@@ -36,7 +36,7 @@ pub(super) fn document(graph: &StateGraph, plan: &Plan, trace: Option<usize>) ->
             picture += "</g>\n";
             (picture, layout.width, layout.height)
         }
-        None => (too_large(), LEAST_WIDTH, 40.0),
+        None => too_large(),
     };
     let size = quantities(graph);
     let title = shorten(&one_line(&graph.title), 15.0, 560.0);
@@ -44,7 +44,10 @@ pub(super) fn document(graph: &StateGraph, plan: &Plan, trace: Option<usize>) ->
     let width = width
         .max(1.15 * text_width(&title, 15.0))
         .max(text_width(&size, 11.0));
-    let (legend, legend_size) = legend(graph, width.max(LEAST_WIDTH), MARGIN + HEADLINE + height);
+    let (legend, legend_size) = match &plan.layout {
+        Some(_) => legend(graph, width.max(LEAST_WIDTH), MARGIN + HEADLINE + height),
+        None => (String::new(), (0.0, 0.0)),
+    };
     picture += &legend;
     let (width, height) = (
         width.max(legend_size.0) + 2.0 * MARGIN,
@@ -89,11 +92,20 @@ impl Bold {
     }
 }
 
-fn too_large() -> String {
-    format!(
-        "<text class=\"message\" x=\"{MARGIN}\" y=\"{}\">This graph is too large to be drawn. Explore less of it, or merge states.</text>\n",
-        MARGIN + HEADLINE + 16.0
-    )
+/// What is to be seen instead of a graph that cannot be drawn, and how large it is.
+fn too_large() -> (String, f64, f64) {
+    let sentences = [
+        "This graph is too large to be drawn: it has too many states, or too many long edges.",
+        "Explore less of it, or let fewer things make a difference between states.",
+    ];
+    let mut text = String::new();
+    let (mut width, mut y) = (0.0_f64, MARGIN + HEADLINE);
+    for sentence in sentences {
+        y += 20.0;
+        width = width.max(text_width(sentence, 13.0));
+        text += &format!("<text class=\"message\" x=\"{MARGIN}\" y=\"{y}\">{sentence}</text>\n");
+    }
+    (text, width, y - MARGIN - HEADLINE)
 }
 
 /// How much there is of everything.
