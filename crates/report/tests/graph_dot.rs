@@ -171,7 +171,7 @@ fn what_is_read_is_what_was_meant() {
     assert_eq!(title, graph.title);
     assert_eq!(statements.len(), 2 * texts.len());
     for (state, (ends, attributes)) in graph.states.iter().zip(&statements) {
-        assert_eq!(ends[..], [state.name.clone()]);
+        assert_eq!(ends.join(" -> "), state.name);
         let names: Vec<&str> = attributes.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(
             names,

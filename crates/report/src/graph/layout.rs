@@ -2,7 +2,8 @@
 //!
 //! The way is Sugiyama's. Edges that close a cycle are turned round ([`acyclic`]), every state gets a layer
 //! ([`layers`]), long edges are cut into pieces from layer to layer ([`layered`]), the layers are put in an order with
-//! few crossings ([`order`]), everything gets its place ([`coordinates`]), and the pieces become curves ([`splines`]).
+//! few crossings ([`order`]), everything gets its place ([`coordinates`], by [`relax`] and [`settle`]), and the pieces
+//! become curves ([`splines`]).
 //!
 //! Between two layers of states there is always one for labels. An edge that passes a layer has a place of its own in
 //! it, and a label is such a place that is as large as its text. So nothing can overlap: what would, is in the same
@@ -47,6 +48,8 @@ pub(super) struct Node {
     pub(super) right: f64,
     /// All that is drawn for it, from its centre up and down.
     pub(super) half_height: f64,
+    /// How far from the middle edges may begin and end.
+    pub(super) ports: f64,
 }
 
 /// An edge between two different states.
@@ -255,6 +258,7 @@ mod tests {
             left: 20.0,
             right: 20.0,
             half_height: 17.0,
+            ports: 13.0,
         }
     }
 

@@ -10,14 +10,15 @@
 
 mod drawing;
 mod marks;
+mod shapes;
 
 use super::bundles::{Bundle, bundles};
 use super::escape::one_line;
 use super::layout::{Edge, Layout, Node, layout};
 use super::text_width::{shorten, text_width};
 use super::{Labels, Marks, StateGraph};
-pub(super) use drawing::number;
 use marks::Mark;
+pub(super) use shapes::number;
 
 /// Graphs with more states are not drawn.
 pub const MOST_STATES: usize = 5_000;
@@ -82,12 +83,14 @@ impl Plan {
         let mut nodes: Vec<Node> = (graph.states.iter().zip(&names))
             .map(|(state, name)| {
                 let half_width = (text_width(name, FONT_SIZE) / 2.0 + 11.0).max(20.0);
-                // Badges reach a little over the rim.
+                // Badges reach a little over the rim, and no arrow's head should be hidden by one.
+                let has_badge = Mark::of(state.marks).any(|mark| mark.badge().is_some());
                 Node {
                     radii: (half_width, HALF_HEIGHT),
                     left: half_width + if state.marks.start { START_ARROW } else { 7.0 },
                     right: half_width + 7.0,
                     half_height: HALF_HEIGHT + 4.0,
+                    ports: half_width * if has_badge { 0.35 } else { 0.66 },
                 }
             })
             .collect();
@@ -237,6 +240,7 @@ mod tests {
         let text = write(&graph, &Options::default());
         assert!(text.contains("too large to be drawn"));
         assert!(text.contains("5001 states, 3 transitions"));
+        assert!(!text.contains("class=\"legend\""));
         read(&text);
     }
 

@@ -379,7 +379,7 @@ pub(crate) fn all() -> Vec<StateGraph> {
         loops(),
         hostile(),
     ];
-    for seed in 0..40 {
+    for seed in 0..30 {
         let mut numbers = Numbers(seed);
         let states = 1 + numbers.below(30);
         graphs.push(random(states, numbers.below(4 * states), seed));

@@ -1,15 +1,15 @@
-//! A better place across for everything, as if edges were springs.
+//! A good place across for everything, as if edges were springs.
 //!
 //! Layer by layer, each vertex goes to the mean of its neighbours above and below, as far as order and distances allow.
 //! All of a layer move together: what is in the way is pushed aside if that is better for both. For a single layer this
 //! is the best there is (isotonic regression, by pooling those that would come too close). Afterwards long
-//! edges are made straight again wherever there is room.
+//! edges are made straight wherever there is room.
 
 use super::coordinates::apart;
 use super::layered::{Kind, Layered};
 
 /// How much work this may be, in vertices looked at.
-const MOST_WORK: usize = 12_000_000;
+const MOST_WORK: usize = 4_000_000;
 
 /// Moves everything closer to its neighbours.
 pub(super) fn relax(layered: &Layered, x: &mut [f64]) {
@@ -89,14 +89,14 @@ fn place_layer(layered: &Layered, layer: &[usize], x: &mut [f64]) -> f64 {
     moved
 }
 
-/// Gives the bends of each edge the same place, as many of them as there is room for.
+/// Gives all of a thread the same place, or as many in a row as there is room for.
 pub(super) fn straighten(layered: &Layered, x: &mut [f64]) {
     let positions = layered.positions();
+    let mut threads = threads(layered);
     // The longest first: they are seen most.
-    let mut chains: Vec<&Vec<usize>> = layered.chains.iter().collect();
-    chains.sort_by_key(|chain| std::cmp::Reverse(chain.len()));
-    for chain in chains {
-        let mut bends = &chain[1..chain.len() - 1];
+    threads.sort_by_key(|thread| std::cmp::Reverse(thread.len()));
+    for thread in threads {
+        let mut bends = &thread[..];
         while !bends.is_empty() {
             let (mut least, mut most) = (f64::MIN, f64::MAX);
             let mut count = 0;
@@ -119,6 +119,21 @@ pub(super) fn straighten(layered: &Layered, x: &mut [f64]) {
             bends = rest;
         }
     }
+}
+
+/// What had best be straight: the bends of an edge, and with them states that nothing else leads to or from.
+pub(super) fn threads(layered: &Layered) -> Vec<Vec<usize>> {
+    let is_simple =
+        |vertex: &usize| layered.above[*vertex].len() <= 1 && layered.below[*vertex].len() <= 1;
+    let mut threads = Vec::new();
+    for vertex in (0..layered.vertices.len()).filter(is_simple) {
+        if layered.above[vertex].iter().any(is_simple) {
+            continue;
+        }
+        let next = |vertex: &usize| layered.below[*vertex].first().copied().filter(is_simple);
+        threads.push(std::iter::successors(Some(vertex), next).collect());
+    }
+    threads
 }
 
 /// How far to the left and to the right a vertex can be without a change of anything else.

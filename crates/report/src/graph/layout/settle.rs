@@ -1,13 +1,13 @@
 //! A last improvement of the places across: what has room moves closer to its neighbours.
 //!
-//! States move alone, a straight part of an edge moves as a whole and so stays straight. Nothing comes closer to
+//! What is straight, a part of an edge or a chain of states, moves as a whole and so stays straight. Nothing comes closer to
 //! another thing in its layer than before it may, and no order changes.
 
-use super::layered::{Kind, Layered};
-use super::relax::room;
+use super::layered::Layered;
+use super::relax::{room, threads};
 
 /// How much work this may be, in vertices looked at.
-const MOST_WORK: usize = 6_000_000;
+const MOST_WORK: usize = 1_000_000;
 
 /// Moves everything to the middle of its neighbours, as far as there is room.
 pub(super) fn settle(layered: &Layered, x: &mut [f64]) {
@@ -35,32 +35,21 @@ pub(super) fn settle(layered: &Layered, x: &mut [f64]) {
     }
 }
 
-/// What moves as a whole, from top to bottom and from left to right.
+/// What moves as a whole, from top to bottom.
 fn blocks(layered: &Layered, x: &[f64]) -> Vec<Vec<usize>> {
-    let mut blocks = Vec::new();
-    for &vertex in layered.layers.iter().flatten() {
-        if layered.vertices[vertex].kind == Kind::State {
-            blocks.push(vec![vertex]);
-            continue;
-        }
-        let continues = |upper: usize, lower: usize| {
-            layered.vertices[upper].kind != Kind::State
-                && layered.vertices[lower].kind != Kind::State
-                && (x[upper] - x[lower]).abs() < 0.01
-        };
-        if (layered.above[vertex].iter()).any(|&upper| continues(upper, vertex)) {
-            continue;
-        }
-        let mut block = vec![vertex];
-        let mut last = vertex;
-        while let [next] = layered.below[last][..]
-            && continues(last, next)
-        {
-            block.push(next);
-            last = next;
-        }
-        blocks.push(block);
+    let is_straight = |upper: &usize, lower: &usize| (x[*upper] - x[*lower]).abs() < 0.01;
+    let threads = threads(layered);
+    let mut is_in_thread = vec![false; layered.vertices.len()];
+    for &vertex in threads.iter().flatten() {
+        is_in_thread[vertex] = true;
     }
+    let alone = (0..layered.vertices.len()).filter(|&vertex| !is_in_thread[vertex]);
+    let mut blocks: Vec<Vec<usize>> = (threads.iter())
+        .flat_map(|thread| thread.chunk_by(is_straight))
+        .map(<[usize]>::to_vec)
+        .chain(alone.map(|vertex| vec![vertex]))
+        .collect();
+    blocks.sort_by_key(|block| layered.vertices[block[0]].layer);
     blocks
 }
 

@@ -205,7 +205,7 @@ impl Ports {
             for (node, mut ends) in at.into_iter().enumerate() {
                 ends.sort_by(|one, other| one.0.total_cmp(&other.0));
                 let wishes: Vec<f64> = ends.iter().map(|(end, _)| (end - x[node]) * 0.25).collect();
-                let spread = spread(&wishes, nodes[node].radii.0 * 0.66);
+                let spread = spread(&wishes, nodes[node].ports);
                 for ((_, edge), offset) in ends.iter().zip(spread) {
                     offsets[*edge] = offset;
                 }

@@ -47,6 +47,13 @@ const centre = (element) => {
   const now = target.getBoundingClientRect();
   pan(frame.x + frame.width / 2 - now.x - now.width / 2, frame.y + frame.height / 2 - now.y - now.height / 2);
 };
+// Whoever follows a trace should not lose the picture from their eyes at every step.
+const reveal = (element) => {
+  if (!element) return;
+  const box = element.getBoundingClientRect(), frame = canvas.getBoundingClientRect();
+  const isInside = box.left > frame.left && box.right < frame.right && box.top > frame.top && box.bottom < frame.bottom;
+  if (!isInside || view.scale < 0.6) centre(element);
+};
 
 canvas.addEventListener("wheel", (event) => {
   event.preventDefault();
@@ -140,7 +147,7 @@ const showState = (state, strong = []) => {
   });
   list("Transitions to here", "incoming", leading.in[state], (number) => {
     const { text, from } = data.transitions[number];
-    return item(text || "(no text)", `${name(from)} →`, () => { showState(from, [number]); centre(nodes[from]); });
+    return item(text || "(no text)", `${name(from)} →`, () => { showState(from, [number]); reveal(nodes[from]); });
   });
   byId("state").replaceChildren(...parts);
   byId("state").querySelector(".strong")?.scrollIntoView({ block: "nearest" });
@@ -176,7 +183,7 @@ const go = (place) => {
   taken = Math.max(0, Math.min(steps.length, place));
   showTrace();
   showState(here());
-  centre(nodes[here()]);
+  reveal(nodes[here()]);
 };
 // A transition that starts where the trace is goes on with it; any other begins a new one.
 const follow = (number) => {

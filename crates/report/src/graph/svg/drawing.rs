@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::marks::{self, Mark};
+use super::shapes::{ellipse, head, line, number};
 use super::{HALF_HEIGHT, LOOP, Plan, START_ARROW, words};
 use crate::graph::bundles::{Bundle, LINE};
 use crate::graph::escape::{Xml, lines, one_line};
@@ -35,7 +36,7 @@ pub(super) fn document(graph: &StateGraph, plan: &Plan, trace: Option<usize>) ->
             picture += "</g>\n";
             (picture, layout.width, layout.height)
         }
-        None => (too_large(), LEAST_WIDTH, 40.0),
+        None => too_large(),
     };
     let size = quantities(graph);
     let title = shorten(&one_line(&graph.title), 15.0, 560.0);
@@ -43,7 +44,10 @@ pub(super) fn document(graph: &StateGraph, plan: &Plan, trace: Option<usize>) ->
     let width = width
         .max(1.15 * text_width(&title, 15.0))
         .max(text_width(&size, 11.0));
-    let (legend, legend_size) = legend(graph, width.max(LEAST_WIDTH), MARGIN + HEADLINE + height);
+    let (legend, legend_size) = match &plan.layout {
+        Some(_) => legend(graph, width.max(LEAST_WIDTH), MARGIN + HEADLINE + height),
+        None => (String::new(), (0.0, 0.0)),
+    };
     picture += &legend;
     let (width, height) = (
         width.max(legend_size.0) + 2.0 * MARGIN,
@@ -88,11 +92,20 @@ impl Bold {
     }
 }
 
-fn too_large() -> String {
-    format!(
-        "<text class=\"message\" x=\"{MARGIN}\" y=\"{}\">This graph is too large to be drawn. Explore less of it, or merge states.</text>\n",
-        MARGIN + HEADLINE + 16.0
-    )
+/// What is to be seen instead of a graph that cannot be drawn, and how large it is.
+fn too_large() -> (String, f64, f64) {
+    let sentences = [
+        "This graph is too large to be drawn: it has too many states, or too many long edges.",
+        "Explore less of it, or let fewer things make a difference between states.",
+    ];
+    let mut text = String::new();
+    let (mut width, mut y) = (0.0_f64, MARGIN + HEADLINE);
+    for sentence in sentences {
+        y += 20.0;
+        width = width.max(text_width(sentence, 13.0));
+        text += &format!("<text class=\"message\" x=\"{MARGIN}\" y=\"{y}\">{sentence}</text>\n");
+    }
+    (text, width, y - MARGIN - HEADLINE)
 }
 
 /// How much there is of everything.
@@ -226,62 +239,6 @@ fn classes(marks: Marks) -> String {
         .collect()
 }
 
-/// A state with its signs.
-fn ellipse(centre: Point, node: &Node, marks: Marks, name: &str) -> String {
-    let (rx, ry) = node.radii;
-    let (x, y) = (number(centre.x), number(centre.y));
-    let mut text = String::new();
-    if marks.start {
-        let tip = centre.x - rx - 1.0;
-        text += &format!(
-            "<g class=\"entry\"><path class=\"line\" d=\"M{} {y}H{}\"/><path class=\"head\" d=\"{}\"/></g>",
-            number(tip + 1.0 - START_ARROW),
-            number(tip - ARROW),
-            triangle(
-                Point {
-                    x: tip - ARROW,
-                    y: centre.y
-                },
-                Point {
-                    x: tip,
-                    y: centre.y
-                }
-            ),
-        );
-    }
-    text += &format!(
-        "<ellipse class=\"rim {}\" cx=\"{x}\" cy=\"{y}\" rx=\"{}\" ry=\"{}\"/>",
-        marks::colour(marks),
-        number(rx),
-        number(ry)
-    );
-    if marks.accepting {
-        text += &format!(
-            "<ellipse class=\"inner\" cx=\"{x}\" cy=\"{y}\" rx=\"{}\" ry=\"{}\"/>",
-            number(rx - 3.5),
-            number(ry - 3.5)
-        );
-    }
-    text += &format!(
-        "<text x=\"{x}\" y=\"{}\">{}</text>",
-        number(centre.y + 4.6),
-        Xml(name)
-    );
-    // A little outside of the rim, so that no arrow's head is hidden. More than four make no sense together.
-    let corners = [(1.0, -1.0), (-1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
-    let (across, down) = (rx * 0.77 + 4.0, ry * 0.64 + 3.0);
-    let badges = Mark::of(marks).filter_map(|mark| Some((mark, mark.badge()?)));
-    for ((mark, symbol), (right, below)) in badges.zip(corners) {
-        text += &format!(
-            "<g class=\"badge {}\" transform=\"translate({} {})\"><circle r=\"6.5\"/><path d=\"{symbol}\"/></g>",
-            mark.class(),
-            number(centre.x + right * across),
-            number(centre.y + below * down),
-        );
-    }
-    text
-}
-
 /// The explanation of the marks that occur, and how large it is.
 fn legend(graph: &StateGraph, most: f64, top: f64) -> (String, (f64, f64)) {
     let occurring: Vec<Mark> = (Mark::ALL.into_iter())
@@ -296,6 +253,7 @@ fn legend(graph: &StateGraph, most: f64, top: f64) -> (String, (f64, f64)) {
         left: 0.0,
         right: 0.0,
         half_height: 0.0,
+        ports: 0.0,
     };
     let mut text = "<g class=\"legend\">\n".to_owned();
     let (mut x, mut y, mut widest) = (0.0, top + LEGEND_LINE + 8.0, 0.0_f64);
@@ -354,48 +312,5 @@ impl Plan {
             tip,
             label: Some(at(rx + LOOP + width / 2.0, 0.0)),
         })
-    }
-}
-
-/// A curve as SVG says it.
-fn line(route: &Route) -> String {
-    let mut text = format!("M{} {}", number(route.start.x), number(route.start.y));
-    for curve in &route.curves {
-        text += "C";
-        let points: Vec<String> = (curve.iter())
-            .map(|point| format!("{} {}", number(point.x), number(point.y)))
-            .collect();
-        text += &points.join(" ");
-    }
-    text
-}
-
-/// The head of an edge's arrow.
-fn head(route: &Route) -> String {
-    let base = (route.curves.last()).map_or(route.start, |curve| curve[2]);
-    triangle(base, route.tip)
-}
-
-fn triangle(base: Point, tip: Point) -> String {
-    let (x, y) = ((tip.x - base.x) * 0.45, (tip.y - base.y) * 0.45);
-    format!(
-        "M{} {}L{} {}L{} {}z",
-        number(tip.x),
-        number(tip.y),
-        number(base.x - y),
-        number(base.y + x),
-        number(base.x + y),
-        number(base.y - x)
-    )
-}
-
-/// A number with at most one digit after the point: finer than a screen, and short.
-pub(in crate::graph) fn number(value: f64) -> String {
-    let text = format!("{value:.1}");
-    let text = text.strip_suffix(".0").unwrap_or(&text);
-    if text == "-0" {
-        "0".to_owned()
-    } else {
-        text.to_owned()
     }
 }

@@ -1,0 +1,106 @@
+//! Shapes as SVG says them.
+
+use super::START_ARROW;
+use super::marks::{self, Mark};
+use crate::graph::Marks;
+use crate::graph::escape::Xml;
+use crate::graph::layout::{ARROW, Node, Point, Route};
+
+/// A state with its signs.
+pub(super) fn ellipse(centre: Point, node: &Node, marks: Marks, name: &str) -> String {
+    let (rx, ry) = node.radii;
+    let (x, y) = (number(centre.x), number(centre.y));
+    let mut text = String::new();
+    if marks.start {
+        let tip = centre.x - rx - 1.0;
+        text += &format!(
+            "<g class=\"entry\"><path class=\"line\" d=\"M{} {y}H{}\"/><path class=\"head\" d=\"{}\"/></g>",
+            number(tip + 1.0 - START_ARROW),
+            number(tip - ARROW),
+            triangle(
+                Point {
+                    x: tip - ARROW,
+                    y: centre.y
+                },
+                Point {
+                    x: tip,
+                    y: centre.y
+                }
+            ),
+        );
+    }
+    text += &format!(
+        "<ellipse class=\"rim {}\" cx=\"{x}\" cy=\"{y}\" rx=\"{}\" ry=\"{}\"/>",
+        marks::colour(marks),
+        number(rx),
+        number(ry)
+    );
+    if marks.accepting {
+        text += &format!(
+            "<ellipse class=\"inner\" cx=\"{x}\" cy=\"{y}\" rx=\"{}\" ry=\"{}\"/>",
+            number(rx - 3.5),
+            number(ry - 3.5)
+        );
+    }
+    text += &format!(
+        "<text x=\"{x}\" y=\"{}\">{}</text>",
+        number(centre.y + 4.6),
+        Xml(name)
+    );
+    // More than four make no sense together.
+    let corners = [(1.0, -1.0), (-1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
+    let (across, down) = (rx * 0.77 + 4.0, ry * 0.64 + 3.0);
+    let badges = Mark::of(marks).filter_map(|mark| Some((mark, mark.badge()?)));
+    for ((mark, symbol), (right, below)) in badges.zip(corners) {
+        text += &format!(
+            "<g class=\"badge {}\" transform=\"translate({} {})\"><circle r=\"6.5\"/><path d=\"{symbol}\"/></g>",
+            mark.class(),
+            number(centre.x + right * across),
+            number(centre.y + below * down),
+        );
+    }
+    text
+}
+
+/// A curve as SVG says it.
+pub(super) fn line(route: &Route) -> String {
+    let mut text = format!("M{} {}", number(route.start.x), number(route.start.y));
+    for curve in &route.curves {
+        text += "C";
+        let points: Vec<String> = (curve.iter())
+            .map(|point| format!("{} {}", number(point.x), number(point.y)))
+            .collect();
+        text += &points.join(" ");
+    }
+    text
+}
+
+/// The head of an edge's arrow.
+pub(super) fn head(route: &Route) -> String {
+    let base = (route.curves.last()).map_or(route.start, |curve| curve[2]);
+    triangle(base, route.tip)
+}
+
+fn triangle(base: Point, tip: Point) -> String {
+    let (x, y) = ((tip.x - base.x) * 0.45, (tip.y - base.y) * 0.45);
+    format!(
+        "M{} {}L{} {}L{} {}z",
+        number(tip.x),
+        number(tip.y),
+        number(base.x - y),
+        number(base.y + x),
+        number(base.x + y),
+        number(base.y - x)
+    )
+}
+
+/// A number with at most one digit after the point: finer than a screen, and short.
+pub(in crate::graph) fn number(value: f64) -> String {
+    let text = format!("{value:.1}");
+    let text = text.strip_suffix(".0").unwrap_or(&text);
+    if text == "-0" {
+        "0".to_owned()
+    } else {
+        text.to_owned()
+    }
+}
