@@ -141,7 +141,8 @@ impl<'py> Stepper<'py> {
         if error.is_instance_of::<PyKeyboardInterrupt>(self.python) {
             return Err(Trouble::Interrupted);
         }
-        error.print(self.python);
+        // Shown, not printed: what Python calls printing ends the program if somebody has called `sys.exit`.
+        error.display(self.python);
         let class = error.get_type(self.python);
         let class = class
             .name()
