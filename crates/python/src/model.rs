@@ -3,9 +3,10 @@
 //!
 //! [`Models::load`] imports modules by name and makes a [`Product`] of them. What kind of model a module is, it shows
 //! by what it defines (`modules`); machines and lists of runs are read once and need Python no more (`scenarios`), a
-//! model program stays alive in its module (`program`, `actions`, `states`). `values` keeps states and tells them apart.
+//! model program stays alive in its module (`declared`, `program`, `actions`, `states`). `values` keeps states and tells them apart.
 
 use std::cell::RefCell;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use pyo3::prelude::*;
@@ -18,6 +19,7 @@ use crate::Interpreter;
 mod actions;
 mod asking;
 mod choosers;
+mod declared;
 mod modules;
 mod program;
 mod scenarios;
@@ -71,6 +73,20 @@ impl<'py> Models<'py> {
         filter: &Filter,
     ) -> Result<Models<'py>, Trouble> {
         modules::load(interpreter.0, names, filter)
+    }
+}
+
+impl Models<'_> {
+    /// The files of all modules that Python has imported by now.
+    pub fn imported_files(&self) -> Vec<PathBuf> {
+        let modules = self.python.import("sys");
+        let modules = modules.and_then(|system| system.getattr("modules")?.call_method0("values"));
+        let modules = modules.and_then(|modules| modules.try_iter());
+        let Ok(modules) = modules else {
+            return Vec::new();
+        };
+        let file = |module: PyResult<Bound<'_, PyAny>>| module?.getattr("__file__")?.extract();
+        modules.filter_map(|module| file(module).ok()).collect()
     }
 }
 
