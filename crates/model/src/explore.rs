@@ -103,6 +103,7 @@ impl Explorer<'_, '_> {
                 self.stopped = true;
                 break;
             }
+            self.product.leave();
             if self.expand(state)? {
                 // New states came in behind it.
                 self.waiting.pop_front();

@@ -41,6 +41,6 @@ pub use explore::{Exploration, Limits, Progress, explore};
 pub use filter::Filter;
 pub use fsm::{Edge, Fsm};
 pub use graph::{Graph, Transition};
-pub use runs::{Chooser, Implementation, Plan, RunEnd, RunWatcher, Runs, Tally, step_text};
+pub use runs::{Choice, Chooser, Implementation, Plan, RunEnd, RunWatcher, Runs, Tally, step_text};
 pub use suite::Suite;
 pub use walk::Walk;

@@ -18,7 +18,18 @@ pub trait Chooser {
         &mut self,
         product: &mut Product<'_>,
         possible: &[Joint],
-    ) -> Result<Option<(NameId, ValueId)>, Trouble>;
+    ) -> Result<Option<Choice>, Trouble>;
+}
+
+/// A step that was picked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// What to do.
+    pub name: NameId,
+    /// With what.
+    pub arguments: ValueId,
+    /// What should come of it, if that can be; otherwise it is the first thing that can.
+    pub result: Option<ValueId>,
 }
 
 /// What is tested.
@@ -195,12 +206,16 @@ impl Runs<'_, '_> {
                 Some(implementation) => implementation.observed(self.product.words_mut())?,
                 None => None,
             };
-            let (name, arguments) = match observed {
+            let choice = match observed {
                 Some((name, arguments)) => {
                     if let Some(why) = self.refusal(states, name, arguments)? {
                         return Ok(Stop::Failed(why));
                     }
-                    (name, arguments)
+                    Choice {
+                        name,
+                        arguments,
+                        result: None,
+                    }
                 }
                 None => {
                     let possible = self.possible(states, phase)?;
@@ -217,10 +232,10 @@ impl Runs<'_, '_> {
                     }
                 }
             };
-            let Some(label) = self.perform(states, name, arguments)? else {
+            let Some(label) = self.perform(states, choice, observed.is_some())? else {
                 return Ok(Stop::Failed(format!(
                     "{}, which the model cannot do",
-                    self.text(name, arguments)
+                    self.text(choice.name, choice.arguments)
                 )));
             };
             *steps += 1;
@@ -296,26 +311,35 @@ impl Runs<'_, '_> {
         Ok(None)
     }
 
+    /// Takes a step in all states that the model may be in, and says what came of it.
+    ///
+    /// What came of an observation is not known, so every result stays possible; otherwise it is the one that is told.
     fn perform(
         &mut self,
         states: &mut Vec<Vec<Place>>,
-        name: NameId,
-        arguments: ValueId,
+        choice: Choice,
+        is_observed: bool,
     ) -> Result<Option<Label>, Trouble> {
-        let mut after: Vec<Vec<Place>> = Vec::new();
-        let mut label = None;
+        let mut done: Vec<Joint> = Vec::new();
         for state in states.iter() {
-            for one in self.product.perform(state, name, arguments)? {
-                label.get_or_insert(one.label);
-                if !after.contains(&one.to) {
-                    after.push(one.to);
-                }
+            let ways = self.product.perform(state, choice.name, choice.arguments)?;
+            done.extend(ways);
+        }
+        let fits = |one: &Joint| Some(one.label.result) == choice.result;
+        if done.iter().any(fits) {
+            done.retain(fits);
+        }
+        let Some(label) = done.first().map(|one| one.label) else {
+            return Ok(None);
+        };
+        let mut after: Vec<Vec<Place>> = Vec::new();
+        for one in done {
+            if (is_observed || one.label == label) && !after.contains(&one.to) {
+                after.push(one.to);
             }
         }
-        if label.is_some() {
-            *states = after;
-        }
-        Ok(label)
+        *states = after;
+        Ok(Some(label))
     }
 
     fn text(&self, name: NameId, arguments: ValueId) -> String {
