@@ -162,6 +162,7 @@ impl<'e, 'm> Explorer<'e, 'm> {
                 self.stopped = true;
                 break;
             }
+            self.product.leave();
             if self.expand(state)? {
                 // New states came in behind it.
                 self.waiting.pop_front();

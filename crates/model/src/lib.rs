@@ -49,7 +49,7 @@ pub use filter::Filter;
 pub use fsm::{Edge, Fsm};
 pub use graph::{Graph, Transition, state_text};
 pub use runs::{
-    Chooser, Implementation, Plan, Playlist, RunEnd, RunWatcher, Runs, Tally, step_text,
+    Choice, Chooser, Implementation, Plan, Playlist, RunEnd, RunWatcher, Runs, Tally, step_text,
 };
 pub use suite::Suite;
 pub use walk::Walk;

@@ -16,12 +16,15 @@ impl<'w> Stubs<'w> {
     }
 
     /// The name by which an action can be spoken of in the whole module. One that is called like something else in the
-    /// module has another name there; what it is called itself stays.
+    /// module, or whose name cannot be written, has another name there; what it is called itself stays.
     pub(crate) fn reference(&self, name: NameId) -> String {
-        let name = self.words.name_text(name);
-        match self.reserved.contains(&name) {
-            true => format!("{name}_action"),
-            false => name.to_owned(),
+        let own = self.words.name_text(name);
+        if !can_be_written(own) {
+            return format!("_action_{}", name.0);
+        }
+        match self.reserved.contains(&own) {
+            true => format!("{own}_action"),
+            false => own.to_owned(),
         }
     }
 
@@ -29,8 +32,14 @@ impl<'w> Stubs<'w> {
     pub(crate) fn write(&self, text: &mut String, vocabulary: &[NameId]) {
         for name in vocabulary {
             let own = self.words.name_text(*name);
-            let _ = writeln!(text, "def {own}(): pass");
             let reference = self.reference(*name);
+            if !can_be_written(own) {
+                let quoted = own.replace('\\', "\\\\").replace('\'', "\\'");
+                let _ = writeln!(text, "def {reference}(): pass");
+                let _ = writeln!(text, "{reference}.__name__ = '{quoted}'");
+                continue;
+            }
+            let _ = writeln!(text, "def {own}(): pass");
             if reference != own {
                 let _ = writeln!(text, "{reference} = {own}");
             }
@@ -64,6 +73,15 @@ impl<'w> Stubs<'w> {
         let arguments = &self.words.value_text(label.arguments).literal;
         format!("({}, {arguments})", self.reference(label.name))
     }
+}
+
+/// Whether a function can be defined by a name. A lambda, for one, is called `<lambda>`.
+fn can_be_written(name: &str) -> bool {
+    let mut letters = name.chars();
+    letters
+        .next()
+        .is_some_and(|first| first.is_alphabetic() || first == '_')
+        && letters.all(|letter| letter.is_alphanumeric() || letter == '_')
 }
 
 /// The first lines of a module: how it came to be.

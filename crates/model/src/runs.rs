@@ -21,7 +21,18 @@ pub trait Chooser {
         &mut self,
         product: &mut Product<'_>,
         possible: &[Joint],
-    ) -> Result<Option<(NameId, ValueId)>, Trouble>;
+    ) -> Result<Option<Choice>, Trouble>;
+}
+
+/// A step that was picked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// What to do.
+    pub name: NameId,
+    /// With what.
+    pub arguments: ValueId,
+    /// What should come of it, if that can be; otherwise it is the first thing that can.
+    pub result: Option<ValueId>,
 }
 
 /// Picks steps as runs say that were made before. One that is not possible any more ends its run.
@@ -61,15 +72,18 @@ impl Chooser for Playlist {
         &mut self,
         _product: &mut Product<'_>,
         possible: &[Joint],
-    ) -> Result<Option<(NameId, ValueId)>, Trouble> {
+    ) -> Result<Option<Choice>, Trouble> {
         let next = self.runs.get(self.run).and_then(|run| run.get(self.place));
         self.place += 1;
-        let next = next.map(|label| (label.name, label.arguments));
-        let is_possible = |(name, arguments): &(NameId, ValueId)| {
+        let is_possible = |next: &&Label| {
             let mut labels = possible.iter().map(|one| one.label);
-            labels.any(|label| label.name == *name && label.arguments == *arguments)
+            labels.any(|label| (label.name, label.arguments) == (next.name, next.arguments))
         };
-        Ok(next.filter(is_possible))
+        Ok(next.filter(is_possible).map(|label| Choice {
+            name: label.name,
+            arguments: label.arguments,
+            result: Some(label.result),
+        }))
     }
 }
 
@@ -254,12 +268,16 @@ impl Runs<'_, '_> {
                 Some(implementation) => implementation.observed(self.product.words_mut())?,
                 None => None,
             };
-            let (name, arguments) = match observed {
+            let choice = match observed {
                 Some((name, arguments)) => {
                     if let Some(why) = self.refusal(states, name, arguments)? {
                         return Ok(Stop::Failed(why));
                     }
-                    (name, arguments)
+                    Choice {
+                        name,
+                        arguments,
+                        result: None,
+                    }
                 }
                 None => {
                     let possible = self.possible(states, phase)?;
@@ -276,10 +294,10 @@ impl Runs<'_, '_> {
                     }
                 }
             };
-            let Some(label) = self.perform(states, name, arguments)? else {
+            let Some(label) = self.perform(states, choice, observed.is_some())? else {
                 return Ok(Stop::Failed(format!(
                     "{}, which the model cannot do",
-                    self.text(name, arguments)
+                    self.text(choice.name, choice.arguments)
                 )));
             };
             *steps += 1;
@@ -355,26 +373,35 @@ impl Runs<'_, '_> {
         Ok(None)
     }
 
+    /// Takes a step in all states that the model may be in, and says what came of it.
+    ///
+    /// What came of an observation is not known, so every result stays possible; otherwise it is the one that is told.
     fn perform(
         &mut self,
         states: &mut Vec<Vec<Place>>,
-        name: NameId,
-        arguments: ValueId,
+        choice: Choice,
+        is_observed: bool,
     ) -> Result<Option<Label>, Trouble> {
-        let mut after: Vec<Vec<Place>> = Vec::new();
-        let mut label = None;
+        let mut done: Vec<Joint> = Vec::new();
         for state in states.iter() {
-            for one in self.product.perform(state, name, arguments)? {
-                label.get_or_insert(one.label);
-                if !after.contains(&one.to) {
-                    after.push(one.to);
-                }
+            let ways = self.product.perform(state, choice.name, choice.arguments)?;
+            done.extend(ways);
+        }
+        let fits = |one: &Joint| Some(one.label.result) == choice.result;
+        if done.iter().any(fits) {
+            done.retain(fits);
+        }
+        let Some(label) = done.first().map(|one| one.label) else {
+            return Ok(None);
+        };
+        let mut after: Vec<Vec<Place>> = Vec::new();
+        for one in done {
+            if (is_observed || one.label == label) && !after.contains(&one.to) {
+                after.push(one.to);
             }
         }
-        if label.is_some() {
-            *states = after;
-        }
-        Ok(label)
+        *states = after;
+        Ok(Some(label))
     }
 
     fn text(&self, name: NameId, arguments: ValueId) -> String {

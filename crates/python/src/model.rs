@@ -3,9 +3,10 @@
 //!
 //! [`Models::load`] imports modules by name and makes a [`Product`] of them. What kind of model a module is, it shows
 //! by what it defines (`modules`); machines and lists of runs are read once and need Python no more (`scenarios`), a
-//! model program stays alive in its module (`program`, `actions`, `states`). `values` keeps states and tells them apart.
+//! model program stays alive in its module (`declared`, `program`, `actions`, `states`). `values` keeps states and tells them apart.
 
 use std::cell::RefCell;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use pyo3::prelude::*;
@@ -19,6 +20,7 @@ use crate::Interpreter;
 mod actions;
 mod asking;
 mod choosers;
+mod declared;
 mod machines;
 mod modules;
 mod program;
@@ -96,6 +98,20 @@ impl Passing for ValuePassing<'_> {
 
     fn import(&mut self, words: &mut Words, value: &[u8]) -> Option<ValueId> {
         self.0.borrow_mut().import(words, value)
+    }
+}
+
+impl Models<'_> {
+    /// The files of all modules that Python has imported by now.
+    pub fn imported_files(&self) -> Vec<PathBuf> {
+        let modules = self.python.import("sys");
+        let modules = modules.and_then(|system| system.getattr("modules")?.call_method0("values"));
+        let modules = modules.and_then(|modules| modules.try_iter());
+        let Ok(modules) = modules else {
+            return Vec::new();
+        };
+        let file = |module: PyResult<Bound<'_, PyAny>>| module?.getattr("__file__")?.extract();
+        modules.filter_map(|module| file(module).ok()).collect()
     }
 }
 

@@ -1,10 +1,11 @@
 //! The command lines of PyModel. Its tools end with 0 even if runs fail, and with 1 if they could not do their work.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use testwright_core::Error;
 use testwright_core::product::Trouble as ModelTrouble;
 use testwright_model::Filter;
+use testwright_python::Models;
 
 use super::Ended;
 use crate::console::Console;
@@ -51,22 +52,47 @@ fn ended(console: &mut Console<'_>, trouble: &ModelTrouble) -> Result<Ended, Tro
     }
 }
 
+/// Where to write a module. Not over one that was named, for it would be lost.
+fn output(name: &str, read: &[&str]) -> Result<Place, Error> {
+    let place = Place::new(&PathBuf::from(format!("{name}.py")))?;
+    for module in read {
+        let file = PathBuf::from(format!(
+            "{}.py",
+            module.strip_suffix(".py").unwrap_or(module)
+        ));
+        refuse_if_same(&place, name, &file)?;
+    }
+    Ok(place)
+}
+
+/// Nor over one that those that were named have imported.
+fn keep_imported(place: &Place, name: &str, models: &Models<'_>) -> Result<(), Error> {
+    let own = place.absolute().file_name();
+    let files = models.imported_files().into_iter();
+    let mut files = files.filter(|file| file.file_name() == own);
+    files.try_for_each(|file| refuse_if_same(place, name, &file))
+}
+
+fn refuse_if_same(place: &Place, name: &str, file: &Path) -> Result<(), Error> {
+    match place.is(file) {
+        false => Ok(()),
+        true => {
+            let message =
+                format!("`{name}.py` is among the modules that are used, and would be lost");
+            Err(Error::new(message).with_help("choose another name with `-o NAME`"))
+        }
+    }
+}
+
+/// Without arguments, the tools tell what they can do, and that is no error.
+fn help<T: clap::CommandFactory>(console: &mut Console<'_>) -> Ended {
+    let help = T::command().render_help().to_string();
+    console.say(help.trim_end());
+    Ended::Well
+}
+
 /// The name of the first module, as it is used for files.
 fn first_name(names: &[String]) -> String {
     let first = names.first().map_or("", String::as_str);
     first.strip_suffix(".py").unwrap_or(first).to_owned()
-}
-
-/// A model must not be lost because a machine is called like it.
-fn refuse_own_model(place: &Place, names: &[String]) -> Result<(), Error> {
-    let is_it = |name: &String| {
-        let module = name.strip_suffix(".py").unwrap_or(name);
-        place.is(&PathBuf::from(format!("{module}.py")))
-    };
-    if names.iter().any(is_it) {
-        let shown = place.shown().display();
-        let message = format!("`{shown}` is the model itself, and would be lost");
-        return Err(Error::new(message).with_help("choose another name with `-o NAME`"));
-    }
-    Ok(())
 }

@@ -139,10 +139,17 @@ impl<'m> Product<'m> {
         Ok(places.into_iter().collect())
     }
 
+    /// Makes the models let go of the states that they were left in ([`Model::leave`]).
+    pub fn leave(&mut self) {
+        self.models.iter_mut().for_each(|model| model.leave());
+    }
+
     /// What is possible in a state.
     pub fn moves(&mut self, from: &[Place], phase: Phase) -> Result<Vec<Joint>, Trouble> {
         if let [model] = self.models.as_mut_slice() {
-            let moves = model.moves(&mut self.words, from[0], phase, &[])?;
+            let mut moves = model.moves(&mut self.words, from[0], phase, &[])?;
+            let mut seen = rustc_hash::FxHashSet::default();
+            moves.retain(|one| seen.insert(*one));
             let joint = |one: Move| Joint {
                 label: one.label,
                 to: vec![one.to],
@@ -300,38 +307,83 @@ impl<'m> Product<'m> {
         Ok(by)
     }
 
-    /// What comes of an action that somebody else has chosen.
+    /// What comes of an action that somebody else has chosen; nothing, if nobody knows it. Where models leave the
+    /// result open, too, there is a step for each.
     pub fn perform(
         &mut self,
         from: &[Place],
         name: NameId,
         arguments: ValueId,
     ) -> Result<Vec<Joint>, Trouble> {
-        let mut result = ValueId::NONE;
         let mut done: Vec<(usize, Vec<Move>)> = Vec::new();
         for owner in self.owners(name).to_vec() {
             let moves =
                 self.models[owner].perform(&mut self.words, from[owner], name, arguments)?;
-            // A program computes what the result is; a scenario at most says what it should be.
-            let says = |one: &Move| one.label.result;
-            if !self.models[owner].is_scenario() || result == ValueId::NONE {
-                result = moves.first().map_or(result, says);
-            }
             done.push((owner, moves));
+        }
+        if done.is_empty() {
+            return Ok(Vec::new());
+        }
+        let results = self.results(&done);
+        let mut joints = Vec::new();
+        for result in &results {
+            joints.extend(self.performed(from, name, arguments, *result, &done, true));
+        }
+        // What was observed has happened, even if models do not agree on what came of it.
+        if let (true, Some(result)) = (joints.is_empty(), results.first()) {
+            joints = self.performed(from, name, arguments, *result, &done, false);
+        }
+        Ok(joints)
+    }
+
+    /// The results that models speak of. A program computes what the result is; a scenario at most says what it
+    /// should be.
+    fn results(&self, done: &[(usize, Vec<Move>)]) -> Vec<ValueId> {
+        let all = |of_scenarios: bool| {
+            let mut results: Vec<ValueId> = Vec::new();
+            for (owner, moves) in done {
+                if self.models[*owner].is_scenario() != of_scenarios {
+                    continue;
+                }
+                for one in moves {
+                    if !results.contains(&one.label.result) {
+                        results.push(one.label.result);
+                    }
+                }
+            }
+            results
+        };
+        let computed = all(false);
+        match computed.is_empty() {
+            true => all(true),
+            false => computed,
+        }
+    }
+
+    /// The ways in which models take an action that has this result. One that does not know of it takes part in its own
+    /// way, unless all have to agree.
+    fn performed(
+        &self,
+        from: &[Place],
+        name: NameId,
+        arguments: ValueId,
+        result: ValueId,
+        done: &[(usize, Vec<Move>)],
+        all_agree: bool,
+    ) -> Vec<Joint> {
+        let mut ways = vec![from.to_vec()];
+        for (owner, moves) in done {
+            let agrees = |one: &Move| one.label.result == result || one.label.is_wildcard();
+            let any = !all_agree && !moves.iter().any(agrees);
+            let fitting = moves.iter().filter(|one| any || agrees(one));
+            ways = each_way(&ways, *owner, &distinct(fitting.map(|one| one.to)));
         }
         let label = Label {
             name,
             arguments,
             result,
         };
-        let mut ways = vec![from.to_vec()];
-        for (owner, moves) in done {
-            let agrees = |one: &Move| one.label.result == result || one.label.is_wildcard();
-            let some_agree = moves.iter().any(agrees);
-            let moves = moves.iter().filter(|one| !some_agree || agrees(one));
-            ways = each_way(&ways, owner, &distinct(moves.map(|one| one.to)));
-        }
-        Ok(ways.into_iter().map(|to| Joint { label, to }).collect())
+        ways.into_iter().map(|to| Joint { label, to }).collect()
     }
 
     /// Whether a run may end in a state.

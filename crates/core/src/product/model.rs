@@ -158,6 +158,10 @@ pub trait Model {
         arguments: ValueId,
     ) -> Result<Vec<Move>, Trouble>;
 
+    /// Lets go of the state that it was left in, if it lives in one: whatever is asked next, it puts itself into the
+    /// state that it is asked about. Others may hold parts of a state that it lives in, and see them change.
+    fn leave(&mut self) {}
+
     /// Whether a run may end in a state.
     fn is_accepting(&self, place: Place) -> bool;
 

@@ -108,33 +108,51 @@ impl<'py> Domain<'py> {
     }
 }
 
-/// The names of the positional parameters of a function, and how many of them must be given. Of a function that takes
-/// nothing but any number of arguments, the name of these.
-pub(crate) fn parameters(function: &Bound<'_, PyAny>) -> PyResult<(Vec<String>, usize)> {
-    let python = function.py();
-    let inspect = python.import("inspect")?;
-    let kinds = inspect.getattr("Parameter")?;
-    let signature = inspect.getattr("signature")?.call1((function,))?;
-    let values = signature.getattr("parameters")?.call_method0("values")?;
-    let [mut positional, mut any] = [Vec::new(), Vec::new()];
-    let mut needed = 0;
-    for parameter in values.try_iter()? {
-        let parameter = parameter?;
-        let kind = parameter.getattr("kind")?;
-        let name: String = parameter.getattr("name")?.extract()?;
-        if kind.eq(kinds.getattr("POSITIONAL_ONLY")?)?
-            || kind.eq(kinds.getattr("POSITIONAL_OR_KEYWORD")?)?
-        {
-            let default = parameter.getattr("default")?;
-            needed += usize::from(default.is(&kinds.getattr("empty")?));
-            positional.push(name);
-        } else if kind.eq(kinds.getattr("VAR_POSITIONAL")?)? {
-            any.push(name);
+/// What a function takes.
+pub(crate) struct Parameters {
+    /// The names of its positional parameters.
+    pub(crate) positional: Vec<String>,
+    /// How many of them must be given.
+    pub(crate) needed: usize,
+    /// The name of what takes any number of arguments more.
+    any: Vec<String>,
+}
+
+impl Parameters {
+    pub(crate) fn of(function: &Bound<'_, PyAny>) -> PyResult<Parameters> {
+        let inspect = function.py().import("inspect")?;
+        let kinds = inspect.getattr("Parameter")?;
+        let signature = inspect.getattr("signature")?.call1((function,))?;
+        let values = signature.getattr("parameters")?.call_method0("values")?;
+        let mut found = Parameters {
+            positional: Vec::new(),
+            needed: 0,
+            any: Vec::new(),
+        };
+        for parameter in values.try_iter()? {
+            let parameter = parameter?;
+            let kind = parameter.getattr("kind")?;
+            let name: String = parameter.getattr("name")?.extract()?;
+            if kind.eq(kinds.getattr("POSITIONAL_ONLY")?)?
+                || kind.eq(kinds.getattr("POSITIONAL_OR_KEYWORD")?)?
+            {
+                let default = parameter.getattr("default")?;
+                found.needed += usize::from(default.is(&kinds.getattr("empty")?));
+                found.positional.push(name);
+            } else if kind.eq(kinds.getattr("VAR_POSITIONAL")?)? {
+                found.any.push(name);
+            }
         }
+        Ok(found)
     }
-    match positional.is_empty() {
-        true => Ok((any, 0)),
-        false => Ok((positional, needed)),
+
+    /// The names under which there may be values. Of a function that takes nothing but any number of arguments, it is
+    /// the name of these.
+    pub(crate) fn names(&self) -> &[String] {
+        match self.positional.is_empty() {
+            true => &self.any,
+            false => &self.positional,
+        }
     }
 }
 
@@ -164,6 +182,14 @@ pub(crate) fn arguments<'py>(
         };
         found.push(match values.is_callable() {
             true => Domain::Computed(values),
+            false if values.try_iter().is_err() => {
+                let message = format!(
+                    "the values that the module `{module}` has for the parameter `{parameter}` of the action `{name}` are \
+                     neither a collection nor a function"
+                );
+                let help = format!("for a single value: `domains = {{ {name}: {{ '{parameter}': [value] }} }}`");
+                return Ok(Arguments::Missing(Error::new(message).with_help(help)));
+            }
             false => Domain::Fixed(values),
         });
     }

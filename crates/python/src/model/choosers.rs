@@ -6,15 +6,16 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 use rustc_hash::FxHashMap;
-use testwright_core::product::{Joint, NameId, Place, Product, Trouble, ValueId};
-use testwright_model::Chooser;
+use testwright_core::Error;
+use testwright_core::product::{Joint, NameId, Place, Product, Trouble};
+use testwright_model::{Choice, Chooser};
 
 use super::modules::import;
 use super::speech::raised;
 use super::{Handles, Models};
 
 /// Those that come with the tool.
-enum Choice<'py> {
+enum Strategy<'py> {
     /// Any step.
     Any,
     /// A step whose name was picked least.
@@ -28,7 +29,7 @@ enum Choice<'py> {
 /// Picks steps as a strategy says.
 pub struct PythonChooser<'py> {
     python: Python<'py>,
-    choice: Choice<'py>,
+    strategy: Strategy<'py>,
     handles: Handles<'py>,
 }
 
@@ -39,20 +40,22 @@ impl<'py> Models<'py> {
     /// A strategy by name: one that comes with the tool, or a module. Without a name, any step is as likely as any other.
     pub fn chooser(&self, name: Option<&str>) -> Result<PythonChooser<'py>, Trouble> {
         let python = self.python;
-        let choice = match name {
-            None => Choice::Any,
+        let strategy = match name {
+            None => Strategy::Any,
             Some(name) => match self.own_choice(name) {
-                Ok(function) => Choice::Own(function),
+                Ok(function) => Strategy::Own(function),
+                // A module of the user's that cannot be imported is not one that is not there.
+                Err(trouble @ Trouble::Raised { .. }) => return Err(trouble),
                 Err(trouble) => match name {
-                    "ActionNameCoverage" => Choice::ByName(FxHashMap::default()),
-                    "StateCoverage" => Choice::ByState(FxHashMap::default()),
+                    "ActionNameCoverage" => Strategy::ByName(FxHashMap::default()),
+                    "StateCoverage" => Strategy::ByState(FxHashMap::default()),
                     _ => return Err(trouble),
                 },
             },
         };
         Ok(PythonChooser {
             python,
-            choice,
+            strategy,
             handles: self.handles.clone(),
         })
     }
@@ -60,11 +63,14 @@ impl<'py> Models<'py> {
     /// The function of a module that picks.
     fn own_choice(&self, name: &str) -> Result<Bound<'py, PyAny>, Trouble> {
         let module = import(self.python, std::path::Path::new(""), name)?;
-        let mut found = module.getattr(FUNCTIONS[0]);
-        for function in &FUNCTIONS[1..] {
-            found = module.getattr(function).or(found);
-        }
-        found.map_err(|error| raised(self.python, &error))
+        let mut names = FUNCTIONS.iter().rev();
+        let found = names.find_map(|name| module.getattr(*name).ok());
+        found.ok_or_else(|| {
+            let message = format!("the strategy `{name}` has no `{}`", FUNCTIONS[0]);
+            let help = "define `def SelectAction(possible)`, which returns the name and the arguments of one of the steps \
+                        that it is given, or `(None, None)`";
+            Error::new(message).with_help(help).into()
+        })
     }
 
     /// Makes chance repeatable.
@@ -103,7 +109,7 @@ impl PythonChooser<'_> {
         function: &Bound<'_, PyAny>,
         product: &mut Product<'_>,
         possible: &[Joint],
-    ) -> PyResult<Option<(NameId, ValueId)>> {
+    ) -> PyResult<Option<Choice>> {
         let python = self.python;
         let shown = PyList::empty(python);
         for one in possible {
@@ -129,7 +135,11 @@ impl PythonChooser<'_> {
         let arguments = arguments.cast_into::<PyTuple>().map_err(PyErr::from)?;
         let mut speech = self.handles.speech.borrow_mut();
         let arguments = arguments.into_any().unbind().into_bound(python);
-        Ok(Some((name, speech.value(product.words_mut(), &arguments)?)))
+        Ok(Some(Choice {
+            name,
+            arguments: speech.value(product.words_mut(), &arguments)?,
+            result: None,
+        }))
     }
 }
 
@@ -138,9 +148,9 @@ impl Chooser for PythonChooser<'_> {
         &mut self,
         product: &mut Product<'_>,
         possible: &[Joint],
-    ) -> Result<Option<(NameId, ValueId)>, Trouble> {
+    ) -> Result<Option<Choice>, Trouble> {
         let trouble = |error: PyErr| raised(self.python, &error);
-        if let Choice::Own(function) = &self.choice {
+        if let Strategy::Own(function) = &self.strategy {
             return self.ask(function, product, possible).map_err(trouble);
         }
         if possible.is_empty() {
@@ -148,18 +158,22 @@ impl Chooser for PythonChooser<'_> {
         }
         let names: Vec<NameId> = possible.iter().map(|one| one.label.name).collect();
         let states: Vec<Vec<Place>> = possible.iter().map(|one| one.to.clone()).collect();
-        let picked = match &self.choice {
-            Choice::Any | Choice::Own(_) => self.draw(possible.len()),
-            Choice::ByName(counts) => self.least(counts, &names),
-            Choice::ByState(counts) => self.least(counts, &states),
+        let picked = match &self.strategy {
+            Strategy::Any | Strategy::Own(_) => self.draw(possible.len()),
+            Strategy::ByName(counts) => self.least(counts, &names),
+            Strategy::ByState(counts) => self.least(counts, &states),
         };
         let picked = picked.map_err(trouble)?;
-        match &mut self.choice {
-            Choice::ByName(counts) => *counts.entry(names[picked]).or_default() += 1,
-            Choice::ByState(counts) => *counts.entry(states[picked].clone()).or_default() += 1,
-            Choice::Any | Choice::Own(_) => {}
+        match &mut self.strategy {
+            Strategy::ByName(counts) => *counts.entry(names[picked]).or_default() += 1,
+            Strategy::ByState(counts) => *counts.entry(states[picked].clone()).or_default() += 1,
+            Strategy::Any | Strategy::Own(_) => {}
         }
         let label = possible[picked].label;
-        Ok(Some((label.name, label.arguments)))
+        Ok(Some(Choice {
+            name: label.name,
+            arguments: label.arguments,
+            result: Some(label.result),
+        }))
     }
 }

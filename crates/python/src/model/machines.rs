@@ -69,7 +69,7 @@ impl Machine {
             let listed = reader.optional(list).map_err(trouble)?;
             lists.push(
                 listed
-                    .map(|listed| places.all(&reader, &listed))
+                    .map(|listed| places.all(&reader, &listed, &format!("`{list}`")))
                     .transpose()?,
             );
         }

@@ -6,16 +6,14 @@ use std::rc::Rc;
 
 use pyo3::exceptions::{PyAttributeError, PyModuleNotFoundError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyModule, PySet, PyString};
+use pyo3::types::{PyFrozenSet, PyModule, PySet, PyString};
 use testwright_core::Error;
 use testwright_core::product::{Model, NameId, Product, Trouble, Words};
 use testwright_model::Filter;
 
-use super::actions::{self, Action, Guard};
-use super::program::{Parts, Predicates, Program};
+use super::actions;
 use super::scenarios;
 use super::speech::{Speech, raised};
-use super::states::States;
 use super::{Handles, Models, StatesOf};
 
 /// What a module is.
@@ -31,6 +29,20 @@ enum Kind {
 /// The names under which a list of runs may be found; a later one counts more.
 pub(crate) const SUITE_NAMES: [&str; 3] = ["testSuite", "testsuite", "test_suite"];
 
+/// What is used of Python's library later. It has to be there before the user's folder comes first on the path, for the
+/// user may have modules of the same names.
+const LIBRARY: [&str; 9] = [
+    "ast",
+    "builtins",
+    "collections",
+    "copy",
+    "enum",
+    "importlib",
+    "inspect",
+    "random",
+    "signal",
+];
+
 /// What a line of documentation begins with that says that a module just changes others.
 const CONFIGURATION: &str = "PYMODEL CONFIG";
 
@@ -40,6 +52,9 @@ pub(crate) fn load<'py>(
     filter: &Filter,
 ) -> Result<Models<'py>, Trouble> {
     let trouble = |error: PyErr| raised(python, &error);
+    for library in LIBRARY {
+        python.import(library).map_err(trouble)?;
+    }
     let found = import_all(python, names)?;
     let (speech, mut words) = Speech::new(python).map_err(trouble)?;
     let speech = Rc::new(RefCell::new(speech));
@@ -143,12 +158,13 @@ pub(crate) fn import<'py>(
             .import("os")?
             .getattr("path")?
             .call_method1("abspath", (folder,))?;
-        if !path.get_item(0)?.eq(&folder)? {
+        let is_first = path.len()? > 0 && path.get_item(0)?.eq(&folder)?;
+        if !is_first {
             path.call_method1("insert", (0, folder))?;
         }
         python.import(PyString::new(python, name))
     };
-    work().map_err(|error| {
+    let module = work().map_err(|error| {
         let is_it = error.is_instance_of::<PyModuleNotFoundError>(python)
             && error
                 .value(python)
@@ -161,7 +177,14 @@ pub(crate) fn import<'py>(
             format!("there is no module `{name}` in the current folder or on Python's path");
         let help = "models are named like modules, without `.py`, or by the path of their file";
         Trouble::Unusable(Error::new(message).with_help(help))
-    })
+    })?;
+    let file = folder.join(format!("{name}.py"));
+    if file.is_file() && LIBRARY.contains(&name) {
+        let message = format!("`{name}` is the name of a module of Python itself");
+        let help = format!("`{}` needs another name to be a model", file.display());
+        return Err(Error::new(message).with_help(help).into());
+    }
+    Ok(module)
 }
 
 fn kind(module: &Bound<'_, PyModule>) -> PyResult<Kind> {
@@ -225,17 +248,37 @@ impl<'py> Reader<'_, 'py> {
         }
     }
 
+    /// Something that the module defines is of another kind than it should be.
+    pub(crate) fn odd(&self, what: &str, meaning: &str) -> Trouble {
+        let message = format!(
+            "{what} of the module `{}` cannot be read as it is",
+            self.name
+        );
+        Trouble::Unusable(Error::new(message).with_help(format!("it should be {meaning}")))
+    }
+
     /// The actions that a module lists under a name. Those of a set are put in the order in which they are written.
-    pub(crate) fn functions(&self, attribute: &str) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
-        let Some(listed) = self.optional(attribute)? else {
+    pub(crate) fn functions(
+        &self,
+        attribute: &str,
+    ) -> Result<Option<Vec<Bound<'py, PyAny>>>, Trouble> {
+        let listed = self.optional(attribute);
+        let Some(listed) = listed.map_err(|error| self.trouble(error))? else {
             return Ok(None);
         };
         if listed.is_callable() {
             // `actions = (Push)`, where a comma was forgotten.
             return Ok(Some(vec![listed]));
         }
-        let mut functions: Vec<Bound<'py, PyAny>> = listed.try_iter()?.collect::<PyResult<_>>()?;
-        if listed.is_instance_of::<PySet>() {
+        let functions: PyResult<Vec<Bound<'py, PyAny>>> =
+            listed.try_iter().and_then(|items| items.collect());
+        let is_function =
+            |one: &Bound<'py, PyAny>| one.is_callable() && actions::own_name(one).is_ok();
+        let mut functions = functions
+            .ok()
+            .filter(|functions| functions.iter().all(is_function))
+            .ok_or_else(|| self.odd(&format!("`{attribute}`"), "a sequence of functions"))?;
+        if listed.is_instance_of::<PySet>() || listed.is_instance_of::<PyFrozenSet>() {
             let line = |function: &Bound<'py, PyAny>| {
                 let code = function.getattr("__code__");
                 let line = code.and_then(|code| code.getattr("co_firstlineno")?.extract::<u32>());
@@ -256,145 +299,5 @@ impl<'py> Reader<'_, 'py> {
             names.push(self.words.name(&actions::own_name(function)?));
         }
         Ok(names)
-    }
-
-    fn program(&mut self) -> Result<Program<'py>, Trouble> {
-        self.required("state", "the names of the variables that make up the state")?;
-        self.required("actions", "the functions that change the state")?;
-        let parts = self.parts().map_err(|error| self.trouble(error))?;
-        Ok(Program::new(parts, Rc::clone(self.speech)))
-    }
-
-    /// What a model program defines. What it leaves out is given to it, as its own code may count on that.
-    fn parts(&mut self) -> PyResult<Parts<'py>> {
-        let python = self.python();
-        for (name, given) in [
-            ("enablers", PyDict::new(python).into_any()),
-            ("domains", PyDict::new(python).into_any()),
-            ("combinations", PyDict::new(python).into_any()),
-            ("cleanup", pyo3::types::PyTuple::empty(python).into_any()),
-            (
-                "observables",
-                pyo3::types::PyTuple::empty(python).into_any(),
-            ),
-        ] {
-            if !self.module.hasattr(name)? {
-                self.module.setattr(name, given)?;
-            }
-        }
-        let mut variables = Vec::new();
-        for variable in self.module.getattr("state")?.try_iter()? {
-            variables.push(variable?.cast_into::<PyString>().map_err(PyErr::from)?);
-        }
-        let predicates = Predicates {
-            accepting: self.latest(&["Accepting", "accepting"])?,
-            filter: self.latest(&["StateFilter", "statefilter", "state_filter"])?,
-            invariant: self.latest(&["StateInvariant", "stateinvariant", "state_invariant"])?,
-        };
-        let reset = self.latest(&["Reset", "reset"])?;
-        Ok(Parts {
-            name: self.name.to_owned(),
-            module: self.module.dict(),
-            states: States::new(variables),
-            actions: self.actions()?,
-            predicates,
-            reset,
-        })
-    }
-
-    /// What is defined under the last of several spellings. If two of them differ, somebody should know.
-    fn latest(&mut self, spellings: &[&str]) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let mut latest: Option<(&str, Bound<'py, PyAny>)> = None;
-        for spelling in spellings {
-            let Some(found) = self.optional(spelling)? else {
-                continue;
-            };
-            if let Some((other, earlier)) = &latest
-                && !earlier.is(&found)
-            {
-                self.remarks.push(format!(
-                    "the module `{}` has both `{other}` and `{spelling}`; `{spelling}` counts",
-                    self.name
-                ));
-            }
-            latest = Some((spelling, found));
-        }
-        Ok(latest.map(|(_, found)| found))
-    }
-
-    fn actions(&mut self) -> PyResult<Vec<Action<'py>>> {
-        let listed = self.functions("actions")?.unwrap_or_default();
-        let cleanup = self.functions("cleanup")?.unwrap_or_default();
-        let observable = self.functions("observables")?.unwrap_or_default();
-        let is_in = |function: &Bound<'py, PyAny>, all: &[Bound<'py, PyAny>]| {
-            all.iter().position(|one| one.is(function))
-        };
-        // Those that are chosen in the order of the list, then those that are observed in theirs.
-        let mut all: Vec<Bound<'py, PyAny>> = Vec::new();
-        let chosen = listed.iter().chain(&cleanup);
-        let chosen = chosen.filter(|function| is_in(function, &observable).is_none());
-        let observed = observable.iter();
-        let observed = observed.filter(|function| {
-            is_in(function, &listed).is_some() || is_in(function, &cleanup).is_some()
-        });
-        for function in chosen.chain(observed) {
-            if is_in(function, &all).is_none() {
-                all.push(function.clone());
-            }
-        }
-        let mut actions = Vec::new();
-        for function in all {
-            let text = actions::own_name(&function)?;
-            if !self.filter.keeps(&text) {
-                continue;
-            }
-            let (parameters, needs) = actions::parameters(&function)?;
-            let dictionary = |name: &str| -> PyResult<Bound<'py, PyDict>> {
-                let found = self.module.getattr(name)?;
-                found.cast_into::<PyDict>().map_err(PyErr::from)
-            };
-            let arguments = actions::arguments(
-                self.name,
-                &function,
-                (&text, &parameters),
-                &dictionary("domains")?,
-                &dictionary("combinations")?,
-            )?;
-            actions.push(Action {
-                name: self.words.name(&text),
-                guards: self.guards(&function, &dictionary("enablers")?)?,
-                arguments,
-                needs,
-                is_observable: is_in(&function, &observable).is_some(),
-                is_listed: is_in(&function, &listed).is_some(),
-                cleanup: is_in(&function, &cleanup),
-                text,
-                function,
-            });
-        }
-        Ok(actions)
-    }
-
-    fn guards(
-        &self,
-        function: &Bound<'py, PyAny>,
-        enablers: &Bound<'py, PyDict>,
-    ) -> PyResult<Vec<Guard<'py>>> {
-        let Some(guards) = enablers.get_item(function)? else {
-            return Ok(Vec::new());
-        };
-        let guards: Vec<Bound<'py, PyAny>> = match guards.is_callable() {
-            true => vec![guards],
-            false => guards.try_iter()?.collect::<PyResult<_>>()?,
-        };
-        let guard = |function: Bound<'py, PyAny>| {
-            let (parameters, _) = actions::parameters(&function)?;
-            Ok(Guard {
-                name: actions::own_name(&function).unwrap_or_else(|_| "a guard".to_owned()),
-                parameters: parameters.len(),
-                function,
-            })
-        };
-        guards.into_iter().map(guard).collect()
     }
 }

@@ -134,6 +134,11 @@ impl<'py> Program<'py> {
         action: usize,
         arguments: &Bound<'py, PyTuple>,
     ) -> Result<(Move, bool), Trouble> {
+        let needed = self.actions[action].needs;
+        if arguments.len() < needed {
+            let name = self.actions[action].text.clone();
+            return Err(self.wrong_number(action, &name, needed, arguments.len()));
+        }
         let mut work = || -> PyResult<(Move, bool)> {
             self.enter(from)?;
             self.now = None;
@@ -177,9 +182,9 @@ impl<'py> Program<'py> {
         Ok(None)
     }
 
-    fn wrong_number(&self, action: usize, guard: &str, needed: usize, given: usize) -> Trouble {
+    fn wrong_number(&self, action: usize, who: &str, needed: usize, given: usize) -> Trouble {
         let message =
-            format!("{guard} needs {needed} arguments, got {given}.  Check parameter generator.");
+            format!("{who} needs {needed} arguments, got {given}.  Check parameter generator.");
         let help = format!(
             "`domains` of the module `{}` should have values for each parameter of `{}`",
             self.name, self.actions[action].text
@@ -372,6 +377,10 @@ impl Model for Program<'_> {
         // Nothing was put back: the module has moved on.
         self.now = Some(one.to);
         Ok(vec![one])
+    }
+
+    fn leave(&mut self) {
+        self.now = None;
     }
 
     fn is_accepting(&self, place: Place) -> bool {

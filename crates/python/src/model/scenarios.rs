@@ -1,9 +1,8 @@
 //! Machines and lists of runs, read from their modules.
 
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyList, PyTuple};
 use rustc_hash::FxHashMap;
-use testwright_core::Error;
 use testwright_core::product::{Label, NameId, Place, Trouble, ValueId};
 use testwright_model::{Edge, Fsm, Suite};
 
@@ -29,11 +28,11 @@ pub(crate) fn fsm_with_places<'py>(
     let mut machine = States::new();
     let initial = machine.place(reader, &initial)?;
     let mut edges = Vec::new();
-    for (number, edge) in each(reader, &graph)?.iter().enumerate() {
+    for (number, edge) in each(reader, &graph, "`graph`")?.iter().enumerate() {
         let what = format!("entry {number} of `graph`");
-        let parts = each(reader, edge)?;
+        let parts: Vec<Bound<'py, PyAny>> = parts_of(edge);
         let [from, step, to] = parts.as_slice() else {
-            return Err(odd(reader, &what, expected));
+            return Err(reader.odd(&what, expected));
         };
         edges.push(Edge {
             from: machine.place(reader, from)?,
@@ -46,7 +45,7 @@ pub(crate) fn fsm_with_places<'py>(
         // Without a word about it, a run may end anywhere.
         None => vec![true; machine.texts.len()],
         Some(listed) => {
-            let places = machine.all(reader, &listed)?;
+            let places = machine.all(reader, &listed, "`accepting`")?;
             let mut accepting = vec![false; machine.texts.len()];
             places
                 .iter()
@@ -72,8 +71,7 @@ pub(crate) fn fsm_with_places<'py>(
 
 /// The actions that a module lists under a name.
 fn names(reader: &mut Reader<'_, '_>, attribute: &str) -> Result<Option<Vec<NameId>>, Trouble> {
-    let functions = reader.functions(attribute);
-    let functions = functions.map_err(|error| reader.trouble(error))?;
+    let functions = reader.functions(attribute)?;
     let names = functions.map(|functions| reader.names(&functions));
     names.transpose().map_err(|error| reader.trouble(error))
 }
@@ -87,9 +85,13 @@ pub(crate) fn suite(reader: &mut Reader<'_, '_>) -> Result<Suite, Trouble> {
     }
     let mut runs = Vec::new();
     if let Some(listed) = listed {
-        for (number, run) in each(reader, &listed)?.iter().enumerate() {
+        for (number, run) in each(reader, &listed, "the list of runs")?
+            .iter()
+            .enumerate()
+        {
             let mut steps = Vec::new();
-            for (place, step) in each(reader, run)?.iter().enumerate() {
+            let what = format!("run {number}");
+            for (place, step) in each(reader, run, &what)?.iter().enumerate() {
                 let what = format!("step {place} of run {number}");
                 steps.push(step_of(reader, step, &what)?);
             }
@@ -125,8 +127,9 @@ impl<'py> States<'py> {
         &mut self,
         reader: &Reader<'_, 'py>,
         states: &Bound<'py, PyAny>,
+        what: &str,
     ) -> Result<Vec<Place>, Trouble> {
-        let states = each(reader, states)?;
+        let states = each(reader, states, what)?;
         states
             .iter()
             .map(|state| self.place(reader, state))
@@ -156,9 +159,19 @@ impl<'py> States<'py> {
 fn each<'py>(
     reader: &Reader<'_, 'py>,
     sequence: &Bound<'py, PyAny>,
+    what: &str,
 ) -> Result<Vec<Bound<'py, PyAny>>, Trouble> {
     let items = sequence.try_iter().and_then(|items| items.collect());
-    items.map_err(|error| reader.trouble(error))
+    items.map_err(|_| reader.odd(what, "a sequence"))
+}
+
+/// The parts of what is written as a tuple, or as a list; of anything else, none.
+fn parts_of<'py>(written: &Bound<'py, PyAny>) -> Vec<Bound<'py, PyAny>> {
+    if let Ok(tuple) = written.cast::<PyTuple>() {
+        return tuple.iter().collect();
+    }
+    let list = written.cast::<PyList>();
+    list.map_or_else(|_| Vec::new(), |list| list.iter().collect())
 }
 
 /// A step as it is written: action, arguments, and mostly a result.
@@ -167,24 +180,23 @@ fn step_of<'py>(
     step: &Bound<'py, PyAny>,
     what: &str,
 ) -> Result<Label, Trouble> {
-    let expected = "(action, (argument, …), result)";
-    let parts: Vec<Bound<'py, PyAny>> = match step.cast::<PyTuple>() {
-        Ok(tuple) => tuple.iter().collect(),
-        Err(_) => Vec::new(),
-    };
+    let odd = |reader: &Reader<'_, 'py>| reader.odd(what, "(action, (argument, …), result)");
+    let parts = parts_of(step);
     let (function, arguments, result) = match parts.as_slice() {
         [function, arguments] => (function, arguments, None),
         [function, arguments, result] => (function, arguments, Some(result)),
-        _ => return Err(odd(reader, what, expected)),
+        _ => return Err(odd(reader)),
     };
-    if !arguments.is_instance_of::<PyTuple>() || !function.is_callable() {
-        return Err(odd(reader, what, expected));
-    }
+    let Some(name) = own_name(function)
+        .ok()
+        .filter(|_| arguments.is_instance_of::<PyTuple>())
+    else {
+        return Err(odd(reader));
+    };
     let mut work = || -> PyResult<Label> {
-        let name = reader.words.name(&own_name(function)?);
         let mut speech = reader.speech.borrow_mut();
         Ok(Label {
-            name,
+            name: reader.words.name(&name),
             arguments: speech.value(reader.words, arguments)?,
             result: match result {
                 Some(result) => speech.value(reader.words, result)?,
@@ -193,9 +205,4 @@ fn step_of<'py>(
         })
     };
     work().map_err(|error| reader.trouble(error))
-}
-
-fn odd(reader: &Reader<'_, '_>, what: &str, expected: &str) -> Trouble {
-    let message = format!("{what} of the module `{}` is not a step", reader.name);
-    Trouble::Unusable(Error::new(message).with_help(format!("it should be {expected}")))
 }

@@ -47,7 +47,11 @@ impl<'py> Speech<'py> {
             return Ok(known);
         }
         let text = text::both(value)?;
-        self.objects.push(value.clone());
+        // What does not hash can change, and may be a part of the state that does.
+        self.objects.push(match value.hash() {
+            Ok(_) => value.clone(),
+            Err(_) => self.values.copy(value)?,
+        });
         Ok(words.value(key, || text))
     }
 

@@ -7,6 +7,7 @@ use testwright_core::product::Place;
 
 use super::text;
 use super::values::{Values, hash, put_varying, take_varying};
+use crate::failures::Raised;
 
 /// All states that a model program was met in: the values of its state variables.
 pub(crate) struct States<'py> {
@@ -76,7 +77,12 @@ impl<'py> States<'py> {
             }
             portable = false;
             // The copy is what is compared later; the value itself will change.
-            let copy = values.copy(&value)?;
+            let copy = values.copy(&value).map_err(|error| {
+                let name = variable.to_string_lossy();
+                let cause = Raised::new(module.py(), &error).summary();
+                let message = format!("the state variable `{name}` cannot be copied: {cause}");
+                pyo3::exceptions::PyTypeError::new_err(message)
+            })?;
             values.write_key(&copy, &mut self.keyed, 0)?;
             self.state.truncate(before);
             self.state.push(KEPT);

@@ -160,7 +160,8 @@ impl<'py> Stepper<'py> {
         }
         self.traceback = Some(Raised::new(self.python, error).traceback);
         if self.shows_tracebacks {
-            error.print(self.python);
+            // Shown, not printed: what Python calls printing ends the program if somebody has called `sys.exit`.
+            error.display(self.python);
         }
         let class = error.get_type(self.python);
         let class = class

@@ -12,17 +12,27 @@ use crate::failures::shown;
 ///
 /// Sets are written in order, since theirs depends on their history, and a file should not.
 pub(crate) fn literal(value: &Bound<'_, PyAny>) -> PyResult<(String, bool)> {
-    let mut is_exact = true;
-    let text = write(value, &mut is_exact)?;
-    Ok((text, is_exact))
+    let mut writer = Writer {
+        quotes_objects: true,
+        is_exact: true,
+    };
+    let text = writer.write(value)?;
+    Ok((text, writer.is_exact))
 }
 
-/// How a value is written, and how people read it: a text in quotes, anything else as it shows itself.
+/// How a value is written, and how people read it: a text in quotes, anything else as it shows itself, but sets in order.
 pub(crate) fn both(value: &Bound<'_, PyAny>) -> PyResult<ValueText> {
     let (literal, is_literal) = literal(value)?;
-    let plain = match value.cast::<PyString>() {
-        Ok(text) => format!("'{}'", text.to_string_lossy()),
-        Err(_) => value.str()?.to_string_lossy().into_owned(),
+    let plain = if let Ok(text) = value.cast::<PyString>() {
+        format!("'{}'", text.to_string_lossy())
+    } else if is_container(value) {
+        let mut writer = Writer {
+            quotes_objects: false,
+            is_exact: true,
+        };
+        writer.write(value)?
+    } else {
+        value.str()?.to_string_lossy().into_owned()
     };
     Ok(ValueText {
         plain: (plain != literal).then_some(plain),
@@ -31,60 +41,75 @@ pub(crate) fn both(value: &Bound<'_, PyAny>) -> PyResult<ValueText> {
     })
 }
 
-fn write(value: &Bound<'_, PyAny>, is_exact: &mut bool) -> PyResult<String> {
-    let repr = |value: &Bound<'_, PyAny>| Ok(value.repr()?.to_string_lossy().into_owned());
-    if value.is_none()
-        || value.is_exact_instance_of::<PyBool>()
-        || value.is_exact_instance_of::<PyInt>()
-        || value.is_exact_instance_of::<PyString>()
-        || value.is_exact_instance_of::<PyBytes>()
-    {
-        repr(value)
-    } else if let Ok(number) = value.cast_exact::<PyFloat>() {
-        match number.value().is_finite() {
-            true => repr(value),
-            false => Ok(format!("float('{}')", repr(value)?)),
-        }
-    } else if let Ok(tuple) = value.cast_exact::<PyTuple>() {
-        let items = items(tuple.iter(), is_exact)?;
-        Ok(match items.as_slice() {
-            [one] => format!("({one},)"),
-            several => format!("({})", several.join(", ")),
-        })
-    } else if let Ok(list) = value.cast_exact::<PyList>() {
-        Ok(format!("[{}]", items(list.iter(), is_exact)?.join(", ")))
-    } else if let Ok(entries) = value.cast_exact::<PyDict>() {
-        let mut parts = Vec::new();
-        for (key, item) in entries.iter() {
-            parts.push(format!(
-                "{}: {}",
-                write(&key, is_exact)?,
-                write(&item, is_exact)?
-            ));
-        }
-        Ok(format!("{{{}}}", parts.join(", ")))
-    } else if value.is_exact_instance_of::<PySet>() {
-        Ok(match items(in_order(value)?, is_exact)?.as_slice() {
-            [] => "set()".to_owned(),
-            members => format!("{{{}}}", members.join(", ")),
-        })
-    } else if value.is_exact_instance_of::<PyFrozenSet>() {
-        Ok(match items(in_order(value)?, is_exact)?.as_slice() {
-            [] => "frozenset()".to_owned(),
-            members => format!("frozenset({{{}}})", members.join(", ")),
-        })
-    } else {
-        *is_exact = false;
-        repr(PyString::new(value.py(), &shown(value)).as_any())
-    }
+fn is_container(value: &Bound<'_, PyAny>) -> bool {
+    value.is_exact_instance_of::<PyTuple>()
+        || value.is_exact_instance_of::<PyList>()
+        || value.is_exact_instance_of::<PyDict>()
+        || value.is_exact_instance_of::<PySet>()
+        || value.is_exact_instance_of::<PyFrozenSet>()
 }
 
-fn items<'py>(
-    values: impl IntoIterator<Item = Bound<'py, PyAny>>,
-    is_exact: &mut bool,
-) -> PyResult<Vec<String>> {
-    let values = values.into_iter();
-    values.map(|value| write(&value, is_exact)).collect()
+/// Writes values.
+struct Writer {
+    /// Whether what is written is source text, where objects of classes must stand in quotes.
+    quotes_objects: bool,
+    /// Whether reading it gives the value.
+    is_exact: bool,
+}
+
+impl Writer {
+    fn write(&mut self, value: &Bound<'_, PyAny>) -> PyResult<String> {
+        let repr = |value: &Bound<'_, PyAny>| Ok(value.repr()?.to_string_lossy().into_owned());
+        if value.is_none()
+            || value.is_exact_instance_of::<PyBool>()
+            || value.is_exact_instance_of::<PyInt>()
+            || value.is_exact_instance_of::<PyString>()
+            || value.is_exact_instance_of::<PyBytes>()
+        {
+            repr(value)
+        } else if let Ok(number) = value.cast_exact::<PyFloat>() {
+            match number.value().is_finite() || !self.quotes_objects {
+                true => repr(value),
+                false => Ok(format!("float('{}')", repr(value)?)),
+            }
+        } else if let Ok(tuple) = value.cast_exact::<PyTuple>() {
+            let items = self.items(tuple.iter())?;
+            Ok(match items.as_slice() {
+                [one] => format!("({one},)"),
+                several => format!("({})", several.join(", ")),
+            })
+        } else if let Ok(list) = value.cast_exact::<PyList>() {
+            Ok(format!("[{}]", self.items(list.iter())?.join(", ")))
+        } else if let Ok(entries) = value.cast_exact::<PyDict>() {
+            let mut parts = Vec::new();
+            for (key, item) in entries.iter() {
+                parts.push(format!("{}: {}", self.write(&key)?, self.write(&item)?));
+            }
+            Ok(format!("{{{}}}", parts.join(", ")))
+        } else if value.is_exact_instance_of::<PySet>() {
+            Ok(match self.items(in_order(value)?)?.as_slice() {
+                [] => "set()".to_owned(),
+                members => format!("{{{}}}", members.join(", ")),
+            })
+        } else if value.is_exact_instance_of::<PyFrozenSet>() {
+            Ok(match self.items(in_order(value)?)?.as_slice() {
+                [] => "frozenset()".to_owned(),
+                members => format!("frozenset({{{}}})", members.join(", ")),
+            })
+        } else if self.quotes_objects {
+            self.is_exact = false;
+            repr(PyString::new(value.py(), &shown(value)).as_any())
+        } else {
+            repr(value)
+        }
+    }
+
+    fn items<'py>(
+        &mut self,
+        values: impl IntoIterator<Item = Bound<'py, PyAny>>,
+    ) -> PyResult<Vec<String>> {
+        values.into_iter().map(|value| self.write(&value)).collect()
+    }
 }
 
 /// The members of a set, from small to large; by their texts where they cannot be compared.

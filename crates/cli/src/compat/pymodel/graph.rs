@@ -8,7 +8,7 @@ use testwright_python::Machine;
 use testwright_report::graph::{Labels, dot, svg};
 
 use super::super::{Calling, Ended, Tool};
-use super::{Actions, ended, first_name};
+use super::{Actions, ended, first_name, help, keep_imported, output};
 use crate::console::Console;
 use crate::files::Place;
 use crate::{Trouble, models, pictures};
@@ -51,10 +51,10 @@ impl Drawing {
 
 /// Draw a machine as a DOT file
 #[derive(clap::Parser)]
-#[command(name = "pmg", arg_required_else_help = true)]
+#[command(name = "pmg")]
 pub(in crate::compat) struct Grapher {
     /// The FSM: the name of its module
-    #[arg(value_name = "FSM", required = true, num_args = 1..=2)]
+    #[arg(value_name = "FSM", num_args = 0..=2)]
     fsm: Vec<String>,
 
     /// The file to write, without .dot [default: the name of the module]
@@ -67,6 +67,9 @@ pub(in crate::compat) struct Grapher {
 
 impl Tool for Grapher {
     fn run(self, console: &mut Console<'_>, _calling: &Calling) -> Result<Ended, Trouble> {
+        if self.fsm.is_empty() {
+            return Ok(help::<Grapher>(console));
+        }
         let name = first_name(&self.fsm);
         let base = self.output.clone().unwrap_or_else(|| name.clone());
         let place = Place::new(&PathBuf::from(format!("{base}.dot")))?;
@@ -90,10 +93,10 @@ fn title(base: &str) -> &str {
 
 /// Explore models, and draw what was found
 #[derive(clap::Parser)]
-#[command(name = "pmv", arg_required_else_help = true)]
+#[command(name = "pmv")]
 pub(in crate::compat) struct Viewer {
     /// Models, scenarios, suites and configurations: names of modules
-    #[arg(value_name = "MODULE", required = true)]
+    #[arg(value_name = "MODULE")]
     models: Vec<String>,
 
     #[command(flatten)]
@@ -104,7 +107,8 @@ pub(in crate::compat) struct Viewer {
         short,
         long = "maxTransitions",
         value_name = "N",
-        default_value_t = 100
+        default_value_t = 100,
+        allow_negative_numbers = true
     )]
     max_transitions: usize,
 
@@ -127,6 +131,9 @@ pub(in crate::compat) struct Viewer {
 
 impl Tool for Viewer {
     fn run(self, console: &mut Console<'_>, calling: &Calling) -> Result<Ended, Trouble> {
+        if self.models.is_empty() {
+            return Ok(help::<Viewer>(console));
+        }
         if self.file_type != "svg" {
             let message = format!(
                 "pictures of the kind `{}` are not drawn here",
@@ -138,8 +145,9 @@ impl Tool for Viewer {
         let base = self.output.clone();
         let base = base.unwrap_or_else(|| format!("{}FSM", first_name(&self.models)));
         let place = |ending: &str| Place::new(&PathBuf::from(format!("{base}.{ending}")));
-        let [module, graph, picture] = [place("py")?, place("dot")?, place("svg")?];
-        super::refuse_own_model(&module, &self.models)?;
+        let [graph, picture] = [place("dot")?, place("svg")?];
+        let read: Vec<&str> = self.models.iter().map(String::as_str).collect();
+        let module = output(&base, &read)?;
         let limits = Limits {
             transitions: Some(self.max_transitions),
             ..Limits::default()
@@ -149,6 +157,7 @@ impl Tool for Viewer {
             &self.models,
             &self.actions.filter(),
             |console, models| {
+                keep_imported(&module, &base, models)?;
                 let explored = explore(&mut models.product, &limits, &mut |_| true);
                 testwright_python::flush();
                 module.write(&fsm_file::write(

@@ -1,6 +1,5 @@
 //! `pmt`: runs through a model, with or without an implementation.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use testwright_core::product::{Label, Words};
@@ -8,24 +7,29 @@ use testwright_model::{Implementation, Plan, RunEnd, RunWatcher, Runs, step_text
 use testwright_python::Models;
 
 use super::super::{Calling, Ended, Tool, seconds};
-use super::{Actions, ended};
+use super::{Actions, ended, help, keep_imported, output};
 use crate::console::Console;
-use crate::files::Place;
-use crate::{Trouble, models};
+use crate::{Trouble, models, quantity};
 
 /// Run tests: traces of a model, or an implementation compared with it
 #[derive(clap::Parser)]
-#[command(name = "pmt", arg_required_else_help = true)]
+#[command(name = "pmt")]
 pub(in crate::compat) struct Tester {
     /// Models, scenarios, suites and configurations: names of modules
-    #[arg(value_name = "MODULE", required = true)]
+    #[arg(value_name = "MODULE")]
     models: Vec<String>,
 
     #[command(flatten)]
     actions: Actions,
 
     /// How many steps to take at most to come to an end
-    #[arg(short, long = "cleanupSteps", value_name = "N", default_value_t = 0)]
+    #[arg(
+        short,
+        long = "cleanupSteps",
+        value_name = "N",
+        allow_negative_numbers = true,
+        default_value_t = 0
+    )]
     cleanup_steps: usize,
 
     /// Accepted for scripts
@@ -41,7 +45,13 @@ pub(in crate::compat) struct Tester {
     iut: Option<String>,
 
     /// How many steps to take in a run; 0: any number
-    #[arg(short, long, value_name = "N", default_value_t = 0)]
+    #[arg(
+        short,
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        default_value_t = 0
+    )]
     nsteps: usize,
 
     /// The suite module to write
@@ -53,11 +63,23 @@ pub(in crate::compat) struct Tester {
     quiet: bool,
 
     /// How many runs; 0: without end
-    #[arg(short = 'r', long, value_name = "N", default_value_t = 1)]
+    #[arg(
+        short = 'r',
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        default_value_t = 1
+    )]
     nruns: usize,
 
     /// The seed; 0: none
-    #[arg(short, long, value_name = "N", default_value_t = 0)]
+    #[arg(
+        short,
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        default_value_t = 0
+    )]
     seed: u64,
 
     /// How long the stepper may take for a step, and to wait; 0: any time
@@ -70,16 +92,25 @@ impl Tool for Tester {
         &[("debug", "use `breakpoint()` in the model or the stepper")];
 
     fn run(self, console: &mut Console<'_>, calling: &Calling) -> Result<Ended, Trouble> {
-        let output = self.output.as_ref();
-        let output = output.map(|name| Place::new(&PathBuf::from(format!("{name}.py"))));
-        let output = output.transpose()?;
+        if self.models.is_empty() {
+            return Ok(help::<Tester>(console));
+        }
+        let mut read: Vec<&str> = self.models.iter().map(String::as_str).collect();
+        read.extend(self.iut.as_deref());
+        read.extend(self.strategy.as_deref());
+        let written = self.output.as_ref();
+        let written = written.map(|name| output(name, &read).map(|place| (name, place)));
+        let written = written.transpose()?;
         models::with_models(
             console,
             &self.models,
             &self.actions.filter(),
             |console, models| {
+                if let Some((name, place)) = &written {
+                    keep_imported(place, name, models)?;
+                }
                 let (recorded, result) = self.test(console, models);
-                if let Some(place) = &output {
+                if let Some((_, place)) = &written {
                     let product = &models.product;
                     let (words, vocabulary) = (product.words(), product.vocabulary());
                     place.write(&suite_file::write(
@@ -185,6 +216,11 @@ impl RunWatcher for Shown<'_, '_> {
             (None, true) => format!("{run:3}. Success at step {steps}, {info}"),
             (None, false) => format!("{run:3}. Finished at step {steps}, {info}"),
         });
+        if end.leftovers > 0 {
+            let left = quantity::of(end.leftovers as u64, "observation");
+            let message = format!("run {run} ended before {left} that had come could be looked at");
+            self.console.warning(&message, None);
+        }
         self.console.flush();
         true
     }

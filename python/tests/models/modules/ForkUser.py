@@ -1,0 +1,10 @@
+"""Goes one or two steps."""
+
+
+def go(steps):
+    return "x" if steps == 2 else None
+
+
+state = ()
+actions = (go,)
+domains = {go: {"steps": (1, 2)}}

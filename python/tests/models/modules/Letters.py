@@ -1,0 +1,5 @@
+"""PyModel configuration: other values, changed in place."""
+
+import Stack
+
+Stack.domains[Stack.Push]["x"][:] = ["a", "it's", ()]

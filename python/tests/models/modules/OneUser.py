@@ -1,0 +1,6 @@
+"""PyModel config: only one of the users, and each user with his password."""
+
+import Login
+
+Login.domains[Login.Login] = {"user": ["OleBrumm", "OleBrumm"], "password": ["Correct", "Incorrect"]}
+Login.combinations = {Login.Login: "cases"}
