@@ -11,11 +11,12 @@ use std::rc::Rc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use testwright_core::product::{Place, Product, Trouble, ValueId, Words};
+use testwright_core::product::{NameId, Place, Product, Trouble, ValueId, Words};
 use testwright_model::Filter;
 use testwright_model::parallel::Passing;
 
 use crate::Interpreter;
+use crate::guidance::Text;
 
 mod actions;
 mod asking;
@@ -47,6 +48,8 @@ pub struct Models<'py> {
     pub remarks: Vec<String>,
     python: Python<'py>,
     handles: Handles<'py>,
+    /// The docstrings of actions that have one.
+    documented: Vec<(NameId, String)>,
 }
 
 /// What places and values of the product are in Python.
@@ -77,6 +80,19 @@ impl<'py> Models<'py> {
         filter: &Filter,
     ) -> Result<Models<'py>, Trouble> {
         modules::load(interpreter.0, names, filter)
+    }
+
+    /// What lines of a harness the actions stand for.
+    pub(crate) fn texts_of_actions(&self) -> Vec<(NameId, Text)> {
+        let text = |name: &NameId| {
+            let documented = self.documented.iter().find(|(known, _)| known == name);
+            match documented {
+                Some((_, text)) => Text::Part(text.clone()),
+                None => Text::Word(self.product.words().name_text(*name).to_owned()),
+            }
+        };
+        let vocabulary = self.product.vocabulary().iter();
+        vocabulary.map(|name| (*name, text(name))).collect()
     }
 }
 

@@ -61,7 +61,9 @@ pub(crate) fn load<'py>(
     let mut remarks = Vec::new();
     let mut models: Vec<Box<dyn Model + 'py>> = Vec::new();
     let mut states = Vec::new();
+    let mut documented = Vec::new();
     // Only now, for one of them may have changed another.
+    let mut modules = Vec::new();
     for (name, module, kind) in found {
         let mut reader = Reader {
             name: &name,
@@ -89,7 +91,18 @@ pub(crate) fn load<'py>(
                 });
                 models.push(Box::new(program));
             }
-            Kind::Configuration => {}
+            Kind::Configuration => continue,
+        }
+        modules.push(module.clone());
+    }
+    for (model, module) in models.iter().zip(&modules) {
+        for name in model.vocabulary() {
+            let function = module.getattr(words.name_text(*name));
+            let text =
+                function.and_then(|function| function.getattr("__doc__")?.extract::<String>());
+            if let Ok(text) = text {
+                documented.push((*name, text.trim().to_owned()));
+            }
         }
     }
     if models.is_empty() {
@@ -105,6 +118,7 @@ pub(crate) fn load<'py>(
             speech,
             states: Rc::new(states),
         },
+        documented,
     })
 }
 
