@@ -14,7 +14,7 @@ use pyo3::types::PyDict;
 use testwright_core::product::{Place, Product, Trouble};
 use testwright_model::Filter;
 
-use crate::Interpreter;
+use crate::{Interpreter, interrupt};
 
 mod actions;
 mod asking;
@@ -92,7 +92,7 @@ impl Models<'_> {
 
 /// Whether the person at the keyboard has pressed Ctrl-C, where no code under test would notice.
 pub fn asked_to_stop() -> bool {
-    Python::attach(|python| python.check_signals().is_err())
+    interrupt::interrupted() || Python::attach(|python| python.check_signals().is_err())
 }
 
 /// Lets out what Python code has printed, before somebody else prints to the same place.
