@@ -48,4 +48,4 @@ if HOW != "no reset":
     def reset():
         items.clear()
         if HOW == "alarm":
-            time.sleep(0.6)
+            time.sleep(1.2)

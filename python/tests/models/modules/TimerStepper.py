@@ -14,6 +14,7 @@ OBSERVED = {
     "too many": ["Tick", "Tick", "Tick", "Elapsed"],
     "unknown": ["Tick", "Boom"],
     "nothing": [],
+    "no wait": [],
 }.get(HOW, ["Tick", "Tick", "Elapsed"])
 observation_queue.asynch = HOW in ("later", "nothing", "no wait")
 came = threading.Condition()
