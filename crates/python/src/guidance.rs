@@ -8,7 +8,7 @@ use testwright_core::product::{NameId, Phase, Place, Product, Trouble};
 use testwright_core::{Catalog, Error, TemplateId, TemplateSet};
 use testwright_model::Filter;
 
-use crate::{Interpreter, Models};
+use crate::{Interpreter, Models, Process};
 
 /// Scenarios, and where they are.
 pub(crate) struct Guidance<'py> {
@@ -29,7 +29,12 @@ impl<'py> Guidance<'py> {
         scenarios: &[String],
         catalog: &Catalog,
     ) -> Result<Guidance<'py>, Trouble> {
-        let models = Models::load(interpreter, scenarios, &Filter::default())?;
+        let models = Models::load(
+            interpreter,
+            scenarios,
+            &Filter::default(),
+            Process::OfTheCaller,
+        )?;
         let texts = models.texts_of_actions();
         let mut product = models.product;
         let start = product.begin(0)?;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pyo3::exceptions::{PyException, PyKeyboardInterrupt};
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyCFunction, PyDict, PyModule, PyString, PyTuple};
 use testwright_core::Error;
@@ -13,6 +13,7 @@ use super::modules::{self, import};
 use super::speech::raised;
 use super::{Handles, Models};
 use crate::failures::Raised;
+use crate::interrupt;
 
 /// A module that makes an implementation do what the model does.
 pub struct Stepper<'py> {
@@ -155,7 +156,7 @@ impl<'py> Stepper<'py> {
 
     /// What an exception of the stepper says.
     fn failure(&mut self, error: &PyErr) -> Result<String, Trouble> {
-        if error.is_instance_of::<PyKeyboardInterrupt>(self.python) {
+        if interrupt::interrupted() {
             return Err(Trouble::Interrupted);
         }
         self.traceback = Some(Raised::new(self.python, error).traceback);
