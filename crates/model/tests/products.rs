@@ -1,0 +1,198 @@
+//! What holds for every product of models, tried on small ones.
+
+use std::io;
+use std::thread;
+
+use testwright_core::explore::{Explorer, Plan, Reach};
+use testwright_core::laws::{check_fingerprint_laws, check_laws, check_snapshot_laws};
+use testwright_core::product::{Product, ValueId, ValueText, Words};
+use testwright_core::shrink::{ReduceOptions, reduce};
+use testwright_core::toys::Machine;
+use testwright_core::{Outcome, System, Test};
+use testwright_model::parallel::{Connection, Passing, Team, help};
+use testwright_model::{Limits, Walk, explore, explore_with, fsm_file};
+
+/// A protocol with a way into a corner, and a wish that two things alternate.
+fn product() -> Product<'static> {
+    let mut words = Machine::words();
+    let lines = [
+        "idle send(1) busy",
+        "idle send(2) busy",
+        "busy reply/ok idle",
+        "busy reply/lost idle",
+        "busy stop corner",
+        "idle wait idle",
+    ];
+    let protocol = Machine::program(&mut words, "protocol", &lines);
+    let turns = Machine::scenario(&mut words, "turns", &["a send b", "b reply a", "b stop b"]);
+    Product::new(words, vec![Box::new(protocol), Box::new(turns)])
+}
+
+#[test]
+fn a_product_keeps_the_laws_of_systems() {
+    let mut product = product();
+    let mut walk = Walk::new(&mut product, None).unwrap();
+    check_laws(&mut walk, 1, 200).unwrap();
+    check_snapshot_laws(&mut walk, 2, 200).unwrap();
+    check_fingerprint_laws(&mut walk, 3, 200).unwrap();
+}
+
+#[test]
+fn exploring_it_as_a_system_meets_as_many_states() {
+    let graph = explore(&mut product(), &Limits::default(), &mut |_| true).graph;
+    let mut product = product();
+    let mut walk = Walk::new(&mut product, None).unwrap();
+    let mut explorer = Explorer::of(&mut walk).with_copies().with_fingerprints();
+    let found = explorer.explore(&Plan::default(), &mut ()).unwrap();
+    assert_eq!(
+        (found.states as usize, found.reach),
+        (graph.states(), Reach::Everything)
+    );
+    assert_eq!(
+        found.deadlocked as usize,
+        graph.dead_ends.len() + graph.finished.len()
+    );
+}
+
+/// A system that goes wrong when a product has been stopped.
+struct Watched<'w, 'm>(Walk<'w, 'm>);
+
+impl System for Watched<'_, '_> {
+    fn actions(&self) -> &testwright_core::Catalog {
+        self.0.actions()
+    }
+    fn reset(&mut self) -> Result<(), testwright_core::Error> {
+        self.0.reset()
+    }
+    fn is_enabled(&mut self, action: testwright_core::ActionId) -> bool {
+        self.0.is_enabled(action)
+    }
+    fn step(&mut self, action: testwright_core::ActionId) -> Outcome {
+        let is_end = self.actions().text(action).starts_with("stop");
+        let outcome = self.0.step(action);
+        match is_end {
+            true => Outcome::Failed(Box::new(testwright_core::Failure {
+                kind: testwright_core::FailureKind::Property,
+                message: "stopped".to_owned(),
+                signature: "stopped".to_owned(),
+                details: String::new(),
+            })),
+            false => outcome,
+        }
+    }
+    fn check(&mut self) -> Outcome {
+        self.0.check()
+    }
+    fn enabled(&mut self) -> Vec<testwright_core::ActionId> {
+        self.0.enabled()
+    }
+}
+
+#[test]
+fn tests_of_models_are_reduced_like_any_other() {
+    let mut product = product();
+    let mut system = Watched(Walk::new(&mut product, None).unwrap());
+    system.reset().unwrap();
+    let mut steps = Vec::new();
+    // Actions get their numbers as they are met, so they are looked for as they come up.
+    for name in [
+        "wait", "send(1)", "reply", "wait", "send(2)", "reply", "send(1)", "stop",
+    ] {
+        let enabled = system.enabled();
+        let action = enabled
+            .into_iter()
+            .find(|action| system.actions().text(*action).starts_with(name));
+        let action = action.unwrap();
+        steps.push(action);
+        system.step(action);
+    }
+    let failure = testwright_core::Failure {
+        kind: testwright_core::FailureKind::Property,
+        message: "stopped".to_owned(),
+        signature: "stopped".to_owned(),
+        details: String::new(),
+    };
+    let test = Test::of(steps);
+    let reduction = reduce(
+        &mut system,
+        &test,
+        &failure,
+        &ReduceOptions::default(),
+        &mut || true,
+    );
+    assert_eq!(reduction.unwrap().test.len(), 2);
+}
+
+#[test]
+fn a_limit_leaves_a_part_of_the_whole() {
+    let whole = explore(&mut product(), &Limits::default(), &mut |_| true).graph;
+    assert!(whole.is_complete());
+    for most in 0..whole.transitions.len() {
+        let limits = Limits {
+            transitions: Some(most),
+            ..Limits::default()
+        };
+        let part = explore(&mut product(), &limits, &mut |_| true).graph;
+        assert_eq!(part.transitions, whole.transitions[..most]);
+        assert!(!part.is_complete());
+    }
+}
+
+#[test]
+fn the_corner_is_dead_and_the_way_there_is_shortest() {
+    let mut words = Machine::words();
+    let trap = Machine::program(
+        &mut words,
+        "trap",
+        &["a go b", "a fall c", "c round c", "b go a"],
+    );
+    let mut product = Product::new(words, vec![Box::new(trap)]);
+    let graph = explore(&mut product, &Limits::default(), &mut |_| true).graph;
+    // Every state of a machine is accepting; so none is dead, even where nothing leads out.
+    assert_eq!(graph.dead(), Vec::<u32>::new());
+    assert_eq!(graph.way_to(2).len(), 1);
+    assert_eq!(graph.way_to(0).len(), 0);
+}
+
+/// Values of machines are their texts, which every process has.
+struct Texts(Words);
+
+impl Passing for Texts {
+    fn export(&mut self, value: ValueId) -> Option<Vec<u8>> {
+        Some(self.0.value_text(value).literal.clone().into_bytes())
+    }
+
+    fn import(&mut self, words: &mut Words, value: &[u8]) -> Option<ValueId> {
+        let text = String::from_utf8(value.to_vec()).ok()?;
+        let key = text
+            .bytes()
+            .fold(0, |key, byte| key << 8 | u128::from(byte));
+        Some(words.value(key, || ValueText::literal(text)))
+    }
+}
+
+#[test]
+fn helpers_find_the_same_to_the_last_number() {
+    let mut alone = product();
+    let expected = explore(&mut alone, &Limits::default(), &mut |_| true).graph;
+    let expected = fsm_file::write(&alone, &expected, "");
+    for many in 1..4 {
+        let mut connections: Vec<Connection> = Vec::new();
+        for _ in 0..many {
+            let (mut questions, ask) = io::pipe().unwrap();
+            let (hear, mut answers) = io::pipe().unwrap();
+            thread::spawn(move || {
+                let mut product = product();
+                let mut texts = Texts(product.words().clone());
+                help(&mut product, &mut texts, &mut questions, &mut answers).unwrap();
+            });
+            connections.push((Box::new(ask), Box::new(hear)));
+        }
+        let mut product = product();
+        let mut texts = Texts(product.words().clone());
+        let mut team = Team::new(connections, &mut texts);
+        let found = explore_with(&mut product, &mut team, &Limits::default(), &mut |_| true);
+        assert!(found.trouble.is_none(), "{:?}", found.trouble);
+        assert_eq!(fsm_file::write(&product, &found.graph, ""), expected);
+    }
+}
