@@ -91,7 +91,6 @@ WITHOUT_SYSTEM = {
     "cover",
     "model",
     "conform",
-    "graph",
     "campaign",
     "compat",
 }

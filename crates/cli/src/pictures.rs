@@ -68,6 +68,17 @@ impl PictureArguments {
         self.svg.is_some() || self.dot.is_some() || self.html.is_some()
     }
 
+    /// Where the only picture goes that there is of a test.
+    pub(crate) fn only_svg(&self) -> Result<Place, Error> {
+        match (&self.svg, self.dot.is_some() || self.html.is_some()) {
+            (Some(svg), false) => Place::new(svg),
+            _ => {
+                Err(Error::new("a test is drawn as SVG")
+                    .with_help("say `--svg FILE`, and no other"))
+            }
+        }
+    }
+
     pub(crate) fn places(&self) -> Result<Pictures, Error> {
         let place = |path: &Option<PathBuf>| path.as_deref().map(Place::new).transpose();
         Ok(Pictures {

@@ -1,4 +1,4 @@
-//! `testwright graph`: a machine, or what models can do, as a picture.
+//! `testwright graph`: a machine, what models can do, or the path of a test, as a picture.
 
 use std::path::Path;
 
@@ -6,15 +6,20 @@ use testwright_core::Error;
 use testwright_model::{Filter, Limits, explore};
 use testwright_python::Machine;
 
+use super::SystemArguments;
+use crate::belonging::HarnessArgument;
 use crate::console::Console;
 use crate::pictures::{self, PictureArguments};
 use crate::{ExitStatus, Trouble, models};
 
-/// Draw a finite state machine, or the states of models
+mod path;
+
+/// Draw a finite state machine, the states of models, or the path of a saved test
 ///
 /// A machine is drawn as its module has it, with what an exploration has found out about its states; models are
 /// explored first. Accepting states have a double border, unsafe and dead ones are marked, and pointing at a state
-/// shows what it is. Nothing has to be installed for it.
+/// shows what it is. Of a saved test, what it does is drawn in bold, and beside each step a few other actions that
+/// could have been taken. Nothing has to be installed for it.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -22,20 +27,31 @@ use crate::{ExitStatus, Trouble, models};
 Examples:
   testwright graph StackFSM --svg stack.svg
   testwright graph Stack TwoUsers --max 200 --html stack.html --labels name
+  testwright graph failure-1.test --svg path.svg
 
 Exit status: 0 drawn, 2 could not do what was asked."
 )]
 pub(crate) struct Graph {
-    /// An FSM module, or models to explore
-    #[arg(value_name = "MODEL", required = true)]
+    /// An FSM module, or models to explore, or a saved test
+    #[arg(value_name = "MODEL|TEST", required = true)]
     models: Vec<String>,
 
     /// For models: how many transitions to record
     #[arg(long, value_name = "N", default_value_t = 500)]
     max: usize,
 
+    /// For a test: which of the other actions are drawn is decided by chance, from this number
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    #[command(flatten)]
+    harness: HarnessArgument,
+
     #[command(flatten)]
     pictures: PictureArguments,
+
+    #[command(flatten)]
+    system: SystemArguments,
 }
 
 impl Graph {
@@ -44,6 +60,12 @@ impl Graph {
             let error = Error::new("there is no file to draw to")
                 .with_help("add `--svg FILE`, `--html FILE` or `--dot FILE`");
             return Err(error.into());
+        }
+        if self.models.iter().any(|name| name.ends_with(".test")) {
+            return match self.models.len() {
+                1 => self.draw_path(console),
+                _ => Err(Error::new("a test is drawn alone").into()),
+            };
         }
         let pictures = self.pictures.places()?;
         let title = self.models.iter().map(|name| {
