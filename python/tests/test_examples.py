@@ -83,6 +83,7 @@ def transcript(command, folder):
     done = run(["sh", "-c", command], folder)
     text = done.stdout.replace(f"{folder}/", "")
     text = re.sub(rf"\b(in|after) (?:{DURATION}) \(seed", r"\1 … (seed", text)
+    text = re.sub(rf"\bin (?:{DURATION}) \([\d.]+ \w+ a state\)", "in … (… a state)", text)
     text = re.sub(rf"(\d runs?) \((?:{DURATION})\)", r"\1 (…)", text)
     # Python draws these below the lines of a traceback, each version in its own way.
     text = re.sub(r"^ *[~^]+ *\n", "", text, flags=re.MULTILINE)

@@ -1,0 +1,9 @@
+"""The same for a site with the bug."""
+
+import stepper
+import website
+from stepper import Reset, TestAction
+
+__all__ = ["Reset", "TestAction"]
+
+stepper.sessions = website.CountedSessions
