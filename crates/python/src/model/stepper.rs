@@ -229,14 +229,15 @@ impl Implementation for Stepper<'_> {
         work().map_err(|error| raised(self.python, &error))
     }
 
+    fn is_asynchronous(&self) -> bool {
+        let flag = self.observations.getattr("asynch");
+        flag.and_then(|flag| flag.is_truthy()).unwrap_or(false)
+    }
+
     fn wait(&mut self) -> Result<Option<bool>, Trouble> {
         let python = self.python;
         let trouble = |error: PyErr| raised(python, &error);
-        let asynchronous = self
-            .observations
-            .getattr("asynch")
-            .and_then(|flag| flag.is_truthy());
-        if !asynchronous.map_err(trouble)? {
+        if !self.is_asynchronous() {
             return Ok(None);
         }
         let Some(wait) = &self.wait else {

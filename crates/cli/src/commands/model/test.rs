@@ -126,6 +126,7 @@ impl Test {
                     stepper: self.stepper.as_deref(),
                     patience: self.patience(),
                     reduce: !self.no_reduce,
+                    check: !self.no_check,
                     folder: &folder,
                     line: self.line(seed),
                 };
@@ -201,7 +202,7 @@ impl Test {
             shows_steps: self.verbose || (!is_tested && self.suite.is_none()),
             is_tested,
             played: Played::default(),
-            chosen: Vec::new(),
+            steps: Vec::new(),
         };
         let mut runs = Runs {
             product: &mut models.product,
@@ -325,14 +326,14 @@ struct Watcher<'c, 'o> {
     shows_steps: bool,
     is_tested: bool,
     played: Played,
-    /// The steps of the run that were not observed.
-    chosen: Vec<Label>,
+    /// The steps of the run, and whether they were observed.
+    steps: Vec<(Label, bool)>,
 }
 
 impl RunWatcher for Watcher<'_, '_> {
     fn begins(&mut self, run: usize) {
         self.played.runs.push(Vec::new());
-        self.chosen.clear();
+        self.steps.clear();
         if self.shows_steps {
             testwright_python::flush();
             self.console.say(format_args!("Run {run}"));
@@ -343,9 +344,7 @@ impl RunWatcher for Watcher<'_, '_> {
         if let Some(run) = self.played.runs.last_mut() {
             run.push(label);
         }
-        if !is_observed {
-            self.chosen.push(label);
-        }
+        self.steps.push((label, is_observed));
         if self.shows_steps {
             testwright_python::flush();
             let seen = if is_observed { "  (observed)" } else { "" };
@@ -357,17 +356,22 @@ impl RunWatcher for Watcher<'_, '_> {
 
     fn ended(&mut self, end: &RunEnd) -> bool {
         testwright_python::flush();
-        if let Some(why) = &end.failure {
+        if let Some(failure) = &end.failure {
+            let is_known = |one: &FailingRun| one.failure.is_same_as(failure);
+            let is_new = !self.played.failing.iter().any(is_known);
             self.played.failing.push(FailingRun {
                 run: end.run,
-                why: why.clone(),
-                chosen: self.chosen.clone(),
-                all: self.played.runs.last().cloned().unwrap_or_default(),
+                failure: failure.clone(),
+                steps: self.steps.clone(),
             });
-            let words = self.console.paint(Look::Bad, format!("failed: {why}"));
-            let steps = quantity::of(end.steps as u64, "step");
-            self.console
-                .say(format_args!("Run {}, {steps}, {words}", end.run));
+            // A thousand runs that fail in the same way are not worth a thousand lines.
+            if is_new || self.shows_steps {
+                let words = format!("failed: {}", failure.message);
+                let words = self.console.paint(Look::Bad, words);
+                let steps = quantity::of(end.steps as u64, "step");
+                self.console
+                    .say(format_args!("Run {}, {steps}, {words}", end.run));
+            }
         } else if self.shows_steps || !self.is_tested {
             let steps = quantity::of(end.steps as u64, "step");
             self.console
