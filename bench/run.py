@@ -1,7 +1,7 @@
 """Measures everything and writes `docs/benchmarks.md`: `make bench`.
 
 Each chapter of that page is a file here: `steps_per_second.py`, `limit.py`, `coverage_overhead.py`, `growth.py`,
-`seeded_bugs.py`, `strategies.py`, `shrinking.py`, `workers.py`. Those share `setting.py`, `measure.py` and `page.py`; `ours.py` and `peers` run the tools, `systems`
+`seeded_bugs.py`, `strategies.py`, `shrinking.py`, `workers.py`, `models.py`. Those share `setting.py`, `measure.py` and `page.py`; `ours.py` and `peers` run the tools, `systems`
 has what is tested.
 """
 
@@ -17,6 +17,7 @@ from pathlib import Path
 import coverage_overhead
 import growth
 import limit
+import models
 import ours
 import page
 import peers
@@ -37,6 +38,7 @@ CHAPTERS = [
     strategies,
     shrinking,
     growth,
+    models,
 ]
 
 #: Those whose ratios depend on the interpreter. The others count steps and executions, or compare start-up.

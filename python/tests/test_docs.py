@@ -69,6 +69,11 @@ COMMANDS = [
     "standalone",
     "compile",
     "cover",
+    "model",
+    "model check",
+    "model test",
+    "conform",
+    "graph",
     "campaign",
     "campaign list",
     "campaign show",
@@ -78,12 +83,26 @@ COMMANDS = [
 ]
 
 
+#: Those that run no harness.
+WITHOUT_SYSTEM = {
+    "check",
+    "expand",
+    "compile",
+    "cover",
+    "model",
+    "conform",
+    "graph",
+    "campaign",
+    "compat",
+}
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_option_is_explained(command):
     text = (ROOT / "docs/guide/commands.md").read_text(encoding="utf-8")
     common = rows(text, "These are common to")
     explained = rows(text, f"## {command}\n") | {"--help"}
-    if command.split()[0] not in {"check", "expand", "compile", "cover", "campaign", "compat"}:
+    if command.split()[0] not in WITHOUT_SYSTEM:
         explained |= common
     if command == "run":
         explained |= rows(text, "The tests run in worker processes")

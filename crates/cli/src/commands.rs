@@ -139,6 +139,10 @@ struct SystemArguments {
     /// When an exception of the system and one of its reference agree
     #[arg(long, value_name = "WHEN", value_enum, default_value = "both")]
     reference_exceptions: Agreement,
+
+    /// Take only lines that this machine or list of runs lets come next; can be given several times
+    #[arg(long, value_name = "MODULE")]
+    scenario: Vec<String>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -161,7 +165,7 @@ enum Agreement {
 
 impl SystemArguments {
     /// The same again, for another process.
-    fn as_words(&self) -> Vec<&'static str> {
+    fn as_words(&self) -> Vec<&str> {
         let agreement = match self.reference_exceptions {
             Agreement::Both => "both",
             Agreement::Type => "type",
@@ -173,6 +177,9 @@ impl SystemArguments {
         }
         words.extend(self.no_check.then_some("--no-check"));
         words.extend(self.no_reset.then_some("--no-reset"));
+        for scenario in &self.scenario {
+            words.extend(["--scenario", scenario]);
+        }
         words
     }
 
@@ -192,6 +199,7 @@ impl SystemArguments {
                 Checked::All => ChecksWhen::All,
                 Checked::Changed => ChecksWhen::Changed,
             },
+            scenarios: self.scenario.clone(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use testwright_core::Error;
 use testwright_core::product::Trouble as ModelTrouble;
 use testwright_model::Filter;
-use testwright_python::Models;
+use testwright_python::{Models, Process};
 
 use crate::Trouble;
 use crate::console::Console;
@@ -18,7 +18,7 @@ pub(crate) fn with_models<R>(
     // What modules print when they are imported comes after what was said before.
     console.flush();
     testwright_python::attach(|interpreter| {
-        let loaded = Models::load(interpreter, names, filter);
+        let loaded = Models::load(interpreter, names, filter, Process::OfTheTool);
         let mut models = loaded.map_err(|trouble| tell(console, &trouble))?;
         for remark in &models.remarks {
             console.warning(remark, None);

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use testwright_core::product::Trouble;
 use testwright_model::{Filter, Script, make_ready};
-use testwright_python::Models;
+use testwright_python::{Models, Process};
 
 /// Plays steps through models while a stepper makes an implementation do the same; what went wrong, if anything.
 pub(crate) fn replay<'py>(
@@ -19,7 +19,13 @@ pub(crate) fn replay<'py>(
     run: usize,
     tries: usize,
 ) -> PyResult<Option<String>> {
-    let mut models = Models::load(python.into(), models, &Filter::default()).map_err(raise)?;
+    let mut models = Models::load(
+        python.into(),
+        models,
+        &Filter::default(),
+        Process::OfTheCaller,
+    )
+    .map_err(raise)?;
     let patience = Duration::try_from_secs_f64(timeout).ok();
     let mut stepper = models.stepper(stepper, patience).map_err(raise)?;
     let script = Script {

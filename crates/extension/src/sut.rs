@@ -107,6 +107,7 @@ impl Sut {
                 checks,
                 &[("all", ChecksWhen::All), ("changed", ChecksWhen::Changed)],
             )?,
+            scenarios: Vec::new(),
         };
         let system = load(python, &path, &options)?;
         let catalog = Arc::new(system.actions().clone());

@@ -60,11 +60,11 @@ impl Script {
         let Some(end) = runs.again(self.run, &mut recorder)? else {
             return Ok(Replayed::default());
         };
-        let is_open = reader.could_go_on && end.nothing_left;
+        let is_open = |failure: &Failure| failure.message == RunEnd::NOT_ACCEPTING;
         Ok(Replayed {
             steps: recorder.0,
             left_out: reader.left_out,
-            failure: end.failure.filter(|_| !is_open),
+            failure: end.failure.filter(|failure| !is_open(failure)),
         })
     }
 }
@@ -105,6 +105,10 @@ impl Chooser for Reader<'_> {
             arguments,
             result: None,
         }))
+    }
+
+    fn has_ended(&self) -> bool {
+        self.could_go_on
     }
 
     fn nothing_came(&mut self) -> bool {

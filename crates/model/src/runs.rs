@@ -24,6 +24,11 @@ pub trait Chooser {
         possible: &[Joint],
     ) -> Result<Option<Choice>, Trouble>;
 
+    /// Whether it has picked all that it wanted to. Otherwise, a run in which no step is picked has none left.
+    fn has_ended(&self) -> bool {
+        false
+    }
+
     /// None of the steps was picked, and the implementation did nothing by itself either. Saying true is to be asked
     /// once more.
     fn nothing_came(&mut self) -> bool {
@@ -73,6 +78,11 @@ impl Playlist {
 impl Chooser for Playlist {
     fn begins(&mut self, run: usize) {
         (self.run, self.place) = (run, 0);
+    }
+
+    fn has_ended(&self) -> bool {
+        let run = self.runs.get(self.run);
+        run.is_none_or(|run| self.place >= run.len())
     }
 
     fn choose(
@@ -313,7 +323,9 @@ impl Runs<'_, '_> {
                         None => match self.wait()? {
                             true => continue,
                             false if self.chooser.nothing_came() => continue,
-                            false if phase == Phase::Cleanup => return Ok(Stop::Enough),
+                            false if phase == Phase::Cleanup || self.chooser.has_ended() => {
+                                return Ok(Stop::Enough);
+                            }
                             false => return Ok(Stop::NothingLeft),
                         },
                     }

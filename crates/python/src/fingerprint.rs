@@ -310,6 +310,13 @@ impl<'py> PythonSystem<'py> {
             }
         }
         whole.note(b'a', &[u8::from(self.assumption_violated)]);
+        for place in self
+            .guidance
+            .iter()
+            .flat_map(|guidance| guidance.states().iter().flatten())
+        {
+            whole.note_number(b'g', u64::from(place.0));
+        }
         Ok(whole.finish())
     }
 }

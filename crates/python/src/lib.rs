@@ -27,6 +27,7 @@ mod failures;
 mod fingerprint;
 mod forked;
 mod functions;
+mod guidance;
 mod harness_object;
 mod hooks;
 mod imprint;

@@ -9,6 +9,7 @@ use std::path::Path;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyModule};
 use testwright_core::Error;
+use testwright_core::product::Trouble;
 use testwright_lang::harness::{Fragment, Line, Located, Part};
 use testwright_lang::{Diagnostic, Harness, Severity};
 
@@ -19,6 +20,7 @@ use crate::coverage::{Collector, SourceChoice};
 use crate::draw::Draw;
 use crate::failures::Raised;
 use crate::functions;
+use crate::guidance::Guidance;
 use crate::harness_object::{HarnessObject, LogLevel};
 use crate::hooks::{Hook, Hooks};
 use crate::interrupt;
@@ -118,6 +120,19 @@ pub(crate) fn load<'py>(
     let _hooks_may_raise = hooks.call(Hook::BeforeAll);
     let sizes: Vec<u32> = context.harness.pools.iter().map(|pool| pool.size).collect();
     let states = PoolStates::new(&sizes);
+    let guidance = match options.scenarios.as_slice() {
+        [] => None,
+        scenarios => {
+            let catalog = &context.harness.catalog;
+            let guidance = Guidance::load(interpreter, scenarios, catalog);
+            Some(guidance.map_err(|trouble| match trouble {
+                Trouble::Unusable(error) => LoadError::Failed(error),
+                other => {
+                    LoadError::Failed(Error::new(format!("the scenario cannot be used: {other}")))
+                }
+            })?)
+        }
+    };
     Ok(PythonSystem {
         weights: Weights::new(&context.harness.catalog, &states),
         restricted: Restricted::default(),
@@ -140,6 +155,7 @@ pub(crate) fn load<'py>(
             .map(|collector| unknown_sources(&context.harness, collector))
             .unwrap_or_default(),
         assumption_violated: false,
+        guidance,
         last_expected: None,
         last_warned: None,
         prepared: None,

@@ -11,11 +11,12 @@ use std::rc::Rc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use testwright_core::product::{Place, Product, Trouble, ValueId, Words};
+use testwright_core::product::{NameId, Place, Product, Trouble, ValueId, Words};
 use testwright_model::Filter;
 use testwright_model::parallel::Passing;
 
-use crate::Interpreter;
+use crate::guidance::Text;
+use crate::{Interpreter, Process, interrupt};
 
 mod actions;
 mod asking;
@@ -47,6 +48,8 @@ pub struct Models<'py> {
     pub remarks: Vec<String>,
     python: Python<'py>,
     handles: Handles<'py>,
+    /// The docstrings of actions that have one.
+    documented: Vec<(NameId, String)>,
 }
 
 /// What places and values of the product are in Python.
@@ -70,13 +73,28 @@ enum StatesOf<'py> {
 impl<'py> Models<'py> {
     /// Imports modules, in order, and composes those that are models.
     ///
-    /// A name is that of a module in the current folder, or on Python's path, or the path of a file.
+    /// A name is that of a module in the current folder, or on Python's path, or the path of a file. In a process of the
+    /// tool's, Ctrl-C is noticed from now on.
     pub fn load(
         interpreter: Interpreter<'py>,
         names: &[String],
         filter: &Filter,
+        process: Process,
     ) -> Result<Models<'py>, Trouble> {
-        modules::load(interpreter.0, names, filter)
+        modules::load(interpreter.0, names, filter, process)
+    }
+
+    /// What lines of a harness the actions stand for.
+    pub(crate) fn texts_of_actions(&self) -> Vec<(NameId, Text)> {
+        let text = |name: &NameId| {
+            let documented = self.documented.iter().find(|(known, _)| known == name);
+            match documented {
+                Some((_, text)) => Text::Part(text.clone()),
+                None => Text::Word(self.product.words().name_text(*name).to_owned()),
+            }
+        };
+        let vocabulary = self.product.vocabulary().iter();
+        vocabulary.map(|name| (*name, text(name))).collect()
     }
 }
 
@@ -117,7 +135,7 @@ impl Models<'_> {
 
 /// Whether the person at the keyboard has pressed Ctrl-C, where no code under test would notice.
 pub fn asked_to_stop() -> bool {
-    Python::attach(|python| python.check_signals().is_err())
+    interrupt::interrupted() || Python::attach(|python| python.check_signals().is_err())
 }
 
 /// Lets out what Python code has printed, before somebody else prints to the same place.

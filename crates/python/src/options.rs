@@ -53,7 +53,7 @@ pub enum Process {
 }
 
 /// How a harness is brought to life.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// Whose the process is.
     pub process: Process,
@@ -69,6 +69,8 @@ pub struct Options {
     pub measured: Measured,
     /// Which properties are checked after a step.
     pub checks: ChecksWhen,
+    /// Modules of machines and lists of runs that say which lines may come next.
+    pub scenarios: Vec<String>,
 }
 
 impl Default for Options {
@@ -81,6 +83,7 @@ impl Default for Options {
             log_level: None,
             measured: Measured::default(),
             checks: ChecksWhen::default(),
+            scenarios: Vec::new(),
         }
     }
 }

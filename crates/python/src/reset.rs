@@ -26,6 +26,9 @@ impl PythonSystem<'_> {
             }
         };
         self.assumption_violated = false;
+        if let Some(guidance) = &mut self.guidance {
+            guidance.begin();
+        }
         for line in &mut self.finallys {
             // Slots may be empty, anything may fail: cleaning up does what it can.
             line.for_each(&self.context, None, |_, _, _| true);

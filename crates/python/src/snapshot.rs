@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyList;
+use testwright_core::product::Place;
 use testwright_core::{Error, Snapshot};
 
 use crate::actions::complaint;
@@ -17,6 +18,8 @@ pub struct PythonState {
     slots: Py<PyList>,
     states: PoolStates,
     assumption_violated: bool,
+    /// Where scenarios are that lead the harness.
+    guidance: Vec<Vec<Place>>,
 }
 
 impl PythonState {
@@ -59,6 +62,10 @@ impl Snapshot for PythonSystem<'_> {
             slots: self.copied(&self.context.slots)?,
             states: self.states.clone(),
             assumption_violated: self.assumption_violated,
+            guidance: match &self.guidance {
+                Some(guidance) => guidance.states().to_vec(),
+                None => Vec::new(),
+            },
         })
     }
 
@@ -72,6 +79,9 @@ impl Snapshot for PythonSystem<'_> {
         }
         self.states = state.states.clone();
         self.assumption_violated = state.assumption_violated;
+        if let Some(guidance) = &mut self.guidance {
+            guidance.go(state.guidance.clone());
+        }
         Ok(())
     }
 }

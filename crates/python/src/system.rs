@@ -20,6 +20,7 @@ use crate::coverage::Collector;
 use crate::draw::Draw;
 use crate::failures;
 use crate::forked;
+use crate::guidance::Guidance;
 use crate::hooks::{Hook, Hooks};
 use crate::interpreter;
 use crate::interrupt;
@@ -80,6 +81,8 @@ pub struct PythonSystem<'py> {
     /// Harness code may change slots that the action does not name.
     pub(crate) slots_may_change_unseen: bool,
     pub(crate) assumption_violated: bool,
+    /// Scenarios that say which lines may come next, if there are any.
+    pub(crate) guidance: Option<Guidance<'py>>,
     /// The expected exception that the last step raised.
     pub(crate) last_expected: Option<Bound<'py, PyAny>>,
     /// The exception of the last step that counts as a warning.
@@ -430,6 +433,22 @@ fn forget_traceback(exception: &Bound<'_, PyAny>) {
     }
 }
 
+impl PythonSystem<'_> {
+    /// A uniformly random enabled action of some templates.
+    fn pick_restricted(
+        &mut self,
+        templates: &TemplateSet,
+        random: &mut Random,
+    ) -> Option<ActionId> {
+        self.weights.update(&self.states);
+        let catalog = &self.context.harness.catalog;
+        let total = self
+            .restricted
+            .turn_to(templates, &self.weights, catalog, &self.states);
+        self.draw_enabled(total, random, |system, rank| system.restricted.find(rank))
+    }
+}
+
 impl System for PythonSystem<'_> {
     fn actions(&self) -> &Catalog {
         &self.context.harness.catalog
@@ -457,6 +476,11 @@ impl System for PythonSystem<'_> {
             .harness
             .catalog
             .values_into(action, &mut self.values);
+        if let Some(guidance) = &self.guidance
+            && !guidance.allowed().contains(template)
+        {
+            return false;
+        }
         let slots = &self.shapes.of(template).slots;
         !self.assumption_violated
             && self.states.allow(slots, &self.values)
@@ -464,18 +488,23 @@ impl System for PythonSystem<'_> {
     }
 
     fn pick(&mut self, random: &mut Random) -> Option<ActionId> {
+        if let Some(guidance) = &self.guidance {
+            let allowed = guidance.allowed().clone();
+            return self.pick_restricted(&allowed, random);
+        }
         self.weights.update(&self.states);
         let total = self.weights.total();
         self.draw_enabled(total, random, |system, rank| system.weights.find(rank))
     }
 
     fn pick_among(&mut self, templates: &TemplateSet, random: &mut Random) -> Option<ActionId> {
-        self.weights.update(&self.states);
-        let catalog = &self.context.harness.catalog;
-        let total = self
-            .restricted
-            .turn_to(templates, &self.weights, catalog, &self.states);
-        self.draw_enabled(total, random, |system, rank| system.restricted.find(rank))
+        match &self.guidance {
+            None => self.pick_restricted(templates, random),
+            Some(guidance) => {
+                let both = templates.both(guidance.allowed());
+                self.pick_restricted(&both, random)
+            }
+        }
     }
 
     fn step(&mut self, action: ActionId) -> Outcome {
@@ -501,6 +530,9 @@ impl System for PythonSystem<'_> {
             Err(error) => (Err(error), false, false),
         };
         forked::leave_if_child();
+        if let Some(guidance) = &mut self.guidance {
+            guidance.took(template);
+        }
         let values = std::mem::take(&mut self.values);
         self.states.mark(&self.shapes.of(template).slots, &values);
         if self.hooks.has(Hook::AfterEach) && !(mirrored && result.is_ok()) {

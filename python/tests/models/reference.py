@@ -92,7 +92,9 @@ class Program:
 
     def parameters(self, function):
         kinds = inspect.signature(function).parameters.values()
-        given = [one for one in kinds if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+        given = [
+            one for one in kinds if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
+        ]
         return given or [one for one in kinds if one.kind is one.VAR_POSITIONAL]
 
     def arguments(self, action):
@@ -296,9 +298,7 @@ def explore(models):
 
 def comparable(graph):
     """A graph as texts in order, whatever the numbers of its states are."""
-    return {
-        name: sorted({canonical(value) for value in values}) for name, values in graph.items()
-    }
+    return {name: sorted({canonical(value) for value in values}) for name, values in graph.items()}
 
 
 def main():

@@ -49,6 +49,14 @@ impl TemplateSet {
         self.words.get(word).is_some_and(|word| word & bit != 0)
     }
 
+    /// The templates that are in this and in the other set.
+    pub fn both(&self, other: &TemplateSet) -> TemplateSet {
+        let words = self.words.iter().zip(&other.words);
+        let words: Vec<u64> = words.map(|(one, other)| one & other).collect();
+        let count = words.iter().map(|word| word.count_ones() as usize).sum();
+        TemplateSet { words, count }
+    }
+
     /// How many are in.
     pub fn len(&self) -> usize {
         self.count

@@ -149,6 +149,10 @@ impl Chooser for PythonChooser<'_> {
         product: &mut Product<'_>,
         possible: &[Joint],
     ) -> Result<Option<Choice>, Trouble> {
+        // Models and steppers may have swallowed it.
+        if super::asked_to_stop() {
+            return Err(Trouble::Interrupted);
+        }
         let trouble = |error: PyErr| raised(self.python, &error);
         if let Strategy::Own(function) = &self.strategy {
             return self.ask(function, product, possible).map_err(trouble);

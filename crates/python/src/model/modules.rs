@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::rc::Rc;
 
-use pyo3::exceptions::{PyAttributeError, PyModuleNotFoundError};
+use pyo3::exceptions::{PyAttributeError, PyModuleNotFoundError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyFrozenSet, PyModule, PySet, PyString};
 use testwright_core::Error;
@@ -15,6 +15,7 @@ use super::actions;
 use super::scenarios;
 use super::speech::{Speech, raised};
 use super::{Handles, Models, StatesOf};
+use crate::{Process, interrupt};
 
 /// What a module is.
 #[derive(Clone, Copy, PartialEq)]
@@ -50,10 +51,14 @@ pub(crate) fn load<'py>(
     python: Python<'py>,
     names: &[String],
     filter: &Filter,
+    process: Process,
 ) -> Result<Models<'py>, Trouble> {
     let trouble = |error: PyErr| raised(python, &error);
     for library in LIBRARY {
         python.import(library).map_err(trouble)?;
+    }
+    if process == Process::OfTheTool {
+        notice_interrupts(python).map_err(trouble)?;
     }
     let found = import_all(python, names)?;
     let (speech, mut words) = Speech::new(python).map_err(trouble)?;
@@ -61,7 +66,9 @@ pub(crate) fn load<'py>(
     let mut remarks = Vec::new();
     let mut models: Vec<Box<dyn Model + 'py>> = Vec::new();
     let mut states = Vec::new();
+    let mut documented = Vec::new();
     // Only now, for one of them may have changed another.
+    let mut modules = Vec::new();
     for (name, module, kind) in found {
         let mut reader = Reader {
             name: &name,
@@ -89,7 +96,18 @@ pub(crate) fn load<'py>(
                 });
                 models.push(Box::new(program));
             }
-            Kind::Configuration => {}
+            Kind::Configuration => continue,
+        }
+        modules.push(module.clone());
+    }
+    for (model, module) in models.iter().zip(&modules) {
+        for name in model.vocabulary() {
+            let function = module.getattr(words.name_text(*name));
+            let text =
+                function.and_then(|function| function.getattr("__doc__")?.extract::<String>());
+            if let Ok(text) = text {
+                documented.push((*name, text.trim().to_owned()));
+            }
         }
     }
     if models.is_empty() {
@@ -105,7 +123,19 @@ pub(crate) fn load<'py>(
             speech,
             states: Rc::new(states),
         },
+        documented,
     })
+}
+
+/// Makes Ctrl-C an exception in whatever a model does, and a wish to stop. Only the main thread can be interrupted so.
+fn notice_interrupts(python: Python<'_>) -> PyResult<()> {
+    interrupt::forget(Process::OfTheTool);
+    let signal = python.import("signal")?;
+    let handler = interrupt::handler(python)?;
+    match signal.call_method1("signal", (signal.getattr("SIGINT")?, handler)) {
+        Err(error) if !error.is_instance_of::<PyValueError>(python) => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Imports modules in order; one that is named twice counts once.

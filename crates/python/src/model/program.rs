@@ -58,7 +58,7 @@ pub(crate) struct Parts<'py> {
 impl<'py> Program<'py> {
     pub(crate) fn new(parts: Parts<'py>, speech: Rc<RefCell<Speech<'py>>>) -> Program<'py> {
         let mut vocabulary: Vec<NameId> = Vec::new();
-        for action in parts.actions.iter().filter(|action| action.is_listed) {
+        for action in &parts.actions {
             if !vocabulary.contains(&action.name) {
                 vocabulary.push(action.name);
             }

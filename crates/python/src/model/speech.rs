@@ -1,6 +1,5 @@
 //! What the models of a product have in common: their values.
 
-use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use testwright_core::product::{Trouble, ValueId, Words};
@@ -91,7 +90,8 @@ impl<'py> Speech<'py> {
 
 /// An exception that the code of a model raised.
 pub(crate) fn raised(python: Python<'_>, error: &PyErr) -> Trouble {
-    if interrupt::interrupted() || error.is_instance_of::<PyKeyboardInterrupt>(python) {
+    // A model may raise `KeyboardInterrupt` itself, and may raise something else when it is interrupted.
+    if interrupt::interrupted() {
         return Trouble::Interrupted;
     }
     let raised = Raised::new(python, error);

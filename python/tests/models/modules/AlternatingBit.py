@@ -25,7 +25,7 @@ def ChannelFull():
 
 def Receive():
     global channel, expected, received
-    (kind, bit), channel = channel[0], channel[1:]
+    (_, bit), channel = channel[0], channel[1:]
     if bit == expected:
         expected, received = 1 - expected, received + 1
     channel += (("ack", bit),)

@@ -1,4 +1,4 @@
-"""  pymodel configuration: a stack of at most three."""
+"""pymodel configuration: a stack of at most three."""
 
 import Stack
 

@@ -2,5 +2,8 @@
 
 import Login
 
-Login.domains[Login.Login] = {"user": ["OleBrumm", "OleBrumm"], "password": ["Correct", "Incorrect"]}
+Login.domains[Login.Login] = {
+    "user": ["OleBrumm", "OleBrumm"],
+    "password": ["Correct", "Incorrect"],
+}
 Login.combinations = {Login.Login: "cases"}

@@ -91,7 +91,7 @@ def Pairs():
 def Flag():
     global flag, number
     flag = [1, True, 1.0, 0, False][[0, False].count(flag) * 2]
-    number = {1: 1.0, True: 1}[number]
+    number = 1 if isinstance(number, float) else 1.0
 
 
 def StateFilter():

@@ -1,5 +1,6 @@
 //! Runs that failed: made short, told, and written to be run again.
 
+use std::path::Path;
 use std::time::Duration;
 
 use testwright_core::{Error, Failure};
@@ -220,16 +221,32 @@ impl Failing<'_> {
             format!("            ({name}, {arguments}),\n")
         };
         let steps: String = short.chosen.iter().map(step).collect();
+        let folder = folder_above(self.folder.absolute());
         let why = &short.failure.message;
         let why = why.replace('\\', "\\\\").replace('"', "\\\"");
         let why = why.replace(['\n', '\r'], " ");
         format!(
-            "# {}\n\nfrom testwright import models\n\n\ndef test_failure_{number}():\n    \"\"\"{why}\"\"\"\n    \
-             models.replay(\n        models=[{}],\n        stepper={},\n        steps=[\n{steps}        ],\n{more}    )\n",
+            "# {}\n\nfrom pathlib import Path\n\nfrom testwright import models\n\n\n\
+             def test_failure_{number}():\n    \"\"\"{why}\"\"\"\n    models.replay(\n        \
+             folder={folder},\n        models=[{}],\n        stepper={},\n        \
+             steps=[\n{steps}        ],\n{more}    )\n",
             self.line.replace(['\n', '\r'], " "),
             names.join(", "),
             literal(stepper),
         )
+    }
+}
+
+/// The folder that names of models refer to, as a Python expression in a file of the folder `of`: files that are moved
+/// together find each other wherever they are.
+fn folder_above(of: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    match of.strip_prefix(&here) {
+        Ok(inside) => format!(
+            "Path(__file__).resolve().parents[{}]",
+            inside.components().count()
+        ),
+        Err(_) => format!("Path({})", literal(&here.to_string_lossy())),
     }
 }
 

@@ -1,0 +1,14 @@
+"""A strategy that tells what it is shown, ends a run after two steps, and remembers over runs."""
+
+steps = 0
+
+
+def SelectAction(possible):
+    raise AssertionError("the later spelling counts")
+
+
+def select_action(possible):
+    global steps
+    steps += 1
+    print(steps, possible)
+    return possible[-1][:2] if steps % 3 else ("", None)

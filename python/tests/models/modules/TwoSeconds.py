@@ -1,0 +1,5 @@
+"""PyModel configuration: always two seconds."""
+
+import Timer
+
+Timer.domains[Timer.Start] = {"seconds": [2]}

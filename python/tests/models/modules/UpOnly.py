@@ -1,0 +1,7 @@
+"""A machine that shares both actions, and says nothing of how to come to an end."""
+
+from Ladder import Down, Up
+
+initial = 0
+accepting = [0]
+graph = ((0, (Up, (), None), 0), (0, (Down, (), None), 0))
