@@ -38,7 +38,9 @@ pub(crate) fn replay<'py>(
         if attempt > 0 || stepper.can_reset() {
             make_ready(&mut stepper).map_err(raise)?;
         }
-        let played = script.play(&mut models.product, &mut stepper).map_err(raise)?;
+        let played = script
+            .play(&mut models.product, &mut stepper)
+            .map_err(raise)?;
         if let Some(failure) = played.failure {
             return Ok(Some(failure.message));
         }

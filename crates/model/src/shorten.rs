@@ -69,10 +69,7 @@ pub fn shorten(
     let replayed = again.failed.remove(&test.steps).unwrap_or_default();
     Ok(Some(Short {
         steps: choices(&walk, &test),
-        failure: replayed
-            .failure
-            .clone()
-            .unwrap_or_else(|| failure.clone()),
+        failure: replayed.failure.clone().unwrap_or_else(|| failure.clone()),
         replayed,
         plays,
         odds: Some(odds).filter(|(failed, tries)| failed < tries),

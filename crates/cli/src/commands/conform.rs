@@ -43,7 +43,10 @@ const MOST_SHOWN: usize = 8;
 
 impl Conform {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
-        let Some((log, names)) = self.words.split_last().filter(|(_, names)| !names.is_empty())
+        let Some((log, names)) = self
+            .words
+            .split_last()
+            .filter(|(_, names)| !names.is_empty())
         else {
             let error = Error::new("a model and a log are needed")
                 .with_help("the log comes last: `testwright conform MODEL LOG`");

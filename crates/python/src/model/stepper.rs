@@ -157,7 +157,10 @@ impl<'py> Stepper<'py> {
         // PyModel's has no text.
         let text = match self.shows_tracebacks {
             true => String::new(),
-            false => format!("the step took longer than {} seconds", patience.as_secs_f64()),
+            false => format!(
+                "the step took longer than {} seconds",
+                patience.as_secs_f64()
+            ),
         };
         let too_long = too_long.unbind();
         let raise =

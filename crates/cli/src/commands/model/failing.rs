@@ -1,10 +1,10 @@
 //! Runs that failed: made short, told, and written to be run again.
 
-use std::path::Path;
+use std::path::{Component, Path};
 use std::time::Duration;
 
-use testwright_core::{Error, Failure};
 use testwright_core::product::{Label, NameId, Product, ValueId};
+use testwright_core::{Error, Failure};
 use testwright_model::{RunEnd, Script, shorten, step_text, suite_file};
 use testwright_python::Models;
 
@@ -24,7 +24,9 @@ impl FailingRun {
     /// The steps that somebody chose.
     fn chosen(&self) -> Vec<(NameId, ValueId)> {
         let chosen = self.steps.iter().filter(|(_, is_observed)| !is_observed);
-        chosen.map(|(label, _)| (label.name, label.arguments)).collect()
+        chosen
+            .map(|(label, _)| (label.name, label.arguments))
+            .collect()
     }
 }
 
@@ -36,9 +38,15 @@ pub(super) struct Failing<'f> {
     pub(super) reduce: bool,
     /// Whether a state in which an invariant does not hold is a failure.
     pub(super) check: bool,
+    /// Where to write them.
     pub(super) folder: &'f Place,
+    /// The folder that names of models refer to.
+    pub(super) here: &'f Path,
     pub(super) line: String,
 }
+
+/// How long a stepper may take unless somebody says otherwise.
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How many different failures are looked at.
 const MOST: usize = 5;
@@ -170,7 +178,10 @@ impl Failing<'_> {
             chosen: short.steps,
             failure: short.failure,
             story,
-            traceback: stepper.traceback().filter(|_| has_raised).map(str::to_owned),
+            traceback: stepper
+                .traceback()
+                .filter(|_| has_raised)
+                .map(str::to_owned),
             always: short.odds.is_none(),
         }))
     }
@@ -194,6 +205,9 @@ impl Failing<'_> {
             let mut more = String::new();
             if product.has_suite() {
                 more += &format!("        run={run},\n");
+            }
+            if self.patience != PATIENCE {
+                more += &format!("        timeout={:?},\n", self.patience.as_secs_f64());
             }
             if !short.always {
                 more += &format!("        tries={TRIES},\n");
@@ -221,7 +235,7 @@ impl Failing<'_> {
             format!("            ({name}, {arguments}),\n")
         };
         let steps: String = short.chosen.iter().map(step).collect();
-        let folder = folder_above(self.folder.absolute());
+        let folder = folder_above(self.here, self.folder.absolute());
         let why = &short.failure.message;
         let why = why.replace('\\', "\\\\").replace('"', "\\\"");
         let why = why.replace(['\n', '\r'], " ");
@@ -237,16 +251,16 @@ impl Failing<'_> {
     }
 }
 
-/// The folder that names of models refer to, as a Python expression in a file of the folder `of`: files that are moved
-/// together find each other wherever they are.
-fn folder_above(of: &Path) -> String {
-    let here = std::env::current_dir().unwrap_or_default();
-    match of.strip_prefix(&here) {
-        Ok(inside) => format!(
+/// The folder `here` as a Python expression in a file of another folder: files that are moved together find each other
+/// wherever they are.
+fn folder_above(here: &Path, other: &Path) -> String {
+    let goes_up = other.components().any(|part| part == Component::ParentDir);
+    match other.strip_prefix(here) {
+        Ok(inside) if !goes_up => format!(
             "Path(__file__).resolve().parents[{}]",
             inside.components().count()
         ),
-        Err(_) => format!("Path({})", literal(&here.to_string_lossy())),
+        _ => format!("Path({})", literal(&here.to_string_lossy())),
     }
 }
 

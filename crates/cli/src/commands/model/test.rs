@@ -11,7 +11,7 @@ use testwright_model::{
 use testwright_python::Models;
 
 use super::ModelArguments;
-use super::failing::{Failing, FailingRun};
+use super::failing::{Failing, FailingRun, PATIENCE};
 use crate::commands::draw_seed;
 use crate::console::{Console, Look};
 use crate::files::Place;
@@ -95,13 +95,12 @@ pub(super) struct Test {
     verbose: bool,
 }
 
-/// How long a stepper may take unless somebody says otherwise.
-const PATIENCE: Duration = Duration::from_secs(5);
-
 impl Test {
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
         let suite = self.suite.as_deref().map(Place::new).transpose()?;
         let folder = Place::new(&self.folder())?;
+        // Models may change it.
+        let here = std::env::current_dir().unwrap_or_default();
         let seed = self.seed.unwrap_or_else(draw_seed);
         models::with_models(
             console,
@@ -128,6 +127,7 @@ impl Test {
                     reduce: !self.no_reduce,
                     check: !self.no_check,
                     folder: &folder,
+                    here: &here,
                     line: self.line(seed),
                 };
                 found.tell(console, models, &played.failing)?;
@@ -292,9 +292,14 @@ impl Test {
         }
         let steps: usize = suite.runs.iter().map(Vec::len).sum();
         console.say(format_args!(
-            "{} with {} cover {} of {} {}",
+            "{} with {} {} {} of {} {}",
             quantity::of(suite.runs.len() as u64, "run"),
             quantity::of(steps as u64, "step"),
+            if suite.runs.len() == 1 {
+                "covers"
+            } else {
+                "cover"
+            },
             quantity::grouped(suite.covered as u64),
             quantity::grouped(suite.all as u64),
             match goal {
