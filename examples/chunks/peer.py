@@ -18,14 +18,15 @@ class Peer:
         self.address = self.listener.getsockname()
         self.pieces = queue.Queue()
         self.connection = None
-        self.threads = [threading.Thread(target=work, daemon=True) for work in (self.read, self.write)]
-        self.threads[0].start()
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.writer = threading.Thread(target=self.write, daemon=True)
+        self.reader.start()
 
     def read(self):
         self.connection, _ = self.listener.accept()
         self.listener.close()
         self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.threads[1].start()
+        self.writer.start()
         try:
             while received := self.connection.recv(1000):
                 for piece in self.cut(received):
@@ -38,7 +39,7 @@ class Peer:
     def write(self):
         try:
             while (piece := self.pieces.get()) is not None:
-                time.sleep(CHANCE.choice([0, 0.0005, 0.001]))
+                time.sleep(CHANCE.choice([0, 0.001, 0.002]))
                 self.connection.sendall(piece)
         except OSError:
             pass
@@ -56,8 +57,8 @@ class Peer:
 
     def stop(self):
         """Waits until the threads are at their end. The other end of the connection has to be closed before."""
-        self.threads[0].join()
-        self.threads[1].join()
+        self.reader.join()
+        self.writer.join()
 
 
 class Repeating(Peer):
@@ -66,7 +67,7 @@ class Repeating(Peer):
     def cut(self, text):
         for piece in super().cut(text):
             yield piece
-            if CHANCE.random() < 0.3:
+            if CHANCE.random() < 0.5:
                 yield piece
 
 

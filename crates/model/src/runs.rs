@@ -527,3 +527,24 @@ pub fn step_text(words: &Words, label: Label) -> String {
         result => format!("{name}{arguments} / {}", words.value_text(result).plain()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_complaint_about_other_values_is_the_same_failure() {
+        let same = |one: &str, other: &str| {
+            mismatch("Pop", one.to_owned()).is_same_as(&mismatch("Pop", other.to_owned()))
+        };
+        assert!(same("got 12, expected 7", "got 3, expected 40"));
+        assert!(same(
+            "got 'a b', expected \"c\"",
+            "got '', expected \"it's\""
+        ));
+        assert!(!same("the pile is empty", "the pile is full"));
+        assert!(!same("can't push", "can't pop"));
+        let other_action = mismatch("Push", "wrong".to_owned());
+        assert!(!mismatch("Pop", "wrong".to_owned()).is_same_as(&other_action));
+    }
+}

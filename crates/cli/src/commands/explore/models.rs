@@ -65,7 +65,7 @@ impl Explore {
                 }
             }
             if self.pictures.is_given() {
-                let title = names.join("_");
+                let title = pictures::title(&names);
                 let drawn = pictures::of_exploration(&models.product, &explored.graph, &title);
                 console.keep_quiet(self.json);
                 pictures.write(console, &drawn)?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use testwright_core::product::{Label, NameId, Product, ValueId};
 use testwright_core::{Error, Failure};
-use testwright_model::{RunEnd, Script, shorten, step_text, suite_file};
+use testwright_model::{Implementation, RunEnd, Script, shorten, step_text, suite_file};
 use testwright_python::Models;
 
 use crate::console::{Console, Look};
@@ -182,7 +182,7 @@ impl Failing<'_> {
                 .traceback()
                 .filter(|_| has_raised)
                 .map(str::to_owned),
-            always: short.odds.is_none(),
+            always: short.odds.is_none() && !stepper.is_asynchronous(),
         }))
     }
 

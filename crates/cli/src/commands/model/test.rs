@@ -192,6 +192,8 @@ impl Test {
                     let chooser = chooser.map_err(|trouble| models::tell(console, &trouble))?;
                     if !models.product.has_suite() {
                         console.say(format_args!("Seed {seed}"));
+                        // What models print comes after it.
+                        console.flush();
                     }
                     (Box::new(chooser), None)
                 }
@@ -342,6 +344,7 @@ impl RunWatcher for Watcher<'_, '_> {
         if self.shows_steps {
             testwright_python::flush();
             self.console.say(format_args!("Run {run}"));
+            self.console.flush();
         }
     }
 
