@@ -623,5 +623,7 @@ def replay_models(
     stepper: str,
     steps: list[tuple[str, tuple[Any, ...]]],
     timeout: float,
+    run: int,
+    tries: int,
 ) -> str | None:
     """See `testwright.models.replay`."""

@@ -1,6 +1,6 @@
 //! Graphs of models as pictures: DOT, SVG, and a page to walk about in.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use testwright_core::Error;
 use testwright_core::product::{Label, Product, ValueId, Words};
@@ -125,6 +125,19 @@ impl Pictures {
         }
         Ok(())
     }
+}
+
+/// What a picture of models is called: by their names, however they were given.
+pub(crate) fn title(names: &[String]) -> String {
+    let stems = names.iter().map(|name| {
+        let path = Path::new(name);
+        let stem = match path.extension().is_some_and(|ending| ending == "py") {
+            true => path.file_stem(),
+            false => path.file_name(),
+        };
+        stem.unwrap_or_default().to_string_lossy().into_owned()
+    });
+    stems.collect::<Vec<String>>().join("_")
 }
 
 /// A step as it is written at a transition: `Pop()/2`.

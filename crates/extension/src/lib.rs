@@ -70,8 +70,10 @@ mod _native {
         stepper: &str,
         steps: Vec<(String, Bound<'py, PyTuple>)>,
         timeout: f64,
+        run: usize,
+        tries: usize,
     ) -> PyResult<Option<String>> {
-        crate::models::replay(python, &models, stepper, &steps, timeout)
+        crate::models::replay(python, &models, stepper, &steps, timeout, run, tries)
     }
 
     #[pymodule_init]

@@ -6,7 +6,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use testwright_core::product::Trouble;
-use testwright_model::{Filter, Implementation, Walk};
+use testwright_model::{Filter, Script, make_ready};
 use testwright_python::{Models, Process};
 
 /// Plays steps through models while a stepper makes an implementation do the same; what went wrong, if anything.
@@ -16,6 +16,8 @@ pub(crate) fn replay<'py>(
     stepper: &str,
     steps: &[(String, Bound<'py, PyTuple>)],
     timeout: f64,
+    run: usize,
+    tries: usize,
 ) -> PyResult<Option<String>> {
     let mut models = Models::load(
         python.into(),
@@ -26,16 +28,29 @@ pub(crate) fn replay<'py>(
     .map_err(raise)?;
     let patience = Duration::try_from_secs_f64(timeout).ok();
     let mut stepper = models.stepper(stepper, patience).map_err(raise)?;
-    let steps = models.steps_of(steps).map_err(raise)?;
-    let can_reset = stepper.can_reset();
-    let implementation: &mut dyn Implementation = &mut stepper;
-    let mut walk = Walk::new(&mut models.product, Some(implementation)).map_err(raise)?;
-    if can_reset {
-        walk.has_begun();
+    let script = Script {
+        run,
+        steps: models.steps_of(steps).map_err(raise)?,
+        check: true,
+    };
+    for attempt in 0..tries {
+        // Another test may have used it. One that cannot be made ready can be used just once.
+        if attempt > 0 || stepper.can_reset() {
+            make_ready(&mut stepper).map_err(raise)?;
+        }
+        let played = script
+            .play(&mut models.product, &mut stepper)
+            .map_err(raise)?;
+        if let Some(failure) = played.failure {
+            return Ok(Some(failure.message));
+        }
+        if let Some((name, arguments)) = played.left_out {
+            let words = models.product.words();
+            let (name, arguments) = (words.name_text(name), words.value_text(arguments).plain());
+            return Ok(Some(format!("{name}{arguments} is not possible here")));
+        }
     }
-    let failure = walk.play(&steps);
-    let failure = failure.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-    Ok(failure.map(|failure| failure.message))
+    Ok(None)
 }
 
 fn raise(trouble: Trouble) -> PyErr {

@@ -22,6 +22,7 @@
 //!   [`testwright_core::product`].
 //! - [`explore`] and [`Graph`]: all states of a product, up to a limit, and which of them are good or bad.
 //! - [`Runs`]: testing with a model. [`Walk`]: a product as a system, for everything else.
+//! - [`Script`] and [`shorten`]: playing a run again, and making one short that fails.
 //! - [`conform`]: whether a model allows what really happened.
 //! - [`parallel`]: exploring with the help of other processes.
 //! - [`cover`]: suites that cover what an exploration has found.
@@ -38,7 +39,9 @@ pub mod fsm_file;
 mod graph;
 mod module_text;
 pub mod parallel;
+mod replay;
 mod runs;
+mod shorten;
 mod suite;
 pub mod suite_file;
 mod walk;
@@ -48,8 +51,10 @@ pub use explore::{Expander, Exploration, Limits, Progress, explore, explore_from
 pub use filter::Filter;
 pub use fsm::{Edge, Fsm};
 pub use graph::{Graph, Transition, state_text};
+pub use replay::{Replayed, Script, make_ready};
 pub use runs::{
     Choice, Chooser, Implementation, Plan, Playlist, RunEnd, RunWatcher, Runs, Tally, step_text,
 };
+pub use shorten::{Short, shorten};
 pub use suite::Suite;
 pub use walk::Walk;

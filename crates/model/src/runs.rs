@@ -10,6 +10,7 @@
 use testwright_core::product::{
     Joint, Label, NameId, Phase, Place, Product, Trouble, ValueId, Words,
 };
+use testwright_core::{Failure, FailureKind};
 
 /// Picks steps.
 pub trait Chooser {
@@ -22,6 +23,17 @@ pub trait Chooser {
         product: &mut Product<'_>,
         possible: &[Joint],
     ) -> Result<Option<Choice>, Trouble>;
+
+    /// Whether it has picked all that it wanted to. Otherwise, a run in which no step is picked has none left.
+    fn has_ended(&self) -> bool {
+        false
+    }
+
+    /// None of the steps was picked, and the implementation did nothing by itself either. Saying true is to be asked
+    /// once more.
+    fn nothing_came(&mut self) -> bool {
+        false
+    }
 }
 
 /// A step that was picked.
@@ -68,18 +80,26 @@ impl Chooser for Playlist {
         (self.run, self.place) = (run, 0);
     }
 
+    fn has_ended(&self) -> bool {
+        let run = self.runs.get(self.run);
+        run.is_none_or(|run| self.place >= run.len())
+    }
+
     fn choose(
         &mut self,
         _product: &mut Product<'_>,
         possible: &[Joint],
     ) -> Result<Option<Choice>, Trouble> {
         let next = self.runs.get(self.run).and_then(|run| run.get(self.place));
-        self.place += 1;
         let is_possible = |next: &&Label| {
             let mut labels = possible.iter().map(|one| one.label);
             labels.any(|label| (label.name, label.arguments) == (next.name, next.arguments))
         };
-        Ok(next.filter(is_possible).map(|label| Choice {
+        let Some(label) = next.filter(is_possible) else {
+            return Ok(None);
+        };
+        self.place += 1;
+        Ok(Some(Choice {
             name: label.name,
             arguments: label.arguments,
             result: Some(label.result),
@@ -104,6 +124,9 @@ pub trait Implementation {
 
     /// Forgets what it has done by itself, and says how much of it nobody has looked at.
     fn forget(&mut self) -> Result<usize, Trouble>;
+
+    /// Whether it does things by itself in its own time, so that the same steps need not lead to the same twice.
+    fn is_asynchronous(&self) -> bool;
 }
 
 /// How long to go on.
@@ -133,7 +156,7 @@ pub struct RunEnd {
     /// It ended where the model says that it may.
     pub accepting: bool,
     /// What was wrong.
-    pub failure: Option<String>,
+    pub failure: Option<Failure>,
     /// How many things the implementation had done that nobody looked at.
     pub leftovers: usize,
 }
@@ -173,7 +196,7 @@ pub struct Runs<'t, 'm> {
 enum Stop {
     NothingLeft,
     Enough,
-    Failed(String),
+    Failed(Failure),
 }
 
 impl Runs<'_, '_> {
@@ -217,6 +240,18 @@ impl Runs<'_, '_> {
         Ok(())
     }
 
+    /// One run that was there before; none if there is no such run. The implementation has to be ready for it.
+    pub(crate) fn again(
+        &mut self,
+        run: usize,
+        watcher: &mut dyn RunWatcher,
+    ) -> Result<Option<RunEnd>, Trouble> {
+        let Some(start) = self.product.begin(run)? else {
+            return Ok(None);
+        };
+        self.run(run, start, watcher).map(Some)
+    }
+
     fn run(
         &mut self,
         run: usize,
@@ -230,13 +265,12 @@ impl Runs<'_, '_> {
         let nothing_left = matches!(stop, Stop::NothingLeft);
         let failure = match stop {
             Stop::Failed(why) => Some(why),
-            Stop::NothingLeft if self.implementation.is_some() && !accepting => Some(format!(
-                "{}, {}",
-                RunEnd::NOTHING_LEFT,
-                RunEnd::NOT_ACCEPTING
-            )),
+            Stop::NothingLeft if self.implementation.is_some() && !accepting => {
+                let why = format!("{}, {}", RunEnd::NOTHING_LEFT, RunEnd::NOT_ACCEPTING);
+                Some(mismatch("", why))
+            }
             Stop::Enough if self.implementation.is_some() && !accepting => {
-                Some(RunEnd::NOT_ACCEPTING.to_owned())
+                Some(mismatch("", RunEnd::NOT_ACCEPTING.to_owned()))
             }
             _ => None,
         };
@@ -288,28 +322,35 @@ impl Runs<'_, '_> {
                         Some(chosen) => chosen,
                         None => match self.wait()? {
                             true => continue,
-                            false if phase == Phase::Cleanup => return Ok(Stop::Enough),
+                            false if self.chooser.nothing_came() => continue,
+                            false if phase == Phase::Cleanup || self.chooser.has_ended() => {
+                                return Ok(Stop::Enough);
+                            }
                             false => return Ok(Stop::NothingLeft),
                         },
                     }
                 }
             };
             let Some(label) = self.perform(states, choice, observed.is_some())? else {
-                return Ok(Stop::Failed(format!(
-                    "{}, which the model cannot do",
-                    self.text(choice.name, choice.arguments)
-                )));
+                let text = self.text(choice.name, choice.arguments);
+                let why = format!("{text}, which the model cannot do");
+                return Ok(Stop::Failed(self.mismatch(choice.name, why)));
             };
             *steps += 1;
             watcher.step(self.product.words(), label, observed.is_some());
             if self.plan.check && !states.iter().any(|state| self.product.is_safe(state)) {
-                return Ok(Stop::Failed("the invariant does not hold".to_owned()));
+                return Ok(Stop::Failed(Failure {
+                    kind: FailureKind::Property,
+                    message: "the invariant does not hold".to_owned(),
+                    signature: "invariant".to_owned(),
+                    details: String::new(),
+                }));
             }
             if observed.is_none()
                 && let Some(implementation) = &mut self.implementation
                 && let Some(why) = implementation.act(self.product.words(), label)?
             {
-                return Ok(Stop::Failed(why));
+                return Ok(Stop::Failed(self.mismatch(label.name, why)));
             }
             if Some(*steps) == self.plan.steps {
                 phase = Phase::Cleanup;
@@ -354,10 +395,17 @@ impl Runs<'_, '_> {
         states: &mut Vec<Vec<Place>>,
         name: NameId,
         arguments: ValueId,
-    ) -> Result<Option<String>, Trouble> {
+    ) -> Result<Option<Failure>, Trouble> {
+        let refused = |runs: &Self, why: &str| {
+            let message = format!("{}, {why}", runs.text(name, arguments));
+            Ok(Some(Failure {
+                // The same action with other arguments is refused for the same reason.
+                signature: format!("{}: {why}", runs.product.words().name_text(name)),
+                ..runs.mismatch(name, message)
+            }))
+        };
         if !self.product.knows(name) {
-            let text = self.text(name, arguments);
-            return Ok(Some(format!("{text}, not in the vocabulary of any model")));
+            return refused(self, "not in the vocabulary of any model");
         }
         let mut allowing = Vec::new();
         for state in states.iter() {
@@ -366,8 +414,7 @@ impl Runs<'_, '_> {
             }
         }
         if allowing.is_empty() {
-            let text = self.text(name, arguments);
-            return Ok(Some(format!("{text}, action not enabled")));
+            return refused(self, "action not enabled");
         }
         *states = allowing;
         Ok(None)
@@ -404,6 +451,10 @@ impl Runs<'_, '_> {
         Ok(Some(label))
     }
 
+    fn mismatch(&self, name: NameId, why: String) -> Failure {
+        mismatch(self.product.words().name_text(name), why)
+    }
+
     fn text(&self, name: NameId, arguments: ValueId) -> String {
         let words = self.product.words();
         format!(
@@ -412,6 +463,38 @@ impl Runs<'_, '_> {
             words.value_text(arguments).plain()
         )
     }
+}
+
+/// The implementation did not do what the models do, in an action. The same complaint about other values is the same
+/// failure.
+fn mismatch(action: &str, why: String) -> Failure {
+    Failure {
+        kind: FailureKind::ModelMismatch,
+        signature: format!("{action}: {}", without_values(&why)),
+        message: why,
+        details: String::new(),
+    }
+}
+
+/// A text without its numbers, and without what it has in quotation marks.
+fn without_values(text: &str) -> String {
+    let mut rest = String::new();
+    let mut quoted_by = None;
+    let mut before = ' ';
+    for letter in text.chars() {
+        match quoted_by {
+            Some(mark) if mark == letter => quoted_by = None,
+            Some(_) => {}
+            // After a letter it is an apostrophe.
+            None if matches!(letter, '\'' | '"' | '`') && !before.is_alphanumeric() => {
+                quoted_by = Some(letter);
+            }
+            None if letter.is_ascii_digit() => {}
+            None => rest.push(letter),
+        }
+        before = letter;
+    }
+    rest
 }
 
 impl RunEnd {
@@ -442,5 +525,26 @@ pub fn step_text(words: &Words, label: Label) -> String {
     match label.result {
         ValueId::NONE => format!("{name}{arguments}"),
         result => format!("{name}{arguments} / {}", words.value_text(result).plain()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_complaint_about_other_values_is_the_same_failure() {
+        let same = |one: &str, other: &str| {
+            mismatch("Pop", one.to_owned()).is_same_as(&mismatch("Pop", other.to_owned()))
+        };
+        assert!(same("got 12, expected 7", "got 3, expected 40"));
+        assert!(same(
+            "got 'a b', expected \"c\"",
+            "got '', expected \"it's\""
+        ));
+        assert!(!same("the pile is empty", "the pile is full"));
+        assert!(!same("can't push", "can't pop"));
+        let other_action = mismatch("Push", "wrong".to_owned());
+        assert!(!mismatch("Pop", "wrong".to_owned()).is_same_as(&other_action));
     }
 }

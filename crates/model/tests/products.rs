@@ -31,7 +31,7 @@ fn product() -> Product<'static> {
 #[test]
 fn a_product_keeps_the_laws_of_systems() {
     let mut product = product();
-    let mut walk = Walk::new(&mut product, None).unwrap();
+    let mut walk = Walk::new(&mut product).unwrap();
     check_laws(&mut walk, 1, 200).unwrap();
     check_snapshot_laws(&mut walk, 2, 200).unwrap();
     check_fingerprint_laws(&mut walk, 3, 200).unwrap();
@@ -41,7 +41,7 @@ fn a_product_keeps_the_laws_of_systems() {
 fn exploring_it_as_a_system_meets_as_many_states() {
     let graph = explore(&mut product(), &Limits::default(), &mut |_| true).graph;
     let mut product = product();
-    let mut walk = Walk::new(&mut product, None).unwrap();
+    let mut walk = Walk::new(&mut product).unwrap();
     let mut explorer = Explorer::of(&mut walk).with_copies().with_fingerprints();
     let found = explorer.explore(&Plan::default(), &mut ()).unwrap();
     assert_eq!(
@@ -91,7 +91,7 @@ impl System for Watched<'_, '_> {
 #[test]
 fn tests_of_models_are_reduced_like_any_other() {
     let mut product = product();
-    let mut system = Watched(Walk::new(&mut product, None).unwrap());
+    let mut system = Watched(Walk::new(&mut product).unwrap());
     system.reset().unwrap();
     let mut steps = Vec::new();
     // Actions get their numbers as they are met, so they are looked for as they come up.

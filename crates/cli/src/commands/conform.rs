@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use testwright_core::Error;
-use testwright_core::product::Label;
+use testwright_core::product::{Label, Trouble as ModelTrouble};
 use testwright_lang::{Diagnostic, Severity};
 use testwright_model::conform::{Follower, Happened, RefusedIn, Why, explain};
 use testwright_model::{Filter, step_text};
@@ -30,7 +30,7 @@ Exit status: 0 the model allows it, 1 it does not, 2 could not do what was asked
 )]
 pub(crate) struct Conform {
     /// Models, scenarios and configurations, and the log last
-    #[arg(value_name = "MODEL... LOG", required = true, num_args = 2..)]
+    #[arg(value_name = "MODEL... LOG", required = true)]
     words: Vec<String>,
 
     /// Do not mind if a run ends where the model says that it may not
@@ -43,8 +43,16 @@ const MOST_SHOWN: usize = 8;
 
 impl Conform {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
-        let (names, log) = self.words.split_at(self.words.len() - 1);
-        let file = TextFile::read(&PathBuf::from(&log[0]))?;
+        let Some((log, names)) = self
+            .words
+            .split_last()
+            .filter(|(_, names)| !names.is_empty())
+        else {
+            let error = Error::new("a model and a log are needed")
+                .with_help("the log comes last: `testwright conform MODEL LOG`");
+            return Err(error.into());
+        };
+        let file = TextFile::read(&PathBuf::from(log))?;
         let entries = read(console, &file)?;
         models::with_models(console, names, &Filter::default(), |console, models| {
             self.follow(console, models, &file, &entries)
@@ -81,7 +89,7 @@ impl Conform {
                 result,
             };
             let followed = follower.follow(&mut models.product, &happened);
-            match followed.map_err(|trouble| models::tell(console, &trouble))? {
+            match followed.map_err(|trouble| tell_at(console, file, entry, &trouble))? {
                 Ok(()) => steps += 1,
                 Err(refused) => {
                     let title = format!(
@@ -133,6 +141,19 @@ impl Conform {
         }
         false
     }
+}
+
+/// Tells why a model does not answer, and which line it was asked about.
+fn tell_at(
+    console: &mut Console<'_>,
+    file: &TextFile,
+    entry: &Entry,
+    trouble: &ModelTrouble,
+) -> Trouble {
+    if !matches!(trouble, ModelTrouble::Interrupted) {
+        console.tell(format_args!("{}:{}: {}", file.name, entry.line, entry.text));
+    }
+    models::tell(console, trouble)
 }
 
 fn state_text(models: &Models<'_>, state: &[testwright_core::product::Place]) -> String {
@@ -235,9 +256,12 @@ fn read(console: &mut Console<'_>, file: &TextFile) -> Result<Vec<Entry>, Troubl
 /// What a line says, or where and why it cannot be understood.
 fn entry(text: &str) -> Result<Option<LoggedStep>, (usize, String)> {
     let value: serde_json::Value = serde_json::from_str(text).map_err(|error| {
+        // It counts lines from this one, which is shown anyway.
+        let message = error.to_string();
+        let message = message.split(" at line ").next().unwrap_or_default();
         (
             error.column().saturating_sub(1),
-            format!("this is not JSON: {error}"),
+            format!("this is not JSON: {message}"),
         )
     })?;
     let wrong = |message: &str| (0, message.to_owned());

@@ -1,7 +1,5 @@
 //! `testwright graph`: a machine, what models can do, or the path of a test, as a picture.
 
-use std::path::Path;
-
 use testwright_core::Error;
 use testwright_model::{Filter, Limits, explore};
 use testwright_python::Machine;
@@ -68,11 +66,7 @@ impl Graph {
             };
         }
         let pictures = self.pictures.places()?;
-        let title = self.models.iter().map(|name| {
-            let stem = Path::new(name).file_stem().unwrap_or_default();
-            stem.to_string_lossy().into_owned()
-        });
-        let title = title.collect::<Vec<String>>().join("_");
+        let title = pictures::title(&self.models);
         if let [only] = self.models.as_slice() {
             let machine =
                 testwright_python::attach(|interpreter| Machine::load_if(interpreter, only));

@@ -24,6 +24,8 @@ pub struct Stepper<'py> {
     reset: Option<Bound<'py, PyAny>>,
     wait: Option<Bound<'py, PyAny>>,
     observations: Bound<'py, PyModule>,
+    /// Whether somebody had said before this stepper was imported that there is something to wait for.
+    others_wait: bool,
     patience: Option<Duration>,
     /// Show where exceptions were raised as they come up, as Python does.
     shows_tracebacks: bool,
@@ -43,6 +45,7 @@ impl<'py> Models<'py> {
         let python = self.python;
         let trouble = |error: PyErr| raised(python, &error);
         let observations = observations(python).map_err(trouble)?;
+        let others_wait = is_asynchronous(&observations);
         let (folder, name) = modules::place(name);
         let module = import(python, folder, &name)?;
         let last = |names: &[&str]| -> Option<Bound<'py, PyAny>> {
@@ -65,6 +68,7 @@ impl<'py> Models<'py> {
             wait: last(&["wait"]),
             name,
             observations,
+            others_wait,
             patience,
             shows_tracebacks: false,
             traceback: None,
@@ -79,6 +83,14 @@ fn observations(python: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
         .getattr("modules")?
         .cast_into::<PyDict>()
         .map_err(PyErr::from)?;
+    // A stepper that was imported before, for other runs, has this one. It will not import another.
+    if let Some(module) = modules.get_item(QUEUE[0])?
+        && module.hasattr("queue")?
+        && module.hasattr("asynch")?
+    {
+        module.getattr("queue")?.call_method0("clear")?;
+        return module.cast_into::<PyModule>().map_err(PyErr::from);
+    }
     let module = PyModule::new(python, QUEUE[0])?;
     module.setattr(
         "queue",
@@ -100,6 +112,12 @@ fn observations(python: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     };
     parent.setattr(QUEUE[0], &module)?;
     Ok(module)
+}
+
+/// Whether a stepper has said that there may be something to wait for.
+fn is_asynchronous(observations: &Bound<'_, PyModule>) -> bool {
+    let flag = observations.getattr("asynch");
+    flag.and_then(|flag| flag.is_truthy()).unwrap_or(false)
 }
 
 impl<'py> Stepper<'py> {
@@ -130,18 +148,27 @@ impl<'py> Stepper<'py> {
         let python = self.python;
         let signal = python.import("signal")?;
         let alarm = signal.getattr("SIGALRM")?;
-        let type_name = "TimeoutException";
         let bases = PyTuple::new(python, [python.get_type::<PyException>()])?;
-        let too_long = python.import("builtins")?.getattr("type")?.call1((
-            type_name,
-            bases,
-            PyDict::new(python),
-        ))?;
+        let members = PyDict::new(python);
+        members.set_item("__module__", "builtins")?;
+        let builtins = python.import("builtins")?;
+        let too_long = builtins.getattr("type")?;
+        let too_long = too_long.call1(("TimeoutException", bases, members))?;
+        // PyModel's has no text.
+        let text = match self.shows_tracebacks {
+            true => String::new(),
+            false => format!(
+                "the step took longer than {} seconds",
+                patience.as_secs_f64()
+            ),
+        };
         let too_long = too_long.unbind();
         let raise =
             move |arguments: &Bound<'_, PyTuple>, _: Option<&Bound<'_, PyDict>>| -> PyResult<()> {
                 let python = arguments.py();
-                Err(PyErr::from_value(too_long.bind(python).call0()?))
+                let text = Some(text.as_str()).filter(|text| !text.is_empty());
+                let text = PyTuple::new(python, text)?;
+                Err(PyErr::from_value(too_long.bind(python).call1(text)?))
             };
         let handler = PyCFunction::new_closure(python, None, None, raise)?;
         let before = signal.call_method1("signal", (&alarm, handler))?;
@@ -230,14 +257,14 @@ impl Implementation for Stepper<'_> {
         work().map_err(|error| raised(self.python, &error))
     }
 
+    fn is_asynchronous(&self) -> bool {
+        is_asynchronous(&self.observations) && !(self.others_wait && self.wait.is_none())
+    }
+
     fn wait(&mut self) -> Result<Option<bool>, Trouble> {
         let python = self.python;
         let trouble = |error: PyErr| raised(python, &error);
-        let asynchronous = self
-            .observations
-            .getattr("asynch")
-            .and_then(|flag| flag.is_truthy());
-        if !asynchronous.map_err(trouble)? {
+        if !self.is_asynchronous() {
             return Ok(None);
         }
         let Some(wait) = &self.wait else {

@@ -43,7 +43,7 @@ pub fn write(graph: &StateGraph, options: &Options) -> String {
         if let Some(label) = label {
             text += &format!(", label={}", quoted(label));
         }
-        if options.state_tooltips {
+        if options.state_tooltips && !state.details.is_empty() {
             text += &format!(",\n      tooltip={}", quoted(&state.details));
         }
         text += " ]\n";
@@ -234,6 +234,15 @@ mod tests {
         let text = write(&graph, &Options::default());
         assert!(text.contains("fillcolor=white, label=\"on\",\n"), "{text}");
         assert!(text.contains("  1 -> 2 [ "));
+    }
+
+    #[test]
+    fn a_state_of_which_nothing_is_known_has_nothing_to_show() {
+        let mut graph = toys::traffic_light();
+        graph.states[0].details.clear();
+        let text = write(&graph, &Options::default());
+        assert_eq!(text.matches("tooltip=\"{").count(), graph.states.len() - 1);
+        assert!(!text.contains("tooltip=\"\""), "{text}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use testwright_core::Error;
-use testwright_core::explore::temporal::Answer;
+use testwright_core::explore::temporal::{Answer, Ending};
 use testwright_core::explore::{Explorer, Plan};
 use testwright_core::product::Trouble as ModelTrouble;
 use testwright_model::parallel::{CANNOT_PASS_STATES, DIFFERENT, Team};
@@ -65,7 +65,7 @@ impl Explore {
                 }
             }
             if self.pictures.is_given() {
-                let title = names.join("_");
+                let title = pictures::title(&names);
                 let drawn = pictures::of_exploration(&models.product, &explored.graph, &title);
                 console.keep_quiet(self.json);
                 pictures.write(console, &drawn)?;
@@ -237,7 +237,7 @@ fn judge(
 ) -> Result<(Answer, String), Trouble> {
     let asker = models.asker();
     let trouble = |trouble: ModelTrouble| Error::new(trouble.to_string());
-    let mut walk = Walk::new(&mut models.product, None).map_err(trouble)?;
+    let mut walk = Walk::new(&mut models.product).map_err(trouble)?;
     let mut explorer = Explorer::of(&mut walk).with_copies().with_fingerprints();
     let plan = Plan {
         check: false,
@@ -264,12 +264,16 @@ fn judge(
         Answer::Violated(run) => {
             let mut lines = vec!["is violated by this run".to_owned()];
             lines.extend(steps(&walk, &run.prefix));
-            if run.lap.is_empty() {
-                lines.push("  where nothing is possible any more".to_owned());
-            } else {
-                lines.push("  and then again and again".to_owned());
-                lines.extend(steps(&walk, &run.lap));
-            }
+            lines.push(match run.ending {
+                Ending::Lap if run.prefix.is_empty() => "  again and again".to_owned(),
+                Ending::Lap => "  and then again and again".to_owned(),
+                Ending::Deadlock => "  where nothing is possible any more".to_owned(),
+                Ending::Anything if run.prefix.is_empty() => {
+                    "  at its beginning, whatever follows".to_owned()
+                }
+                Ending::Anything => "  whatever follows".to_owned(),
+            });
+            lines.extend(steps(&walk, &run.lap));
             lines.join("\n")
         }
     };

@@ -1,5 +1,6 @@
 //! `testwright model check`: does a model allow what it should, and nothing that it should not?
 
+use testwright_core::Error;
 use testwright_core::product::{Place, Product, Trouble as ModelTrouble};
 use testwright_model::{Graph, Limits, conform, explore_from, step_text};
 use testwright_python::Models;
@@ -54,6 +55,11 @@ struct Seen {
 
 impl Check {
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+        if self.scenarios.is_empty() && self.forbidden.is_empty() {
+            let error = Error::new("there are no scenarios to check the model by")
+                .with_help("name some with `--scenarios` or `--forbidden`");
+            return Err(error.into());
+        }
         let scenarios = self.scenarios.iter().map(|name| (name, true));
         let forbidden = self.forbidden.iter().map(|name| (name, false));
         let [mut checked, mut wrong] = [0, 0];
@@ -80,12 +86,6 @@ impl Check {
                 }
                 Ok(())
             })?;
-        }
-        if checked == 0 {
-            console.say(
-                "There is nothing to check: name scenarios with `--scenarios` or `--forbidden`",
-            );
-            return Ok(ExitStatus::CouldNot);
         }
         let words = match wrong {
             0 => console.paint(Look::Good, "all as they should be"),

@@ -1,11 +1,11 @@
 //! Runs that failed: made short, told, and written to be run again.
 
+use std::path::{Component, Path};
 use std::time::Duration;
 
-use testwright_core::product::{Label, Product};
-use testwright_core::shrink::{ReduceOptions, reduce};
-use testwright_core::{Error, Failure, Step, Test};
-use testwright_model::{Implementation, Walk, step_text, suite_file};
+use testwright_core::product::{Label, NameId, Product, ValueId};
+use testwright_core::{Error, Failure};
+use testwright_model::{Implementation, RunEnd, Script, shorten, step_text, suite_file};
 use testwright_python::Models;
 
 use crate::console::{Console, Look};
@@ -15,11 +15,19 @@ use crate::{Trouble, quantity};
 /// A run that failed.
 pub(super) struct FailingRun {
     pub(super) run: usize,
-    pub(super) why: String,
+    pub(super) failure: Failure,
+    /// Its steps, and whether the implementation took them by itself.
+    pub(super) steps: Vec<(Label, bool)>,
+}
+
+impl FailingRun {
     /// The steps that somebody chose.
-    pub(super) chosen: Vec<Label>,
-    /// All steps, those that were observed included.
-    pub(super) all: Vec<Label>,
+    fn chosen(&self) -> Vec<(NameId, ValueId)> {
+        let chosen = self.steps.iter().filter(|(_, is_observed)| !is_observed);
+        chosen
+            .map(|(label, _)| (label.name, label.arguments))
+            .collect()
+    }
 }
 
 /// How to deal with runs that failed.
@@ -28,23 +36,36 @@ pub(super) struct Failing<'f> {
     pub(super) stepper: Option<&'f str>,
     pub(super) patience: Duration,
     pub(super) reduce: bool,
+    /// Whether a state in which an invariant does not hold is a failure.
+    pub(super) check: bool,
+    /// Where to write them.
     pub(super) folder: &'f Place,
+    /// The folder that names of models refer to.
+    pub(super) here: &'f Path,
     pub(super) line: String,
 }
+
+/// How long a stepper may take unless somebody says otherwise.
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How many different failures are looked at.
 const MOST: usize = 5;
 
-/// How often a run is tried again before it counts as one that does not fail again.
-const TRIES: usize = 5;
+/// How often a pytest file plays a run that does not fail each time.
+const TRIES: usize = 20;
 
 /// What is left of a run.
 struct Short {
-    steps: Vec<Label>,
-    why: String,
+    /// What happened in it.
+    steps: Vec<(Label, bool)>,
+    /// What of that somebody has to choose.
+    chosen: Vec<(NameId, ValueId)>,
+    failure: Failure,
     story: String,
     /// Where the stepper raised, if it did.
     traceback: Option<String>,
+    /// Whether it fails each time, as far as is known.
+    always: bool,
 }
 
 impl Failing<'_> {
@@ -55,62 +76,69 @@ impl Failing<'_> {
         models: &mut Models<'_>,
         failing: &[FailingRun],
     ) -> Result<(), Trouble> {
-        let mut seen: Vec<String> = Vec::new();
+        let mut seen: Vec<&Failure> = Vec::new();
         for run in failing {
-            let kind: String = run
-                .why
-                .chars()
-                .filter(|letter| !letter.is_ascii_digit())
-                .collect();
-            if seen.contains(&kind) {
+            if seen.iter().any(|other| other.is_same_as(&run.failure)) {
                 continue;
             }
-            seen.push(kind);
-            if seen.len() > MOST {
+            if seen.len() == MOST {
                 console.say("Further failures are not looked at; mend these first");
                 break;
             }
+            seen.push(&run.failure);
             let number = seen.len();
+            console.flush();
             let short = self.shorten(models, run);
+            testwright_python::flush();
             console.say("");
-            let title = console.paint(Look::Bad, format!("Failure {number}: {}", short.why));
+            let title = format!("Failure {number}: {}", short.failure.message);
+            let title = console.paint(Look::Bad, title);
             console.say(title);
             console.say(&short.story);
-            for step in &short.steps {
+            for (step, is_observed) in &short.steps {
                 let text = step_text(models.product.words(), *step);
-                console.say(format_args!("    {text}"));
+                let seen = if *is_observed { "  (observed)" } else { "" };
+                console.say(format_args!("    {text}{seen}"));
             }
-            for line in short
-                .traceback
-                .iter()
-                .flat_map(|traceback| traceback.lines())
-            {
+            let traceback = short.traceback.iter();
+            for line in traceback.flat_map(|traceback| traceback.lines()) {
                 console.say(format_args!("  | {line}"));
             }
-            self.write(console, &models.product, number, &short)?;
+            self.write(console, &models.product, number, run.run, &short)?;
         }
         Ok(())
     }
 
     /// The fewest steps that fail in the same way, if it fails again at all.
     fn shorten(&self, models: &mut Models<'_>, run: &FailingRun) -> Short {
-        let steps = quantity::of(run.all.len() as u64, "step");
-        let as_it_was = |story: String| Short {
-            steps: run.all.clone(),
-            why: run.why.clone(),
-            story,
+        let as_it_was = |why: &str| Short {
+            steps: run.steps.clone(),
+            chosen: run.chosen(),
+            failure: run.failure.clone(),
+            story: format!(
+                "Run {}, {}{why}:",
+                run.run,
+                quantity::of(run.steps.len() as u64, "step")
+            ),
             traceback: None,
+            always: true,
         };
         let Some(stepper) = self.stepper.filter(|_| self.reduce) else {
-            return as_it_was(format!("Run {}, {steps}:", run.run));
+            return as_it_was("");
         };
+        if models.product.has_suite() {
+            return as_it_was(", not reduced, since a suite has only its own runs");
+        }
+        if run.failure.message == RunEnd::NOT_ACCEPTING {
+            return as_it_was(", not reduced, since a part of it would not come to its end either");
+        }
         match self.reduced(models, stepper, run) {
             Ok(Some(short)) => short,
-            Ok(None) => as_it_was(format!(
-                "Run {}, {steps}, not reduced, since it did not fail again in {TRIES} tries:",
-                run.run
-            )),
-            Err(error) => as_it_was(format!("Run {}, {steps}, not reduced: {error}:", run.run)),
+            Ok(None) => Short {
+                always: false,
+                ..as_it_was(", not reduced, since it did not fail again")
+            },
+            Err(error) => as_it_was(&format!(", not reduced: {error}")),
         }
     }
 
@@ -120,63 +148,41 @@ impl Failing<'_> {
         stepper: &str,
         run: &FailingRun,
     ) -> Result<Option<Short>, Error> {
-        let trouble = |trouble: testwright_core::product::Trouble| Error::new(trouble.to_string());
-        let mut stepper = models
-            .stepper(stepper, Some(self.patience))
-            .map_err(trouble)?;
-        let implementation: &mut dyn Implementation = &mut stepper;
-        let mut walk = Walk::new(&mut models.product, Some(implementation)).map_err(trouble)?;
-        walk.has_begun();
-        let chosen: Vec<_> = run
-            .chosen
-            .iter()
-            .map(|label| (label.name, label.arguments))
-            .collect();
-        let test = Test::of(
-            chosen
-                .iter()
-                .map(|(name, arguments)| walk.action(*name, *arguments)),
-        );
-        let mut failure: Option<Failure> = None;
-        for _ in 0..TRIES {
-            failure = walk.play(&chosen)?;
-            if failure.is_some() {
-                break;
-            }
-        }
-        let Some(failure) = failure else {
-            return Ok(None);
+        let stepper = models.stepper(stepper, Some(self.patience));
+        let mut stepper = stepper.map_err(|trouble| Error::new(trouble.to_string()))?;
+        let script = Script {
+            run: run.run,
+            steps: run.chosen(),
+            check: self.check,
         };
         let proceed = &mut || !testwright_python::asked_to_stop();
-        let reduction = reduce(
-            &mut walk,
-            &test,
-            &failure,
-            &ReduceOptions::default(),
-            proceed,
+        let product = &mut models.product;
+        let Some(short) = shorten(product, &mut stepper, &script, &run.failure, proceed)? else {
+            return Ok(None);
+        };
+        let has_raised = short.failure.message.starts_with("stepper raised");
+        let odds = match short.odds {
+            None => String::new(),
+            Some((0, tries)) => format!("; it did not fail again in {tries} tries"),
+            Some((failed, tries)) => format!("; it fails in {failed} of {tries} tries"),
+        };
+        let story = format!(
+            "Run {}, reduced from {} to {} in {}{odds}:",
+            run.run,
+            script.steps.len(),
+            quantity::of(short.steps.len() as u64, "step"),
+            quantity::of(short.plays, "run"),
         );
-        let reduction = reduction.map_err(|error| Error::new(error.to_string()))?;
-        let actions = reduction.test.steps.iter().filter_map(|step| match step {
-            Step::Act(action) => Some(walk.chosen(*action)),
-            Step::Restart => None,
-        });
-        let actions: Vec<_> = actions.collect();
-        // What the model expects of each step is worth showing.
-        let steps = walk.expected(&actions)?;
-        drop(walk);
-        let traceback = stepper.traceback().map(str::to_owned);
         Ok(Some(Short {
-            steps,
-            traceback: traceback
-                .filter(|_| reduction.failure.message.starts_with("stepper raised")),
-            why: reduction.failure.message,
-            story: format!(
-                "Run {}, reduced from {} to {} in {}:",
-                run.run,
-                run.chosen.len(),
-                quantity::of(actions.len() as u64, "step"),
-                quantity::of(reduction.runs, "run"),
-            ),
+            steps: short.replayed.steps,
+            chosen: short.steps,
+            failure: short.failure,
+            story,
+            traceback: stepper
+                .traceback()
+                .filter(|_| has_raised)
+                .map(str::to_owned),
+            always: short.odds.is_none() && !stepper.is_asynchronous(),
         }))
     }
 
@@ -185,17 +191,28 @@ impl Failing<'_> {
         console: &mut Console<'_>,
         product: &Product<'_>,
         number: usize,
+        run: usize,
         short: &Short,
     ) -> Result<(), Trouble> {
         let words = product.words();
-        let runs = [short.steps.clone()];
-        let suite = suite_file::write(words, product.vocabulary(), &runs, &self.line);
+        let steps: Vec<Label> = short.steps.iter().map(|(label, _)| *label).collect();
+        let suite = suite_file::write(words, product.vocabulary(), &[steps], &self.line);
         let place = self.folder.inside(&format!("failure_{number}.py"));
         place.write(&suite)?;
         console.say(format_args!("Written: {}", place.shown().display()));
         if let Some(stepper) = self.stepper {
             let place = self.folder.inside(&format!("test_failure_{number}.py"));
-            place.write(&self.unit_test(product, stepper, number, short))?;
+            let mut more = String::new();
+            if product.has_suite() {
+                more += &format!("        run={run},\n");
+            }
+            if self.patience != PATIENCE {
+                more += &format!("        timeout={:?},\n", self.patience.as_secs_f64());
+            }
+            if !short.always {
+                more += &format!("        tries={TRIES},\n");
+            }
+            place.write(&self.unit_test(product, stepper, number, short, &more))?;
             console.say(format_args!("Written: {}", place.shown().display()));
         }
         Ok(())
@@ -208,33 +225,42 @@ impl Failing<'_> {
         stepper: &str,
         number: usize,
         short: &Short,
+        more: &str,
     ) -> String {
         let words = product.words();
         let names: Vec<String> = self.models.iter().map(|name| literal(name)).collect();
-        let steps: Vec<String> = short
-            .steps
-            .iter()
-            .map(|step| {
-                let name = literal(words.name_text(step.name));
-                format!(
-                    "            ({name}, {}),\n",
-                    words.value_text(step.arguments).literal
-                )
-            })
-            .collect();
-        let why = short
-            .why
-            .replace('\\', "\\\\")
-            .replace('"', "\\\"")
-            .replace(['\n', '\r'], " ");
+        let step = |(name, arguments): &(NameId, ValueId)| {
+            let name = literal(words.name_text(*name));
+            let arguments = &words.value_text(*arguments).literal;
+            format!("            ({name}, {arguments}),\n")
+        };
+        let steps: String = short.chosen.iter().map(step).collect();
+        let folder = folder_above(self.here, self.folder.absolute());
+        let why = &short.failure.message;
+        let why = why.replace('\\', "\\\\").replace('"', "\\\"");
+        let why = why.replace(['\n', '\r'], " ");
         format!(
-            "# {}\n\nfrom testwright import models\n\n\ndef test_failure_{number}():\n    \"\"\"{why}\"\"\"\n    \
-             models.replay(\n        models=[{}],\n        stepper={},\n        steps=[\n{}        ],\n    )\n",
+            "# {}\n\nfrom pathlib import Path\n\nfrom testwright import models\n\n\n\
+             def test_failure_{number}():\n    \"\"\"{why}\"\"\"\n    models.replay(\n        \
+             folder={folder},\n        models=[{}],\n        stepper={},\n        \
+             steps=[\n{steps}        ],\n{more}    )\n",
             self.line.replace(['\n', '\r'], " "),
             names.join(", "),
             literal(stepper),
-            steps.concat(),
         )
+    }
+}
+
+/// The folder `here` as a Python expression in a file of another folder: files that are moved together find each other
+/// wherever they are.
+fn folder_above(here: &Path, other: &Path) -> String {
+    let goes_up = other.components().any(|part| part == Component::ParentDir);
+    match other.strip_prefix(here) {
+        Ok(inside) if !goes_up => format!(
+            "Path(__file__).resolve().parents[{}]",
+            inside.components().count()
+        ),
+        _ => format!("Path({})", literal(&here.to_string_lossy())),
     }
 }
 

@@ -11,7 +11,7 @@ use testwright_model::{
 use testwright_python::Models;
 
 use super::ModelArguments;
-use super::failing::{Failing, FailingRun};
+use super::failing::{Failing, FailingRun, PATIENCE};
 use crate::commands::draw_seed;
 use crate::console::{Console, Look};
 use crate::files::Place;
@@ -95,13 +95,12 @@ pub(super) struct Test {
     verbose: bool,
 }
 
-/// How long a stepper may take unless somebody says otherwise.
-const PATIENCE: Duration = Duration::from_secs(5);
-
 impl Test {
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
         let suite = self.suite.as_deref().map(Place::new).transpose()?;
         let folder = Place::new(&self.folder())?;
+        // Models may change it.
+        let here = std::env::current_dir().unwrap_or_default();
         let seed = self.seed.unwrap_or_else(draw_seed);
         models::with_models(
             console,
@@ -126,7 +125,9 @@ impl Test {
                     stepper: self.stepper.as_deref(),
                     patience: self.patience(),
                     reduce: !self.no_reduce,
+                    check: !self.no_check,
                     folder: &folder,
+                    here: &here,
                     line: self.line(seed),
                 };
                 found.tell(console, models, &played.failing)?;
@@ -191,6 +192,8 @@ impl Test {
                     let chooser = chooser.map_err(|trouble| models::tell(console, &trouble))?;
                     if !models.product.has_suite() {
                         console.say(format_args!("Seed {seed}"));
+                        // What models print comes after it.
+                        console.flush();
                     }
                     (Box::new(chooser), None)
                 }
@@ -201,7 +204,7 @@ impl Test {
             shows_steps: self.verbose || (!is_tested && self.suite.is_none()),
             is_tested,
             played: Played::default(),
-            chosen: Vec::new(),
+            steps: Vec::new(),
         };
         let mut runs = Runs {
             product: &mut models.product,
@@ -291,9 +294,14 @@ impl Test {
         }
         let steps: usize = suite.runs.iter().map(Vec::len).sum();
         console.say(format_args!(
-            "{} with {} cover {} of {} {}",
+            "{} with {} {} {} of {} {}",
             quantity::of(suite.runs.len() as u64, "run"),
             quantity::of(steps as u64, "step"),
+            if suite.runs.len() == 1 {
+                "covers"
+            } else {
+                "cover"
+            },
             quantity::grouped(suite.covered as u64),
             quantity::grouped(suite.all as u64),
             match goal {
@@ -325,17 +333,18 @@ struct Watcher<'c, 'o> {
     shows_steps: bool,
     is_tested: bool,
     played: Played,
-    /// The steps of the run that were not observed.
-    chosen: Vec<Label>,
+    /// The steps of the run, and whether they were observed.
+    steps: Vec<(Label, bool)>,
 }
 
 impl RunWatcher for Watcher<'_, '_> {
     fn begins(&mut self, run: usize) {
         self.played.runs.push(Vec::new());
-        self.chosen.clear();
+        self.steps.clear();
         if self.shows_steps {
             testwright_python::flush();
             self.console.say(format_args!("Run {run}"));
+            self.console.flush();
         }
     }
 
@@ -343,9 +352,7 @@ impl RunWatcher for Watcher<'_, '_> {
         if let Some(run) = self.played.runs.last_mut() {
             run.push(label);
         }
-        if !is_observed {
-            self.chosen.push(label);
-        }
+        self.steps.push((label, is_observed));
         if self.shows_steps {
             testwright_python::flush();
             let seen = if is_observed { "  (observed)" } else { "" };
@@ -357,17 +364,22 @@ impl RunWatcher for Watcher<'_, '_> {
 
     fn ended(&mut self, end: &RunEnd) -> bool {
         testwright_python::flush();
-        if let Some(why) = &end.failure {
+        if let Some(failure) = &end.failure {
+            let is_known = |one: &FailingRun| one.failure.is_same_as(failure);
+            let is_new = !self.played.failing.iter().any(is_known);
             self.played.failing.push(FailingRun {
                 run: end.run,
-                why: why.clone(),
-                chosen: self.chosen.clone(),
-                all: self.played.runs.last().cloned().unwrap_or_default(),
+                failure: failure.clone(),
+                steps: self.steps.clone(),
             });
-            let words = self.console.paint(Look::Bad, format!("failed: {why}"));
-            let steps = quantity::of(end.steps as u64, "step");
-            self.console
-                .say(format_args!("Run {}, {steps}, {words}", end.run));
+            // A thousand runs that fail in the same way are not worth a thousand lines.
+            if is_new || self.shows_steps {
+                let words = format!("failed: {}", failure.message);
+                let words = self.console.paint(Look::Bad, words);
+                let steps = quantity::of(end.steps as u64, "step");
+                self.console
+                    .say(format_args!("Run {}, {steps}, {words}", end.run));
+            }
         } else if self.shows_steps || !self.is_tested {
             let steps = quantity::of(end.steps as u64, "step");
             self.console

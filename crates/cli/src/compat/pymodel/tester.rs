@@ -212,7 +212,9 @@ impl RunWatcher for Shown<'_, '_> {
         let RunEnd { run, steps, .. } = end;
         let info = end.info();
         self.console.say(match (&end.failure, self.has_stepper) {
-            (Some(why), _) => format!("{run:3}. Failure at step {steps}, {why}"),
+            (Some(failure), _) => {
+                format!("{run:3}. Failure at step {steps}, {}", failure.message)
+            }
             (None, true) => format!("{run:3}. Success at step {steps}, {info}"),
             (None, false) => format!("{run:3}. Finished at step {steps}, {info}"),
         });

@@ -1,0 +1,7 @@
+"""The stepper with another peer: see `peer.Hasty`."""
+
+import peer
+import Stepper
+from Stepper import Reset, TestAction, wait  # noqa: F401
+
+Stepper.kind = peer.Hasty
