@@ -320,6 +320,7 @@ def test_where_a_run_may_end_nothing_is_cleaned_up(models):
         "Forms -n 30",
         "Login LoginFirst -n 9",
         "Fork -n 9",
+        "Mixed -n 20",
     ],
 )
 def test_every_trace_is_a_path_and_a_seed_repeats(models, line):

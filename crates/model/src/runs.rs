@@ -302,6 +302,7 @@ impl Runs<'_, '_> {
                 Some(implementation) => implementation.observed(self.product.words_mut())?,
                 None => None,
             };
+            let mut possible = Vec::new();
             let choice = match observed {
                 Some((name, arguments)) => {
                     if let Some(why) = self.refusal(states, name, arguments)? {
@@ -314,7 +315,7 @@ impl Runs<'_, '_> {
                     }
                 }
                 None => {
-                    let possible = self.possible(states, phase)?;
+                    possible = self.possible(states, phase)?;
                     match self.chooser.choose(self.product, &possible)? {
                         Some(_) if phase == Phase::Cleanup && self.is_accepting(states) => {
                             return Ok(Stop::Enough);
@@ -331,7 +332,7 @@ impl Runs<'_, '_> {
                     }
                 }
             };
-            let Some(label) = self.perform(states, choice, observed.is_some())? else {
+            let Some(label) = self.perform(states, choice, &possible)? else {
                 let text = self.text(choice.name, choice.arguments);
                 let why = format!("{text}, which the model cannot do");
                 return Ok(Stop::Failed(self.mismatch(choice.name, why)));
@@ -422,12 +423,13 @@ impl Runs<'_, '_> {
 
     /// Takes a step in all states that the model may be in, and says what came of it.
     ///
-    /// What came of an observation is not known, so every result stays possible; otherwise it is the one that is told.
+    /// What came of an observation is not known, so every result stays possible. What was chosen among the steps that
+    /// are `possible` has the result that is told, and leads where these lead.
     fn perform(
         &mut self,
         states: &mut Vec<Vec<Place>>,
         choice: Choice,
-        is_observed: bool,
+        possible: &[Joint],
     ) -> Result<Option<Label>, Trouble> {
         let mut done: Vec<Joint> = Vec::new();
         for state in states.iter() {
@@ -438,12 +440,17 @@ impl Runs<'_, '_> {
         if done.iter().any(fits) {
             done.retain(fits);
         }
+        // A machine alone does just what is written; observed, it also does what it leaves open.
+        let is_possible = |one: &Joint| possible.contains(one);
+        if done.iter().any(is_possible) {
+            done.retain(is_possible);
+        }
         let Some(label) = done.first().map(|one| one.label) else {
             return Ok(None);
         };
         let mut after: Vec<Vec<Place>> = Vec::new();
         for one in done {
-            if (is_observed || one.label == label) && !after.contains(&one.to) {
+            if (possible.is_empty() || one.label == label) && !after.contains(&one.to) {
                 after.push(one.to);
             }
         }

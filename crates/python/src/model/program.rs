@@ -327,13 +327,8 @@ impl Model for Program<'_> {
         arguments: ValueId,
     ) -> Result<Option<Refusal>, Trouble> {
         let arguments = self.speech.borrow().tuple(arguments);
-        let takes = |action: usize, number: usize| self.actions[action].can_take(number);
-        let (action, arguments) = match (self.action(name), arguments) {
-            (Some(action), Some(arguments)) if takes(action, arguments.len()) => {
-                (action, arguments)
-            }
-            // What it cannot be called with cannot have happened.
-            _ => return Ok(Some(Refusal::Guard("its arguments".to_owned()))),
+        let (Some(action), Some(arguments)) = (self.action(name), arguments) else {
+            return Ok(Some(Refusal::Guard("its arguments".to_owned())));
         };
         let guard = self.refusing_guard(from, action, &arguments)?;
         Ok(guard.map(Refusal::Guard))

@@ -1,0 +1,19 @@
+"""The same action with an argument and with any: alone, it does just what is written."""
+
+
+def A():
+    pass
+
+
+def B():
+    pass
+
+
+initial = "a"
+accepting = ["a"]
+graph = (
+    ("b", (B, (), None), "a"),
+    ("a", (A, (), None), "b"),
+    ("b", (A, (True,), True), "b"),
+    ("b", (B, ("x",), None), "b"),
+)
