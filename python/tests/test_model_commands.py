@@ -616,8 +616,8 @@ def test_a_model_that_is_too_large_is_covered_as_far_as_was_looked(models):
 
 
 def test_strategies(models):
-    line = ("model", "test", "Pile", "--runs", 1, "--steps", 4, "--seed", 1, "--strategy")
-    done = models(*line, "Last")
+    line = ("model", "test", "Pile", "--runs", 1, "--seed", 1, "--strategy")
+    done = models(*line, "Last", "--steps", 4)
     assert done.stdout == (
         "Seed 1\nRun 0\n  Push(2,)\n  Pop() / 2\n  Push(2,)\n  Pop() / 2\n"
         "Run 0, 4 steps, reached accepting state\n1 run, 4 steps\n"
@@ -971,16 +971,16 @@ def test_a_peer_that_does_as_it_should_passes_with_every_seed(chunks):
 
 WRONG_PEERS = {
     # Who hangs up too early loses what was under way.
-    "Hasty": (r"Closed\(\)", r"    Send\('\w+',\)\n    Close\(\)\n(    Receive\('\w+',\)  \(observed\)\n)*"),
+    "Hasty": ("0.3s", r"Closed\(\)", r"    Send\('\w+',\)\n    Close\(\)\n(    Receive\('\w+',\)  \(observed\)\n)*"),
     # Who says things twice needs just one to say.
-    "Repeating": (r"Receive\('\w+',\)", r"    Send\('\w+',\)\n(    Receive\('\w+',\)  \(observed\)\n)*"),
+    "Repeating": ("0.15s", r"Receive\('\w+',\)", r"    Send\('\w+',\)\n(    Close\(\)\n)?(    Receive\('\w+',\)  \(observed\)\n)*"),
 }
 
 
 @pytest.mark.parametrize("peer", WRONG_PEERS)
 def test_a_wrong_peer_fails_and_the_run_is_reduced(chunks, peer):
-    why, steps = WRONG_PEERS[peer]
-    line = ("model", "test", "Echo", "--stepper", peer, "--timeout", "0.3s", "--runs", 50, "--seed", 1)
+    timeout, why, steps = WRONG_PEERS[peer]
+    line = ("model", "test", "Echo", "--stepper", peer, "--timeout", timeout, "--runs", 50, "--seed", 1)
     done = chunks(*line, status=1)
     story = rf"Run \d+, reduced from \d+ to \d steps? in \d+ runs(; it fails in \d+ of 10 tries)?:\n"
     assert re.search(rf"\nFailure 1: {why}, action not enabled\n{story}{steps}Written: ", done.stdout), done.stdout
