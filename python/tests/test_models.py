@@ -5,9 +5,11 @@ models; what was decided about odd ones is in `test_models_quirks.py`, steppers 
 """
 
 import json
+import random
 import re
 
 import pytest
+from models import random_models
 from models.folder import HERE, Folder, follow, graph_of
 
 
@@ -78,6 +80,18 @@ def test_complete_explorations_are_those_of_the_definitions(models, case):
         *counts
     )
     assert counts[:2] == [states, transitions]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_models_are_explored_as_defined(models, seed):
+    chance = random.Random(seed)
+    names = []
+    for number in range(chance.choice([1, 2, 2, 3])):
+        kind = chance.choice([random_models.program, random_models.machine, random_models.suite])
+        names.append(f"{kind.__name__.title()}{number}")
+        models.write(**{names[-1]: kind(chance)})
+    _, fsm = models.analyze(*names)
+    assert graph_of(fsm) == expected(models, *names)
 
 
 def test_exploring_finds_the_same(models):

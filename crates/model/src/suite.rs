@@ -34,22 +34,26 @@ impl Suite {
         }
     }
 
-    /// The same with these actions instead of those that occur in it. Naming one that does not occur forbids it.
+    /// The same with these actions instead of those that occur in it. Naming one that does not occur forbids it; each
+    /// run is cut before the first that is not named.
     pub fn with_vocabulary(mut self, vocabulary: Vec<NameId>) -> Suite {
         self.vocabulary = vocabulary;
+        for run in &mut self.runs {
+            let known = run
+                .iter()
+                .take_while(|step| self.vocabulary.contains(&step.name))
+                .count();
+            run.truncate(known);
+        }
+        self.starts = starts(&self.runs);
         self
     }
 
     /// The same, each run cut before the first action that the filter leaves out.
     pub fn filtered(mut self, words: &Words, filter: &Filter) -> Suite {
-        let keeps = |name: NameId| filter.keeps_name(words, name);
-        self.vocabulary.retain(|name| keeps(*name));
-        for run in &mut self.runs {
-            let kept = run.iter().take_while(|step| keeps(step.name)).count();
-            run.truncate(kept);
-        }
-        self.starts = starts(&self.runs);
-        self
+        let mut vocabulary = std::mem::take(&mut self.vocabulary);
+        vocabulary.retain(|name| filter.keeps_name(words, *name));
+        self.with_vocabulary(vocabulary)
     }
 
     /// The runs.

@@ -111,13 +111,12 @@ class Program:
         return [() if arguments == (None,) else arguments for arguments in tuples]
 
     def observed(self, action, offers):
-        needs = [
-            one
-            for one in self.parameters(action)
-            if one.default is one.empty and one.kind is not one.VAR_POSITIONAL
-        ]
         for name, arguments, _ in offers:
-            if name == action.__name__ and (arguments or not needs):
+            if name == action.__name__:
+                try:
+                    inspect.signature(action).bind(*arguments)
+                except TypeError:
+                    continue  # It says nothing that the action could be called with.
                 yield arguments
 
     def allows(self, action, arguments):
@@ -191,11 +190,12 @@ class Suite(Scenario):
         listed = getattr(module, "actions", occurring)
         self.vocabulary = {action.__name__ for action in listed if keeps(action.__name__)}
         self.runs = [
-            list(itertools.takewhile(lambda step: keeps(step[0].__name__), run)) for run in runs
+            list(itertools.takewhile(lambda step: step[0].__name__ in self.vocabulary, run))
+            for run in runs
         ]
 
     def start(self, run):
-        return (run, 0) if run < len(self.runs) else None
+        return (run, 0)
 
     def is_accepting(self, state):
         return state[1] == len(self.runs[state[0]])
@@ -256,13 +256,9 @@ def explore(models):
     states, transitions, starts, finished, deadend = [], [], [], [], []
     for run in itertools.count():
         suites_first = sorted(models.items(), key=lambda one: not one[1].is_scenario)
-        start = {}
-        for name, model in suites_first:
-            start[name] = model.start(run)
-            if start[name] is None:
-                break
-        if None in start.values():
+        if any(model.is_suite and run >= len(model.runs) for model in models.values()):
             break
+        start = {name: model.start(run) for name, model in suites_first}
         starts.append(start)
         waiting = [start] if start not in states else []
         states += waiting

@@ -170,6 +170,17 @@ def test_what_is_not_possible_is_refused(models):
     )
 
 
+def test_what_cannot_be_called_cannot_have_happened(models):
+    models.write(
+        Seen="def Go(): pass\ndef Seen(x): pass\nstate = ()\nactions = (Go, Seen)\nobservables = [Seen]\n",
+        Sees="from observation_queue import queue\n"
+        "def TestAction(name, arguments, expected): queue.append(('Seen', (1, 2)))\n",
+    )
+    assert models.test("Seen", "-i", "Sees", "-n", 4) == (
+        "Go()\n  0. Failure at step 1, Seen(1, 2), action not enabled\n"
+    )
+
+
 def test_9_what_nobody_knows_is_refused(models):
     done = timed(models, "unknown", "-n", 8)
     assert done.stdout == (

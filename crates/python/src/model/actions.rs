@@ -17,13 +17,22 @@ pub(crate) struct Action<'py> {
     pub(crate) function: Bound<'py, PyAny>,
     pub(crate) guards: Vec<Guard<'py>>,
     pub(crate) arguments: Arguments<'py>,
-    /// How many parameters must be given.
+    /// How many arguments must be given.
     pub(crate) needs: usize,
+    /// How many can be given, if not any number.
+    pub(crate) takes: Option<usize>,
     pub(crate) is_observable: bool,
     /// Whether it is among the actions, or just one to come to an end with.
     pub(crate) is_listed: bool,
     /// Its place among the actions to come to an end with.
     pub(crate) cleanup: Option<usize>,
+}
+
+impl Action<'_> {
+    /// Whether it can be called with so many arguments.
+    pub(crate) fn can_take(&self, arguments: usize) -> bool {
+        arguments >= self.needs && self.takes.is_none_or(|most| arguments <= most)
+    }
 }
 
 /// A function that says whether an action may happen.
@@ -144,6 +153,11 @@ impl Parameters {
             }
         }
         Ok(found)
+    }
+
+    /// How many arguments it can take, if not any number.
+    pub(crate) fn most(&self) -> Option<usize> {
+        self.any.is_empty().then_some(self.positional.len())
     }
 
     /// The names under which there may be values. Of a function that takes nothing but any number of arguments, it is

@@ -155,6 +155,7 @@ impl<'py> Reader<'_, 'py> {
                 guards: self.guards(&function, &text, &enablers)?,
                 arguments: arguments.map_err(|error| self.trouble(error))?,
                 needs: parameters.needed,
+                takes: parameters.most(),
                 is_observable: is_in(&function, &observable).is_some(),
                 is_listed: is_in(&function, &listed).is_some(),
                 cleanup: is_in(&function, &cleanup),

@@ -240,15 +240,15 @@ impl<'py> Program<'py> {
         };
         let mut seen: Vec<ValueId> = Vec::new();
         for offer in offers.iter().filter(|offer| offer.name == action.name) {
-            // A scenario that leaves the arguments open does not say with which.
-            let says_which = offer.arguments != ValueId::EMPTY || action.needs == 0;
-            if takes_part && says_which && !seen.contains(&offer.arguments) {
+            if takes_part && !seen.contains(&offer.arguments) {
                 seen.push(offer.arguments);
             }
         }
         let speech = self.speech.borrow();
         seen.into_iter()
             .filter_map(|value| speech.tuple(value))
+            // A scenario that leaves the arguments open does not say with which.
+            .filter(|arguments| action.can_take(arguments.len()))
             .collect()
     }
 
@@ -327,8 +327,13 @@ impl Model for Program<'_> {
         arguments: ValueId,
     ) -> Result<Option<Refusal>, Trouble> {
         let arguments = self.speech.borrow().tuple(arguments);
-        let (Some(action), Some(arguments)) = (self.action(name), arguments) else {
-            return Ok(Some(Refusal::Guard("its arguments".to_owned())));
+        let takes = |action: usize, number: usize| self.actions[action].can_take(number);
+        let (action, arguments) = match (self.action(name), arguments) {
+            (Some(action), Some(arguments)) if takes(action, arguments.len()) => {
+                (action, arguments)
+            }
+            // What it cannot be called with cannot have happened.
+            _ => return Ok(Some(Refusal::Guard("its arguments".to_owned()))),
         };
         let guard = self.refusing_guard(from, action, &arguments)?;
         Ok(guard.map(Refusal::Guard))
