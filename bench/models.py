@@ -45,7 +45,15 @@ def measure(setting):
     table = page.Table(
         "Exploring a model",
         "A stack of three values, up to some depth: all states, with one process and with two. Time in the exploration itself, by the clock on the wall.",
-        ["depth", "states", "transitions", "transitions per second", "two processes", "", "memory of a state"],  # fmt: skip
+        [
+            "depth",
+            "states",
+            "transitions",
+            "transitions per second",
+            "two processes",
+            "",
+            "memory of a state",
+        ],
     )
     for depth in depths:
         works = {

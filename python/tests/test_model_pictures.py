@@ -26,7 +26,7 @@ actions = (On, Off)
 enablers = {On: (OnEnabled,), Off: (OffEnabled,)}
 """,
     # A machine as somebody writes it, with all that DOT would stumble over.
-    "Wild": r'''
+    "Wild": r"""
 def Say(): pass
 def Go(): pass
 
@@ -38,7 +38,7 @@ graph = (
 )
 initial = 0
 accepting = [2, "node"]
-''',
+""",
     # All kinds of marks.
     "Marked": """\
 def Go(): pass
@@ -122,7 +122,9 @@ def test_a_machine_as_dot(models):
 def test_what_is_written_at_transitions_and_seen_by_pointing_can_be_chosen(models):
     models("compat", "pma", "Switch")
     models("compat", "pmg", "SwitchFSM", "-l", "name", "-x", "-y", "-o", "sub.name")
-    assert read(models, "sub.name.dot") == """\
+    assert (
+        read(models, "sub.name.dot")
+        == """\
 digraph sub {
 
   // Nodes
@@ -134,6 +136,7 @@ digraph sub {
   1 -> 0 [ label="Off" ]
 }
 """
+    )
     models("compat", "pmg", "SwitchFSM", "-l", "none", "-xy")
     assert '  0 -> 1 [ label="" ]\n' in read(models, "SwitchFSM.dot")
     models("compat", "pmg", "SwitchFSM", "-l", "anything", "second argument")
@@ -142,7 +145,9 @@ digraph sub {
 
 def test_texts_and_names_are_escaped_and_without_descriptions_there_is_nothing_to_point_at(models):
     models("compat", "pmg", "Wild", "-o", "not an identifier")
-    assert read(models, "not an identifier.dot") == r'''digraph "not an identifier" {
+    assert (
+        read(models, "not an identifier.dot")
+        == r"""digraph "not an identifier" {
 
   // Nodes
   0 [ style=filled, shape=ellipse, peripheries=1, fillcolor=lightgray ]
@@ -157,11 +162,14 @@ def test_texts_and_names_are_escaped_and_without_descriptions_there_is_nothing_t
   2 -> "'node'" [ label="Go()", tooltip="Go()" ]
   "'node'" -> "'a-b'" [ label="Go()", tooltip="Go()" ]
 }
-'''
+"""
+    )
 
 
 def colours(command, file):
-    found = re.findall(r"^  (\d) \[ .*peripheries=(\d), fillcolor=(\w+)", read(command, file), re.MULTILINE)
+    found = re.findall(
+        r"^  (\d) \[ .*peripheries=(\d), fillcolor=(\w+)", read(command, file), re.MULTILINE
+    )
     return {int(state): (int(lines), colour) for state, lines, colour in found}
 
 
@@ -223,7 +231,17 @@ def test_models_are_drawn_in_every_way(models):
 
 def test_what_was_explored_is_drawn_the_same(models):
     for machine, model in (("graph", "Square"), ("explore", "Square")):
-        models(machine, model, "--svg", f"{machine}.svg", "--dot", f"{machine}.dot", "--html", f"{machine}.html", status=machine == "explore")
+        models(
+            machine,
+            model,
+            "--svg",
+            f"{machine}.svg",
+            "--dot",
+            f"{machine}.dot",
+            "--html",
+            f"{machine}.html",
+            status=machine == "explore",
+        )
     for ending in ("svg", "dot", "html"):
         assert read(models, f"graph.{ending}") == read(models, f"explore.{ending}"), ending
 
@@ -236,7 +254,9 @@ def test_pictures_do_not_disturb_json(models):
 
 def test_a_machine_is_drawn_as_its_module_has_it(models):
     models("graph", "Marked", "--dot", "m.dot", "--svg", "m.svg")
-    assert colours(models, "m.dot")[1] == (1, "red"), "what an exploration would find out is not asked"
+    assert colours(models, "m.dot")[1] == (1, "red"), (
+        "what an exploration would find out is not asked"
+    )
     assert [text for text in texts(read(models, "m.svg")) if text.startswith("Go(")]
     models("graph", "Wild", "--svg", "w.svg", "--html", "w.html", "--dot", "w.dot")
     written = "".join(xml.fromstring(read(models, "w.svg")).itertext())
@@ -258,13 +278,18 @@ def test_models_of_any_size_are_drawn(models):
     models("graph", "Long", "--svg", "l.svg", "--html", "l.html", "--dot", "l.dot")
     names = [text for text in texts(read(models, "l.svg")) if text.isdigit()]
     assert len(names) == 14 * 14
-    models.write("Nothing.py", "def Go(): pass\nactions = (Go,)\ngraph = ()\ninitial = 0\naccepting = []\n")
+    models.write(
+        "Nothing.py", "def Go(): pass\nactions = (Go,)\ngraph = ()\ninitial = 0\naccepting = []\n"
+    )
     models("graph", "Nothing", "--svg", "n.svg", "--html", "n.html", "--dot", "n.dot")
     xml.fromstring(read(models, "n.svg"))
 
 
 def test_pictures_of_products_are_named_after_all_models(models):
-    models.write("Once.py", "def On(): pass\ngraph = ((0, (On, (), 'light'), 1),)\ninitial = 0\naccepting = [1]\n")
+    models.write(
+        "Once.py",
+        "def On(): pass\ngraph = ((0, (On, (), 'light'), 1),)\ninitial = 0\naccepting = [1]\n",
+    )
     models("graph", "Switch", "Once.py", "--dot", "p.dot")
     assert read(models, "p.dot").startswith("digraph Switch_Once {")
     models("explore", "Switch", "Once.py", "--dot", "e.dot")

@@ -37,8 +37,10 @@ mod filter;
 mod fsm;
 pub mod fsm_file;
 mod graph;
+mod mismatch;
 mod module_text;
 pub mod parallel;
+mod playlist;
 mod replay;
 mod runs;
 mod shorten;
@@ -51,10 +53,9 @@ pub use explore::{Expander, Exploration, Limits, Progress, explore, explore_from
 pub use filter::Filter;
 pub use fsm::{Edge, Fsm};
 pub use graph::{Graph, Transition, state_text};
+pub use playlist::Playlist;
 pub use replay::{Replayed, Script, make_ready};
-pub use runs::{
-    Choice, Chooser, Implementation, Plan, Playlist, RunEnd, RunWatcher, Runs, Tally, step_text,
-};
+pub use runs::{Choice, Chooser, Implementation, Plan, RunEnd, RunWatcher, Runs, Tally, step_text};
 pub use shorten::{Short, shorten};
 pub use suite::Suite;
 pub use walk::Walk;

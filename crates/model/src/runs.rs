@@ -12,6 +12,8 @@ use testwright_core::product::{
 };
 use testwright_core::{Failure, FailureKind};
 
+use crate::mismatch::mismatch;
+
 /// Picks steps.
 pub trait Chooser {
     /// A run begins.
@@ -45,66 +47,6 @@ pub struct Choice {
     pub arguments: ValueId,
     /// What should come of it, if that can be; otherwise it is the first thing that can.
     pub result: Option<ValueId>,
-}
-
-/// Picks steps as runs say that were made before. One that is not possible any more ends its run.
-#[derive(Clone, Debug, Default)]
-pub struct Playlist {
-    runs: Vec<Vec<Label>>,
-    run: usize,
-    place: usize,
-}
-
-impl Playlist {
-    /// These runs, one after the other.
-    pub fn new(runs: Vec<Vec<Label>>) -> Playlist {
-        Playlist {
-            runs,
-            ..Playlist::default()
-        }
-    }
-
-    /// How many runs there are.
-    pub fn len(&self) -> usize {
-        self.runs.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.runs.is_empty()
-    }
-}
-
-impl Chooser for Playlist {
-    fn begins(&mut self, run: usize) {
-        (self.run, self.place) = (run, 0);
-    }
-
-    fn has_ended(&self) -> bool {
-        let run = self.runs.get(self.run);
-        run.is_none_or(|run| self.place >= run.len())
-    }
-
-    fn choose(
-        &mut self,
-        _product: &mut Product<'_>,
-        possible: &[Joint],
-    ) -> Result<Option<Choice>, Trouble> {
-        let next = self.runs.get(self.run).and_then(|run| run.get(self.place));
-        let is_possible = |next: &&Label| {
-            let mut labels = possible.iter().map(|one| one.label);
-            labels.any(|label| (label.name, label.arguments) == (next.name, next.arguments))
-        };
-        let Some(label) = next.filter(is_possible) else {
-            return Ok(None);
-        };
-        self.place += 1;
-        Ok(Some(Choice {
-            name: label.name,
-            arguments: label.arguments,
-            result: Some(label.result),
-        }))
-    }
 }
 
 /// What is tested.
@@ -472,38 +414,6 @@ impl Runs<'_, '_> {
     }
 }
 
-/// The implementation did not do what the models do, in an action. The same complaint about other values is the same
-/// failure.
-fn mismatch(action: &str, why: String) -> Failure {
-    Failure {
-        kind: FailureKind::ModelMismatch,
-        signature: format!("{action}: {}", without_values(&why)),
-        message: why,
-        details: String::new(),
-    }
-}
-
-/// A text without its numbers, and without what it has in quotation marks.
-fn without_values(text: &str) -> String {
-    let mut rest = String::new();
-    let mut quoted_by = None;
-    let mut before = ' ';
-    for letter in text.chars() {
-        match quoted_by {
-            Some(mark) if mark == letter => quoted_by = None,
-            Some(_) => {}
-            // After a letter it is an apostrophe.
-            None if matches!(letter, '\'' | '"' | '`') && !before.is_alphanumeric() => {
-                quoted_by = Some(letter);
-            }
-            None if letter.is_ascii_digit() => {}
-            None => rest.push(letter),
-        }
-        before = letter;
-    }
-    rest
-}
-
 impl RunEnd {
     /// What is said of a run that ended since nothing was possible.
     pub const NOTHING_LEFT: &'static str = "no more actions enabled";
@@ -532,26 +442,5 @@ pub fn step_text(words: &Words, label: Label) -> String {
     match label.result {
         ValueId::NONE => format!("{name}{arguments}"),
         result => format!("{name}{arguments} / {}", words.value_text(result).plain()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_same_complaint_about_other_values_is_the_same_failure() {
-        let same = |one: &str, other: &str| {
-            mismatch("Pop", one.to_owned()).is_same_as(&mismatch("Pop", other.to_owned()))
-        };
-        assert!(same("got 12, expected 7", "got 3, expected 40"));
-        assert!(same(
-            "got 'a b', expected \"c\"",
-            "got '', expected \"it's\""
-        ));
-        assert!(!same("the pile is empty", "the pile is full"));
-        assert!(!same("can't push", "can't pop"));
-        let other_action = mismatch("Push", "wrong".to_owned());
-        assert!(!mismatch("Pop", "wrong".to_owned()).is_same_as(&other_action));
     }
 }
