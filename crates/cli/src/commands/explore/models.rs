@@ -395,8 +395,12 @@ impl Report {
         if states.len() > MOST_SHOWN {
             console.say(format_args!("  and {} more", states.len() - MOST_SHOWN));
         }
-        console.say(format_args!("  a shortest way to state {first}:"));
-        for transition in graph.way_to(*first) {
+        let way = graph.way_to(*first);
+        match way.is_empty() {
+            true => console.say(format_args!("  runs begin in state {first}")),
+            false => console.say(format_args!("  a shortest way to state {first}:")),
+        }
+        for transition in way {
             let label = graph.labels[graph.transitions[transition as usize].label as usize];
             console.say(format_args!(
                 "    {}",

@@ -158,7 +158,9 @@ impl Tool for Viewer {
             &self.actions.filter(),
             |console, models| {
                 keep_imported(&module, &base, models)?;
-                let explored = explore(&mut models.product, &limits, &mut |_| true);
+                let explored = explore(&mut models.product, &limits, &mut |_| {
+                    !testwright_python::asked_to_stop()
+                });
                 testwright_python::flush();
                 module.write(&fsm_file::write(
                     &models.product,
