@@ -143,30 +143,25 @@ impl Graph {
         Entering { ends, from }
     }
 
-    /// For each state but those where runs begin, the transition by which it was met first: the last step of a shortest
-    /// way there.
-    pub fn first_ways(&self) -> Vec<Option<u32>> {
-        let mut ways = vec![None; self.states()];
+    /// A shortest way to each state. Made once for many questions: it takes as long as there are transitions.
+    pub fn ways(&self) -> Ways<'_> {
+        let mut last = vec![None; self.states()];
+        let mut is_start = vec![false; self.states()];
+        for start in &self.starts {
+            is_start[*start as usize] = true;
+        }
         for (number, transition) in self.transitions.iter().enumerate() {
-            let way = &mut ways[transition.to as usize];
-            if way.is_none() && !self.starts.contains(&transition.to) {
-                *way = Some(number as u32);
+            let to = transition.to as usize;
+            if last[to].is_none() && !is_start[to] {
+                last[to] = Some(number as u32);
             }
         }
-        ways
+        Ways { graph: self, last }
     }
 
     /// A shortest way from where a run begins to a state, as transitions.
     pub fn way_to(&self, state: u32) -> Vec<u32> {
-        let ways = self.first_ways();
-        let mut way = Vec::new();
-        let mut at = state;
-        while let Some(number) = ways.get(at as usize).copied().flatten() {
-            way.push(number);
-            at = self.transitions[number as usize].from;
-        }
-        way.reverse();
-        way
+        self.ways().to(state)
     }
 
     /// What it takes in memory, the states of the models not included.
@@ -175,6 +170,27 @@ impl Graph {
             + self.places.capacity() * size_of::<Place>()
             + self.transitions.capacity() * size_of::<Transition>()
             + self.labels.capacity() * size_of::<(Label, Label, u32)>()
+    }
+}
+
+/// Shortest ways from where runs begin.
+pub struct Ways<'g> {
+    graph: &'g Graph,
+    /// By state: the transition by which it was met first, the last of a shortest way there.
+    last: Vec<Option<u32>>,
+}
+
+impl Ways<'_> {
+    /// The way to a state, as transitions.
+    pub fn to(&self, state: u32) -> Vec<u32> {
+        let mut way = Vec::new();
+        let mut at = state;
+        while let Some(number) = self.last.get(at as usize).copied().flatten() {
+            way.push(number);
+            at = self.graph.transitions[number as usize].from;
+        }
+        way.reverse();
+        way
     }
 }
 

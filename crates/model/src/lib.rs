@@ -52,7 +52,7 @@ pub use cover::{Cover, CoverPlan, Goal, RUN_COST, Reason, Target, Unreachable, c
 pub use explore::{Expander, Exploration, Limits, Progress, explore, explore_from, explore_with};
 pub use filter::Filter;
 pub use fsm::{Edge, Fsm};
-pub use graph::{Graph, Transition, state_text};
+pub use graph::{Graph, Transition, Ways, state_text};
 pub use playlist::Playlist;
 pub use replay::{Replayed, Script, make_ready};
 pub use runs::{Choice, Chooser, Implementation, Plan, RunEnd, RunWatcher, Runs, Tally, step_text};

@@ -411,9 +411,10 @@ impl Report {
 
     fn json(&self, models: &Models<'_>, explored: &Exploration, answer: Option<&Answer>) -> String {
         let graph = &explored.graph;
+        let ways = graph.ways();
         let state = |number: u32| {
-            let way: Vec<String> = graph
-                .way_to(number)
+            let way: Vec<String> = ways
+                .to(number)
                 .iter()
                 .map(|one| graph.labels[graph.transitions[*one as usize].label as usize])
                 .map(|label| step_text(models.product.words(), label))

@@ -141,7 +141,8 @@ fn stuck(
     graph: &Graph,
 ) -> Result<(Vec<String>, Vec<String>), ModelTrouble> {
     let ends = graph.dead_ends.iter().chain(&graph.finished);
-    let longest = ends.map(|state| (graph.way_to(*state), *state));
+    let ways = graph.ways();
+    let longest = ends.map(|state| (ways.to(*state), *state));
     let Some((way, state)) = longest.max_by_key(|(way, _)| way.len()) else {
         return Ok((Vec::new(), Vec::new()));
     };
