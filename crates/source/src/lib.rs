@@ -30,6 +30,7 @@
 //! - [`names`], [`definitions`], [`needed`], [`imports`]: what depends on what.
 //! - [`only_definitions`]: whether running a module again could make a difference.
 //! - [`shape`](mod@shape): what can run in a file, which is what coverage is a share of.
+//! - [`tree`]: what a text says, as a tree of our own.
 //! - [`tokens`]: cutting a text that may not be Python at all.
 //! - [`python2_hint`], [`python2_constructs`]: noticing that it is Python 2.
 //!
@@ -49,6 +50,7 @@ mod python2;
 pub mod shape;
 mod statements;
 mod tokens;
+pub mod tree;
 mod wording;
 
 pub use check::{Problem, check_expression, check_module, check_statements};

@@ -3,7 +3,7 @@
 //! Its interface changes with every release, so no type of it leaves this crate.
 
 use ruff_python_ast::token::Tokens;
-use ruff_python_ast::{Mod, ModModule, Stmt};
+use ruff_python_ast::{Expr, Mod, ModModule, Stmt};
 use ruff_python_parser::{
     LexicalErrorType, Mode, ParseError, ParseErrorType, ParseOptions, Parsed, parse_unchecked,
 };
@@ -28,6 +28,11 @@ impl Tree {
 
     pub(crate) fn tokens(&self) -> &Tokens {
         self.parsed.tokens()
+    }
+
+    /// Where in the caller's text the parsed part starts.
+    pub(crate) fn offset(&self) -> usize {
+        self.offset
     }
 
     /// Where `node` is in the caller's text.
@@ -57,9 +62,17 @@ fn module_at(text: &str, offset: usize) -> Result<Tree, Vec<Problem>> {
 
 /// Everything that keeps `text` from being a single expression.
 pub(crate) fn expression_problems(text: &str) -> Vec<Problem> {
-    parsed(text, blanks_before(text), Mode::Expression)
-        .err()
-        .unwrap_or_default()
+    expression(text).err().unwrap_or_default()
+}
+
+/// Parses a single expression, and says where in the text the parsed part starts.
+pub(crate) fn expression(text: &str) -> Result<(Box<Expr>, usize), Vec<Problem>> {
+    let offset = blanks_before(text);
+    match parsed(text, offset, Mode::Expression)?.into_syntax() {
+        Mod::Expression(module) => Ok((module.body, offset)),
+        // Never so: that is what the mode asked for.
+        Mod::Module(_) => Err(Vec::new()),
+    }
 }
 
 fn parsed(text: &str, offset: usize, mode: Mode) -> Result<Parsed<Mod>, Vec<Problem>> {
@@ -214,7 +227,7 @@ fn blanks_before(text: &str) -> usize {
             .len()
 }
 
-fn shifted(range: TextRange, offset: usize) -> Range {
+pub(crate) fn shifted(range: TextRange, offset: usize) -> Range {
     range.start().to_usize() + offset..range.end().to_usize() + offset
 }
 

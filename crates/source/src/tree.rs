@@ -1,0 +1,613 @@
+//! The syntax tree of a Python text, for those who need to know what it *says* and not only where its parts are.
+//!
+//! The parser's own tree changes with every release and knows more than anyone here asks for (parentheses, quotes, kinds of
+//! strings). This one is small: one node for each thing that means something, `elif` as an `if` inside `else`, pieces of
+//! strings joined. Every node knows where it stands, so exact text is always a slice away.
+//!
+//! ```
+//! use testwright_source::tree::{self, ExpressionKind, StatementKind};
+//!
+//! let module = tree::module("\"\"\"Piles.\"\"\"\nplates = []\n").unwrap_or_default();
+//! assert_eq!(module.docstring.as_deref(), Some("Piles."));
+//! let StatementKind::Assign { value, .. } = &module.body[1].kind else { panic!() };
+//! assert_eq!(value.kind, ExpressionKind::List(vec![]));
+//! ```
+
+mod lower;
+
+use crate::{Problem, Range, parse};
+
+/// A whole file.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Module {
+    /// The text that documents it, as written (see [`first_paragraph`]).
+    pub docstring: Option<String>,
+    /// What it says, the docstring included.
+    pub body: Vec<Statement>,
+}
+
+/// A statement and where it stands. Two are equal if they say the same, wherever they stand.
+#[derive(Debug, Clone)]
+pub struct Statement {
+    /// From its first decorator or word to its last.
+    pub range: Range,
+    /// What it says.
+    pub kind: StatementKind,
+}
+
+/// What a statement says.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(
+    missing_docs,
+    reason = "the fields are the parts of the statement, by Python's own names for them"
+)]
+pub enum StatementKind {
+    Function(Box<Function>),
+    Class(Box<Class>),
+    Return(Option<Expression>),
+    Delete(Vec<Expression>),
+    /// `a = b = value`: several targets.
+    Assign {
+        targets: Vec<Expression>,
+        value: Expression,
+    },
+    /// `target += value`.
+    Augmented {
+        target: Expression,
+        operator: Operator,
+        value: Expression,
+    },
+    /// `target: annotation = value`.
+    Annotated {
+        target: Expression,
+        annotation: Expression,
+        value: Option<Expression>,
+    },
+    For {
+        is_async: bool,
+        target: Expression,
+        iterable: Expression,
+        body: Vec<Statement>,
+        otherwise: Vec<Statement>,
+    },
+    While {
+        condition: Expression,
+        body: Vec<Statement>,
+        otherwise: Vec<Statement>,
+    },
+    /// `elif` is an `if` alone in `otherwise`.
+    If {
+        condition: Expression,
+        body: Vec<Statement>,
+        otherwise: Vec<Statement>,
+    },
+    With {
+        is_async: bool,
+        /// Each manager, and what it is bound to.
+        items: Vec<(Expression, Option<Expression>)>,
+        body: Vec<Statement>,
+    },
+    Match {
+        subject: Expression,
+        cases: Vec<Case>,
+    },
+    Raise {
+        exception: Option<Expression>,
+        cause: Option<Expression>,
+    },
+    Try {
+        body: Vec<Statement>,
+        handlers: Vec<Handler>,
+        otherwise: Vec<Statement>,
+        finally: Vec<Statement>,
+    },
+    Assert {
+        condition: Expression,
+        message: Option<Expression>,
+    },
+    Import(Vec<Alias>),
+    /// `from ..module import names`; `level` counts the dots, a star is a name.
+    ImportFrom {
+        module: Option<String>,
+        names: Vec<Alias>,
+        level: u32,
+    },
+    Global(Vec<String>),
+    Nonlocal(Vec<String>),
+    Expression(Expression),
+    /// `type Name = value`.
+    TypeAlias {
+        name: Expression,
+        value: Expression,
+    },
+    Pass,
+    Break,
+    Continue,
+}
+
+/// A `def`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Function {
+    /// Its name.
+    pub name: String,
+    /// Whether it is an `async def`.
+    pub is_async: bool,
+    /// What is written behind each `@`.
+    pub decorators: Vec<Expression>,
+    /// In the order in which they are written.
+    pub parameters: Vec<Parameter>,
+    /// What is written behind `->`.
+    pub returns: Option<Expression>,
+    /// The text that documents it, as written (see [`first_paragraph`]).
+    pub docstring: Option<String>,
+    /// What it does, the docstring included.
+    pub body: Vec<Statement>,
+}
+
+/// A `class`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Class {
+    /// Its name.
+    pub name: String,
+    /// What is written behind each `@`.
+    pub decorators: Vec<Expression>,
+    /// What stands in brackets behind its name: bases, then keywords such as `metaclass`.
+    pub bases: Vec<Expression>,
+    /// The keywords among them.
+    pub keywords: Vec<Keyword>,
+    /// The text that documents it, as written (see [`first_paragraph`]).
+    pub docstring: Option<String>,
+    /// What it holds, the docstring included.
+    pub body: Vec<Statement>,
+}
+
+/// One parameter of a function.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameter {
+    /// Its name, without stars.
+    pub name: String,
+    /// How it takes its argument.
+    pub kind: ParameterKind,
+    /// What is written behind its colon.
+    pub annotation: Option<Expression>,
+    /// What it is if nothing is given.
+    pub default: Option<Expression>,
+}
+
+/// How a parameter takes its argument.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ParameterKind {
+    /// Before `/`.
+    PositionalOnly,
+    /// By position or by name.
+    Normal,
+    /// `*name`: the rest of the positions.
+    Variadic,
+    /// Behind `*`.
+    KeywordOnly,
+    /// `**name`: the rest of the keywords.
+    KeywordVariadic,
+}
+
+/// `name` or `name as other` of an import.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Alias {
+    /// What is imported, dots included; `*` for everything.
+    pub name: String,
+    /// What it is called here, if that is another name.
+    pub alias: Option<String>,
+}
+
+/// An `except` clause.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Handler {
+    /// What it catches; nothing for a bare `except`.
+    pub exception: Option<Expression>,
+    /// What the exception is called inside.
+    pub name: Option<String>,
+    /// What is done.
+    pub body: Vec<Statement>,
+}
+
+/// A `case` of a `match`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Case {
+    /// What the subject must look like.
+    pub pattern: Pattern,
+    /// What is written behind its `if`.
+    pub guard: Option<Expression>,
+    /// What is done.
+    pub body: Vec<Statement>,
+}
+
+/// What a subject must look like.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Pattern {
+    /// Equal to a value (or the very same, for `None`, `True` and `False`).
+    Value(Expression),
+    /// `[a, *rest]`.
+    Sequence(Vec<Pattern>),
+    /// `{"key": pattern, **rest}`.
+    #[allow(missing_docs, reason = "the parts of the pattern")]
+    Mapping {
+        entries: Vec<(Expression, Pattern)>,
+        rest: Option<String>,
+    },
+    /// `Class(positions, name=pattern)`.
+    #[allow(missing_docs, reason = "the parts of the pattern")]
+    Class {
+        class: Expression,
+        positions: Vec<Pattern>,
+        keywords: Vec<(String, Pattern)>,
+    },
+    /// `*rest` or `*_` inside a sequence.
+    Star(Option<String>),
+    /// `pattern as name`; a bare name has no pattern, `_` has neither.
+    #[allow(missing_docs, reason = "the parts of the pattern")]
+    As {
+        pattern: Option<Box<Pattern>>,
+        name: Option<String>,
+    },
+    /// One of several.
+    Or(Vec<Pattern>),
+}
+
+/// An expression and where it stands. Two are equal if they say the same, wherever they stand.
+#[derive(Debug, Clone)]
+pub struct Expression {
+    /// From its first character to its last; brackets around it do not belong to it.
+    pub range: Range,
+    /// What it says.
+    pub kind: ExpressionKind,
+}
+
+/// What an expression says.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(
+    missing_docs,
+    reason = "the fields are the parts of the expression, by Python's own names for them"
+)]
+pub enum ExpressionKind {
+    None,
+    Boolean(bool),
+    /// Decimal digits, or the number as written if it is too large and not decimal. Never negative: that is a `Unary`.
+    Integer(String),
+    Float(f64),
+    Imaginary(f64),
+    Text(String),
+    Bytes(Vec<u8>),
+    Ellipsis,
+    FormattedText(Vec<Piece>),
+    Name(String),
+    List(Vec<Expression>),
+    Tuple(Vec<Expression>),
+    Set(Vec<Expression>),
+    /// Keys and values; a `**mapping` has no key.
+    Dictionary(Vec<(Option<Expression>, Expression)>),
+    Attribute {
+        object: Box<Expression>,
+        name: String,
+    },
+    Subscript {
+        object: Box<Expression>,
+        index: Box<Expression>,
+    },
+    /// `start:stop:step` inside a subscript.
+    Slice {
+        start: Option<Box<Expression>>,
+        stop: Option<Box<Expression>>,
+        step: Option<Box<Expression>>,
+    },
+    Call {
+        function: Box<Expression>,
+        arguments: Vec<Expression>,
+        keywords: Vec<Keyword>,
+    },
+    Unary {
+        operator: UnaryOperator,
+        operand: Box<Expression>,
+    },
+    Binary {
+        left: Box<Expression>,
+        operator: Operator,
+        right: Box<Expression>,
+    },
+    And(Vec<Expression>),
+    Or(Vec<Expression>),
+    /// `first < second <= third`.
+    Compare {
+        first: Box<Expression>,
+        rest: Vec<(Comparison, Expression)>,
+    },
+    Conditional {
+        condition: Box<Expression>,
+        then: Box<Expression>,
+        otherwise: Box<Expression>,
+    },
+    Lambda {
+        parameters: Vec<Parameter>,
+        body: Box<Expression>,
+    },
+    Comprehension {
+        kind: ComprehensionKind,
+        element: Box<Expression>,
+        clauses: Vec<Clause>,
+    },
+    /// Without a key it unpacks mappings: `{**value for …}`.
+    DictionaryComprehension {
+        key: Option<Box<Expression>>,
+        value: Box<Expression>,
+        clauses: Vec<Clause>,
+    },
+    /// `*value` in a display, a call or a target.
+    Starred(Box<Expression>),
+    /// `(name := value)`.
+    Named {
+        target: Box<Expression>,
+        value: Box<Expression>,
+    },
+    Await(Box<Expression>),
+    Yield(Option<Box<Expression>>),
+    YieldFrom(Box<Expression>),
+    /// A template string, or anything newer than this tree: only its text is known.
+    Other,
+}
+
+/// A piece of a formatted string.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Piece {
+    /// What stands between the braces' pairs.
+    Text(String),
+    /// What stands inside them; how it is to be formatted is not kept.
+    Value(Expression),
+}
+
+/// `name=value` in a call; `**value` has no name.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the parts of it")]
+pub struct Keyword {
+    pub name: Option<String>,
+    pub value: Expression,
+}
+
+/// `for target in iterable if condition …` in a comprehension.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the parts of it")]
+pub struct Clause {
+    pub is_async: bool,
+    pub target: Expression,
+    pub iterable: Expression,
+    pub conditions: Vec<Expression>,
+}
+
+/// What a comprehension makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "they are what they are called")]
+pub enum ComprehensionKind {
+    List,
+    Set,
+    Generator,
+}
+
+/// An operator before its operand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "they are what they are called")]
+pub enum UnaryOperator {
+    Not,
+    Minus,
+    Plus,
+    Invert,
+}
+
+/// An operator between two operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "they are what they are called")]
+pub enum Operator {
+    Add,
+    Subtract,
+    Multiply,
+    MatrixMultiply,
+    Divide,
+    FloorDivide,
+    Remainder,
+    Power,
+    ShiftLeft,
+    ShiftRight,
+    BitOr,
+    BitXor,
+    BitAnd,
+}
+
+/// What a comparison asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "they are what they are called")]
+pub enum Comparison {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Is,
+    IsNot,
+    In,
+    NotIn,
+}
+
+impl PartialEq for Statement {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind == other.kind
+    }
+}
+
+impl PartialEq for Expression {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind == other.kind
+    }
+}
+
+impl Expression {
+    /// The name, if it is nothing but a name.
+    #[must_use]
+    pub fn as_name(&self) -> Option<&str> {
+        match &self.kind {
+            ExpressionKind::Name(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// `a.b.c` as its words, if it is nothing but names and dots.
+    #[must_use]
+    pub fn dotted(&self) -> Option<Vec<&str>> {
+        match &self.kind {
+            ExpressionKind::Name(name) => Some(vec![name]),
+            ExpressionKind::Attribute { object, name } => {
+                let mut words = object.dotted()?;
+                words.push(name);
+                Some(words)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Reads a whole file.
+///
+/// # Errors
+/// What keeps it from being Python.
+pub fn module(text: &str) -> Result<Module, Vec<Problem>> {
+    let tree = parse::module(text)?;
+    let body = lower::Lower::of(&tree).statements(tree.body());
+    Ok(Module {
+        docstring: docstring(&body),
+        body,
+    })
+}
+
+/// Reads statements that may be indented as a whole.
+///
+/// # Errors
+/// What keeps them from being Python.
+pub fn statements(text: &str) -> Result<Vec<Statement>, Vec<Problem>> {
+    let tree = parse::fragment(text)?;
+    Ok(lower::Lower::of(&tree).statements(tree.body()))
+}
+
+/// Reads one expression.
+///
+/// # Errors
+/// What keeps it from being one.
+pub fn expression(text: &str) -> Result<Expression, Vec<Problem>> {
+    let (expression, offset) = parse::expression(text)?;
+    Ok(lower::Lower { offset }.expression(&expression))
+}
+
+/// The first paragraph of a docstring, in one line.
+#[must_use]
+pub fn first_paragraph(docstring: &str) -> String {
+    let lines = docstring
+        .trim()
+        .lines()
+        .take_while(|line| !line.trim().is_empty());
+    let words: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
+    words.join(" ")
+}
+
+fn docstring(body: &[Statement]) -> Option<String> {
+    match &body.first()?.kind {
+        StatementKind::Expression(Expression {
+            kind: ExpressionKind::Text(text),
+            ..
+        }) => Some(text.clone()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(text: &str) -> ExpressionKind {
+        expression(text).expect("an expression").kind
+    }
+
+    #[test]
+    fn an_expression_knows_where_it_stands() {
+        let found = expression("  a + bé[0]").expect("an expression");
+        let ExpressionKind::Binary { right, .. } = found.kind else {
+            panic!("not a sum");
+        };
+        assert_eq!(&"  a + bé[0]"[right.range], "bé[0]");
+    }
+
+    #[test]
+    fn equal_means_saying_the_same() {
+        assert_eq!(kind("f( x,1 )"), kind("f(x, 0x1)"));
+        assert_ne!(kind("f(x, 1)"), kind("f(1, x)"));
+    }
+
+    #[test]
+    fn pieces_of_strings_are_joined() {
+        assert_eq!(kind("'a' \"b\""), ExpressionKind::Text("ab".to_owned()));
+        let ExpressionKind::FormattedText(pieces) = kind("'a' f'b{x}c'") else {
+            panic!("not formatted");
+        };
+        let [Piece::Text(before), Piece::Value(value), Piece::Text(after)] = pieces.as_slice()
+        else {
+            panic!("other pieces");
+        };
+        assert_eq!(
+            (before.as_str(), value.as_name(), after.as_str()),
+            ("ab", Some("x"), "c")
+        );
+    }
+
+    #[test]
+    fn elif_is_an_if_inside_else() {
+        let text = "if a: f()\nelif b: g()\nelse: h()\n";
+        let body = statements(text).expect("statements");
+        let StatementKind::If { otherwise, .. } = &body[0].kind else {
+            panic!("not an if");
+        };
+        let [
+            Statement {
+                range,
+                kind: StatementKind::If { otherwise, .. },
+            },
+        ] = otherwise.as_slice()
+        else {
+            panic!("not one if");
+        };
+        assert_eq!(&text[range.clone()], "elif b: g()");
+        assert_eq!(otherwise.len(), 1);
+    }
+
+    #[test]
+    fn parameters_keep_their_order_and_kind() {
+        let body = statements("def f(a, /, b=1, *c, d: int, **e): pass").expect("statements");
+        let StatementKind::Function(function) = &body[0].kind else {
+            panic!("not a function");
+        };
+        let kinds: Vec<_> = function
+            .parameters
+            .iter()
+            .map(|parameter| (parameter.name.as_str(), parameter.kind))
+            .collect();
+        use ParameterKind::{KeywordOnly, KeywordVariadic, Normal, PositionalOnly, Variadic};
+        assert_eq!(
+            kinds,
+            [
+                ("a", PositionalOnly),
+                ("b", Normal),
+                ("c", Variadic),
+                ("d", KeywordOnly),
+                ("e", KeywordVariadic)
+            ]
+        );
+    }
+
+    #[test]
+    fn paragraphs_become_one_line() {
+        assert_eq!(first_paragraph("\n  One\n  two.\n\n  Three."), "One two.");
+    }
+}
