@@ -1,0 +1,6 @@
+//! Properties, models, harnesses and failing tests in plain English, for people who do not program.
+//!
+//! Python is read, never run: an expression becomes a term, a term becomes a phrase, phrases become
+//! blocks, and only the last step, a renderer, makes text of them.
+
+#![warn(missing_docs)]
