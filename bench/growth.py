@@ -55,7 +55,7 @@ def _sizes(setting, folder):
         for name, harnesses in (("", chosen), (", a line for every ten", listed))
         for size, harness in harnesses.items()
     }
-    for (name, size), results in alternately(min(3, setting.repeats), works).items():
+    for (name, size), results in alternately(setting.repeats, works).items():
         start, peak, pace = (median(column) for column in zip(*results))
         cells = f"{start:.2f} s", f"{peak:.0f} MB", page.rate(pace)
         table.add(f"{size:,}", ours.NAME + name, "", *cells)
@@ -121,7 +121,7 @@ def _lengths(setting, harness):
                 steps // 100,
                 length,
             )
-        results = alternately(min(3, setting.repeats), works)
+        results = alternately(setting.repeats, works)
         table.add(f"{length:,}", *(page.rate(median(rates)) for rates in results.values()))
     return table
 

@@ -60,7 +60,7 @@ def measure(setting):
             jobs: lambda jobs=jobs, depth=depth: _explore(folder, f"stack_{depth}", jobs)
             for jobs in (1, 2)
         }
-        one, two = alternately(min(3, setting.repeats), works).values()
+        one, two = alternately(setting.repeats, works).values()
         report = one[0]
         paces = [
             [report["transitions"] / report["seconds"] for report in reports]

@@ -39,7 +39,7 @@ class Setting:
         return cls(
             quick=quick,
             work=work,
-            repeats=1 if quick else 5,
+            repeats=1 if quick else 3,
             seconds=0.05 if quick else 0.5,
             systems=systems,
             ours=ours.Searcher(systems),
@@ -66,7 +66,7 @@ class Pace:
         self.search = lambda tests: tool.search(system, tests, **options)
         some = 5
         self.start_up = measure.median(
-            self.search(1)[0].cpu for _ in range(min(3, setting.repeats))
+            self.search(1)[0].cpu for _ in range(setting.repeats)
         )
         while True:
             done, steps = self.search(some)

@@ -92,12 +92,32 @@ def make_checks(statements, lines, path, namespace):
     """One function of slots that runs these statements, each of which happens in its line."""
     tree = ast.parse("def line(_tw_p): pass", path)
     (function,) = tree.body
-    function.body = []
+    slots = SlotsAsVariables()
+    checks = []
     for text, line in zip(statements, lines):
-        function.body += placed(ast.parse(text, path), line).body
+        checks += placed(slots.visit(ast.parse(text, path)), line).body
+    function.body = placed(slots.loads(path), lines[0]).body + checks
     made = {}
     exec(compile_code(tree, path), namespace, made)
     return made["line"]
+
+
+class SlotsAsVariables(ast.NodeTransformer):
+    """Reads each slot once, where it was looked up in the list by every check that names it."""
+
+    def __init__(self):
+        self.places = set()
+
+    def visit_Subscript(self, node):
+        if isinstance(node.value, ast.Name) and node.value.id == "_tw_p":
+            place = node.slice.value
+            self.places.add(place)
+            return ast.copy_location(ast.Name(f"_tw_p{place}", node.ctx), node)
+        return self.generic_visit(node)
+
+    def loads(self, path):
+        texts = (f"_tw_p{place} = _tw_p[{place}]" for place in sorted(self.places))
+        return ast.parse("\n".join(texts), path)
 
 
 def make_alike(function, name, distance, constants):
