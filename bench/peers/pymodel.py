@@ -11,8 +11,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-import peers
 from measure import Failed, run
+
+import peers
 
 NAME = "PyModel"
 ANALYZER = Path(__file__).with_name("pymodel_analyzer.py")
