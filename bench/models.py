@@ -93,21 +93,22 @@ def explore(folder, most=None, jobs=1):
 def _beside_pymodel(setting, folder):
     table = page.Table(
         "Exploring a model beside PyModel",
-        "A stack of three values, explored up to a number of transitions by PyModel's `pma` and by `testwright explore`, each with one process. Transitions per second of the exploration itself, without start-up and without writing down what was found: for PyModel by CPU time, for Testwright by the clock on the wall. Memory is what the process takes at most, less what it takes for a single transition, divided by the number of states.",
+        "A stack of three values, explored up to a number of transitions by PyModel's `pma` and by `testwright explore`, each with one process. Transitions per second of the exploration itself, without start-up and without writing down what was found: for PyModel by CPU time, for Testwright by the clock on the wall, so that other work on the machine does harm only to Testwright. The memory of a state is measured for PyModel: what the process takes at most, less what it takes for a single transition, divided by the number of states. For Testwright it is what Testwright itself says; the next table has both.",
         ["transitions", "PyModel", "Testwright", "", "memory of a state: PyModel", "Testwright"],
     )
     peer = _Peer(setting, folder)
-    least = explore(folder, 1)
+    others, own_work = Others(), 0
     for most in BESIDE[:1] if setting.quick else BESIDE:
         own = [explore(folder, most) for _ in range(setting.repeats)]
         theirs = peer.explore(most)
         pace = median(one.pace for one in own)
-        memory = median(bytes_per_state(one, least) for one in own)
-        shown = page.rate(pace), f"{memory:,.0f} B"
+        own_work += sum(one.cpu for one in own)
+        shown = page.rate(pace), f"{own[0].bytes_per_state} B"
         if isinstance(theirs, str):
             mark = table.note(theirs)
             table.add(f"{most:,}", "–" + mark, shown[0], "", "", shown[1])
             continue
+        own_work += theirs.cpu
         for one in own:
             same_size(one, theirs)
         their_pace = theirs.transitions / theirs.seconds
@@ -116,6 +117,7 @@ def _beside_pymodel(setting, folder):
         table.add(f"{most:,}", page.rate(their_pace), shown[0], ratio, their_memory, shown[1])
     if setting.pymodel:
         table.note(f"{setting.pymodel.in_words()}; it explored once up to each number.")
+    table.notes += others.in_words(own_work)
     return table
 
 
@@ -148,9 +150,10 @@ class _Peer:
 def _growing(setting, folder):
     table = page.Table(
         "Exploring more and more of a model",
-        "The same stack with Testwright, up to some number of transitions and at last all of it, with one process and with two: transitions per second of the exploration itself, by the clock on the wall, so that other work on the machine does harm here. The first ratio is to the first row, the second one to one process. The memory of a state is what Testwright itself says.",
-        ["transitions", "states", "one process", "", "two processes", "", "memory of a state"],
-    )
+        "The same stack with Testwright, up to some number of transitions and at last all of it, with one process and with two: transitions per second of the exploration itself, by the clock on the wall, so that other work on the machine does harm here. The first ratio is to the first row, the second one to one process. The memory of a state is what Testwright itself says, and what is measured as in the table above.",
+        ["transitions", "states", "one process", "", "two processes", "", "memory of a state", "measured"],
+    )  # fmt: skip
+    least = explore(folder, 1)
     others, own = Others(), 0
     paces = []
     for most in GROWING[:1] if setting.quick else [*GROWING, None]:
@@ -166,6 +169,7 @@ def _growing(setting, folder):
             page.rate(median(done.pace for done in two)),
             page.times(median(after.pace / before.pace for before, after in zip(one, two))),
             f"{one[0].bytes_per_state} B",
+            f"{median(bytes_per_state(done, least) for done in one):.0f} B",
         )
     table.note(f"With one process the slowest pace is {slower(paces):.0%} below the fastest.")
     table.notes += others.in_words(own)

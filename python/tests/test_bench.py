@@ -296,7 +296,8 @@ def test_both_explore_the_same_model(bench, tmp_path):
 
 def test_numbers_about_explorations(bench):
     models, pymodel = bench("models"), bench("peers.pymodel")
-    least, most = pymodel.Explored(1, 1, 0.1, 20.0), pymodel.Explored(1_024, 3_000, 2.0, 30.0)
+    least = pymodel.Explored(1, 1, 0.1, 0.2, 20.0)
+    most = pymodel.Explored(1_024, 3_000, 2.0, 2.1, 30.0)
     assert models.bytes_per_state(most, least) == 10 * 1024
     assert models.bytes_per_state(least, most) == 0
     assert models.slower([80, 100, 90]) == pytest.approx(0.2)
