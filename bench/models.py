@@ -1,6 +1,7 @@
 """How fast models are explored, beside PyModel and as the graph grows, and what a state takes in memory."""
 
 import json
+import sys
 from dataclasses import dataclass
 
 import ours
@@ -48,6 +49,21 @@ LIMIT = 900
 #: Up to how many transitions Testwright explores to show that it does not get slower.
 GROWING = [10_000, 100_000, 800_000]
 
+#: How often a single transition is explored, to know what start-up takes.
+START_UPS = 5
+
+#: Runs a command with one argument after the other, in one process, and tells the CPU seconds of each.
+REPEATEDLY = """
+import json, sys, time, testwright
+line, *last = sys.argv[1:]
+taken = []
+for word in last:
+    began = time.process_time()
+    testwright.main([*line.split(), word])
+    taken.append(time.process_time() - began)
+print(json.dumps(taken))
+"""
+
 
 @dataclass(frozen=True)
 class Explored:
@@ -60,11 +76,8 @@ class Explored:
     #: As it says itself.
     bytes_per_state: int
     cpu: float
+    #: The most memory that the process ever had, in MB.
     peak: float
-
-    @property
-    def pace(self):
-        return self.transitions / self.seconds
 
 
 def measure(setting):
@@ -90,34 +103,39 @@ def explore(folder, most=None, jobs=1):
     return Explored(**named, cpu=done.cpu, peak=done.peak)
 
 
+def pace(folder, done, times):
+    """Transitions per CPU second with one process, of an exploration that was done before; start-up is taken off."""
+    line = f"explore {MODEL} --json --jobs 1 --max"
+    words = [*[1] * START_UPS, *[done.transitions] * times]
+    output = run([sys.executable, "-c", REPEATEDLY, line, *words], folder, 600).or_complain().output
+    taken = json.loads(output.splitlines()[-1])
+    start_up, all_of_it = median(taken[:START_UPS]), median(taken[START_UPS:])
+    return done.transitions / max(all_of_it - start_up, 1e-9)
+
+
 def _beside_pymodel(setting, folder):
     table = page.Table(
         "Exploring a model beside PyModel",
-        "A stack of three values, explored up to a number of transitions by PyModel's `pma` and by `testwright explore`, each with one process. Transitions per second of the exploration itself, without start-up and without writing down what was found: for PyModel by CPU time, for Testwright by the clock on the wall, so that other work on the machine does harm only to Testwright. The memory of a state is measured for PyModel: what the process takes at most, less what it takes for a single transition, divided by the number of states. For Testwright it is what Testwright itself says; the next table has both.",
+        "A stack of three values, explored up to a number of transitions by PyModel's `pma` and by `testwright explore`, each with one process: transitions per second. For PyModel it is the time of the exploration alone, for Testwright that of the whole command without start-up. The memory of a state is measured for PyModel: what the process takes at most, less what it takes for a single transition, divided by the number of states. For Testwright it is what Testwright itself says; the next table has both.",
         ["transitions", "PyModel", "Testwright", "", "memory of a state: PyModel", "Testwright"],
     )
     peer = _Peer(setting, folder)
-    others, own_work = Others(), 0
     for most in BESIDE[:1] if setting.quick else BESIDE:
-        own = [explore(folder, most) for _ in range(setting.repeats)]
+        own = explore(folder, most)
+        own_pace = pace(folder, own, setting.repeats)
         theirs = peer.explore(most)
-        pace = median(one.pace for one in own)
-        own_work += sum(one.cpu for one in own)
-        shown = page.rate(pace), f"{own[0].bytes_per_state} B"
+        shown = page.rate(own_pace), f"{own.bytes_per_state} B"
         if isinstance(theirs, str):
             mark = table.note(theirs)
             table.add(f"{most:,}", "–" + mark, shown[0], "", "", shown[1])
             continue
-        own_work += theirs.cpu
-        for one in own:
-            same_size(one, theirs)
+        same_size(own, theirs)
         their_pace = theirs.transitions / theirs.seconds
         their_memory = f"{bytes_per_state(theirs, peer.least):,.0f} B"
-        ratio = page.times(pace / their_pace)
+        ratio = page.times(own_pace / their_pace)
         table.add(f"{most:,}", page.rate(their_pace), shown[0], ratio, their_memory, shown[1])
     if setting.pymodel:
         table.note(f"{setting.pymodel.in_words()}; it explored once up to each number.")
-    table.notes += others.in_words(own_work)
     return table
 
 
@@ -150,28 +168,30 @@ class _Peer:
 def _growing(setting, folder):
     table = page.Table(
         "Exploring more and more of a model",
-        "The same stack with Testwright, up to some number of transitions and at last all of it, with one process and with two: transitions per second of the exploration itself, by the clock on the wall, so that other work on the machine does harm here. The first ratio is to the first row, the second one to one process. The memory of a state is what Testwright itself says, and what is measured as in the table above.",
-        ["transitions", "states", "one process", "", "two processes", "", "memory of a state", "measured"],
+        "The same stack with Testwright, up to some number of transitions and at last all of it: transitions per second with one process, and as a ratio to the first row. Later states are deeper stacks, so that there is more to each of them. How many times as fast two processes explore is by the clock on the wall, so that other work on the machine does harm there. The memory of a state is what Testwright itself says, and what is measured as in the table above.",
+        ["transitions", "states", "per second", "", "two processes", "memory of a state", "measured"],
     )  # fmt: skip
+    repeats = min(3, setting.repeats)
     least = explore(folder, 1)
     others, own = Others(), 0
     paces = []
     for most in GROWING[:1] if setting.quick else [*GROWING, None]:
         works = {jobs: lambda jobs=jobs, most=most: explore(folder, most, jobs) for jobs in (1, 2)}
-        one, two = alternately(min(3, setting.repeats), works).values()
+        one, two = alternately(repeats, works).values()
         own += sum(done.cpu for done in one + two)
-        paces.append(median(done.pace for done in one))
+        paces.append(pace(folder, one[0], repeats))
+        own += one[0].transitions / paces[-1] * repeats
         table.add(
             f"{one[0].transitions:,}",
             f"{one[0].states:,}",
             page.rate(paces[-1]),
             page.times(paces[-1] / paces[0]),
-            page.rate(median(done.pace for done in two)),
-            page.times(median(after.pace / before.pace for before, after in zip(one, two))),
+            page.times(median(slow.seconds / fast.seconds for slow, fast in zip(one, two))),
             f"{one[0].bytes_per_state} B",
             f"{median(bytes_per_state(done, least) for done in one):.0f} B",
         )
-    table.note(f"With one process the slowest pace is {slower(paces):.0%} below the fastest.")
+    up_to = paces[: len(GROWING)]
+    table.note(f"Up to {GROWING[len(up_to) - 1]:,} transitions the slowest pace is {slower(up_to):.0%} below the fastest.")  # fmt: skip
     table.notes += others.in_words(own)
     return table
 

@@ -33,8 +33,6 @@ class Explored:
     transitions: int
     #: CPU seconds of the exploration itself.
     seconds: float
-    #: CPU seconds of all of it.
-    cpu: float
     #: The most memory that the process ever had, in MB.
     peak: float
 
@@ -61,7 +59,7 @@ class PyModel:
         if done.too_long:
             return None
         report = json.loads(done.or_complain().output.splitlines()[-1])
-        return Explored(**report, cpu=done.cpu, peak=done.peak)
+        return Explored(**report, peak=done.peak)
 
 
 def prepare(folder, install):

@@ -287,7 +287,9 @@ def test_both_explore_the_same_model(bench, tmp_path):
     folder = models.prepare(tmp_path, 3)
     done = models.explore(folder)
     assert (done.states, done.transitions) == (states, 2 * (states - 1))
-    assert models.explore(folder, 50).transitions == 50
+    part = models.explore(folder, 50)
+    assert part.transitions == 50
+    assert models.pace(folder, part, 1) > 0
     peer, _ = bench("peers.pymodel").prepare(ROOT / "target" / "bench", install=False)
     if peer:
         theirs = peer.explore(models.prepare(tmp_path / "other", 3), models.MODEL, 1_000, 60)
@@ -296,8 +298,8 @@ def test_both_explore_the_same_model(bench, tmp_path):
 
 def test_numbers_about_explorations(bench):
     models, pymodel = bench("models"), bench("peers.pymodel")
-    least = pymodel.Explored(1, 1, 0.1, 0.2, 20.0)
-    most = pymodel.Explored(1_024, 3_000, 2.0, 2.1, 30.0)
+    least = pymodel.Explored(1, 1, 0.1, 20.0)
+    most = pymodel.Explored(1_024, 3_000, 2.0, 30.0)
     assert models.bytes_per_state(most, least) == 10 * 1024
     assert models.bytes_per_state(least, most) == 0
     assert models.slower([80, 100, 90]) == pytest.approx(0.2)
