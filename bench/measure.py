@@ -10,6 +10,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,6 +90,21 @@ def busy():
     except OSError:
         return None
     return (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK")
+
+
+class Others:
+    """What else the machine does, from now on."""
+
+    def __init__(self):
+        self.began, self.busy = time.monotonic(), busy()
+
+    def in_words(self, own):
+        """A sentence, or none where the machine does not tell; own work took so many CPU seconds."""
+        if self.busy is None:
+            return []
+        taken = busy() - self.busy - own
+        share = max(taken, 0) / (time.monotonic() - self.began) / os.cpu_count()
+        return [f"Other work took {share:.0%} of the time of all CPUs meanwhile."]
 
 
 def median(values):

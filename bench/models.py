@@ -1,13 +1,17 @@
-"""How fast models are explored, whether that changes as the graph grows, and what a state takes in memory."""
+"""How fast models are explored, beside PyModel and as the graph grows, and what a state takes in memory."""
 
 import json
+import sys
+from dataclasses import dataclass
 
 import ours
 import page
-from measure import alternately, median, run
+from measure import Failed, Others, alternately, median, run
 
-#: A stack of three values; how deep it may get decides how many states there are.
-STACK = """\
+#: A stack of three values; how deep it may get decides how many states there are. PyModel wants a docstring.
+STACK = '''\
+"""A stack."""
+
 stack = []
 
 
@@ -31,53 +35,178 @@ state = ("stack",)
 actions = (Push, Pop)
 enablers = {{Pop: (PopEnabled,)}}
 domains = {{Push: {{"value": [1, 2, 3]}}}}
+'''
+
+#: Deep enough for all the numbers of transitions below.
+DEPTH = 12
+MODEL = "stack"
+
+#: Up to how many transitions both explore. PyModel takes minutes for the last.
+BESIDE = [1_000, 5_000, 20_000]
+#: Seconds that PyModel may take for each.
+LIMIT = 300
+
+#: Up to how many transitions Testwright explores to show that it does not get slower.
+GROWING = [10_000, 100_000, 800_000]
+
+#: How often a single transition is explored, to know what start-up takes.
+START_UPS = 5
+
+#: Runs a command with one argument after the other, in one process, and tells the CPU seconds of each.
+REPEATEDLY = """
+import json, sys, time, testwright
+line, *last = sys.argv[1:]
+taken = []
+for word in last:
+    began = time.process_time()
+    testwright.main([*line.split(), word])
+    taken.append(time.process_time() - began)
+print(json.dumps(taken))
 """
 
-DEPTHS = [8, 10, 12]
+
+@dataclass(frozen=True)
+class Explored:
+    """What one exploration of ours came to."""
+
+    states: int
+    transitions: int
+    #: Of the exploration itself, by the clock on the wall.
+    seconds: float
+    #: As it says itself.
+    bytes_per_state: int
+    cpu: float
+    #: The most memory that the process ever had, in MB.
+    peak: float
 
 
 def measure(setting):
-    folder = setting.work / "models"
-    folder.mkdir()
-    depths = DEPTHS[:1] if setting.quick else DEPTHS
-    for depth in depths:
-        (folder / f"stack_{depth}.py").write_text(STACK.format(depth=depth), encoding="utf-8")
+    folder = prepare(setting.work, DEPTH)
+    return [_beside_pymodel(setting, folder), _growing(setting, folder)]
+
+
+def prepare(work, depth):
+    """A new folder with the model."""
+    folder = work / f"models-{depth}"
+    folder.mkdir(parents=True)
+    (folder / f"{MODEL}.py").write_text(STACK.format(depth=depth), encoding="utf-8")
+    return folder
+
+
+def explore(folder, most=None, jobs=1):
+    """Explores the model with Testwright, up to a number of transitions."""
+    limit = [] if most is None else ["--max", most]
+    command = [*ours.COMMAND, "explore", MODEL, "--json", "--jobs", jobs, *limit]
+    done = run(command, folder).or_complain()
+    report = json.loads(done.output)
+    named = {name: report[name] for name in ("states", "transitions", "seconds", "bytes_per_state")}
+    return Explored(**named, cpu=done.cpu, peak=done.peak)
+
+
+def pace(folder, done, times):
+    """Transitions per CPU second with one process, of an exploration that was done before; start-up is taken off."""
+    line = f"explore {MODEL} --json --jobs 1 --max"
+    words = [*[1] * START_UPS, *[done.transitions] * times]
+    output = run([sys.executable, "-c", REPEATEDLY, line, *words], folder, 600).or_complain().output
+    taken = json.loads(output.splitlines()[-1])
+    start_up, all_of_it = median(taken[:START_UPS]), median(taken[START_UPS:])
+    return done.transitions / max(all_of_it - start_up, 1e-9)
+
+
+def _beside_pymodel(setting, folder):
     table = page.Table(
-        "Exploring a model",
-        "A stack of three values, up to some depth: all states, with one process and with two. Time in the exploration itself, by the clock on the wall.",
-        [
-            "depth",
-            "states",
-            "transitions",
-            "transitions per second",
-            "two processes",
-            "",
-            "memory of a state",
-        ],
+        "Exploring a model beside PyModel",
+        "A stack of three values, explored up to a number of transitions by PyModel's `pma` and by `testwright explore`, each with one process: transitions per second. For PyModel it is the time of the exploration alone, for Testwright that of the whole command without start-up. The memory of a state is measured for PyModel: what the process takes at most, less what it takes for a single transition, divided by the number of states. For Testwright it is what Testwright itself says; the next table has both.",
+        ["transitions", "PyModel", "Testwright", "", "memory of a state: PyModel", "Testwright"],
     )
-    for depth in depths:
-        works = {
-            jobs: lambda jobs=jobs, depth=depth: _explore(folder, f"stack_{depth}", jobs)
-            for jobs in (1, 2)
-        }
-        one, two = alternately(setting.repeats, works).values()
-        report = one[0]
-        paces = [
-            [report["transitions"] / report["seconds"] for report in reports]
-            for reports in (one, two)
-        ]
+    peer = _Peer(setting, folder)
+    for most in BESIDE[:1] if setting.quick else BESIDE:
+        own = explore(folder, most)
+        own_pace = pace(folder, own, setting.repeats)
+        theirs = peer.explore(most)
+        shown = page.rate(own_pace), f"{own.bytes_per_state} B"
+        if isinstance(theirs, str):
+            mark = table.note(theirs)
+            table.add(f"{most:,}", "–" + mark, shown[0], "", "", shown[1])
+            continue
+        same_size(own, theirs)
+        their_pace = theirs.transitions / theirs.seconds
+        their_memory = f"{bytes_per_state(theirs, peer.least):,.0f} B"
+        ratio = page.times(own_pace / their_pace)
+        table.add(f"{most:,}", page.rate(their_pace), shown[0], ratio, their_memory, shown[1])
+    if setting.pymodel:
+        table.note(f"{setting.pymodel.in_words()}; it explored once up to each number.")
+    return table
+
+
+class _Peer:
+    """PyModel, as long as it can do what it is asked for."""
+
+    def __init__(self, setting, folder):
+        self.pymodel = setting.pymodel
+        # It writes what it finds to where the model is.
+        self.folder = prepare(folder / "pymodel", DEPTH)
+        self.reason = None
+        if not self.pymodel:
+            self.reason = f"PyModel could not be compared with: {setting.why_no_pymodel}."
+        self.least = self.explore(1)
+
+    def explore(self, most):
+        """What an exploration came to, or a sentence that says why there was none."""
+        if not self.reason:
+            try:
+                done = self.pymodel.explore(self.folder, MODEL, most, LIMIT)
+                if done:
+                    return done
+                self.reason = f"PyModel took more than {LIMIT} s for {most:,} transitions."
+            except Failed as failed:
+                last = str(failed).strip().splitlines()[-1]
+                self.reason = f"PyModel does not run: {last[:200]}."
+        return self.reason
+
+
+def _growing(setting, folder):
+    table = page.Table(
+        "Exploring more and more of a model",
+        "The same stack with Testwright, up to some number of transitions and at last all of it: transitions per second with one process, and as a ratio to the first row. Later states are deeper stacks, so that there is more to each of them. How many times as fast two processes explore is by the clock on the wall, so that other work on the machine does harm there. The memory of a state is what Testwright itself says, and what is measured as in the table above.",
+        ["transitions", "states", "per second", "", "two processes", "memory of a state", "measured"],
+    )  # fmt: skip
+    repeats = setting.repeats
+    least = explore(folder, 1)
+    others, own = Others(), 0
+    paces = []
+    for most in GROWING[:1] if setting.quick else [*GROWING, None]:
+        works = {jobs: lambda jobs=jobs, most=most: explore(folder, most, jobs) for jobs in (1, 2)}
+        one, two = alternately(repeats, works).values()
+        own += sum(done.cpu for done in one + two)
+        paces.append(pace(folder, one[0], repeats))
+        own += one[0].transitions / paces[-1] * repeats
         table.add(
-            str(depth),
-            f"{report['states']:,}",
-            f"{report['transitions']:,}",
-            page.rate(median(paces[0])),
-            page.rate(median(paces[1])),
-            page.times(median(two / one for one, two in zip(*paces))),
-            f"{report['bytes_per_state']} B",
+            f"{one[0].transitions:,}",
+            f"{one[0].states:,}",
+            page.rate(paces[-1]),
+            page.times(paces[-1] / paces[0]),
+            page.times(median(slow.seconds / fast.seconds for slow, fast in zip(one, two))),
+            f"{one[0].bytes_per_state} B",
+            f"{median(bytes_per_state(done, least) for done in one):.0f} B",
         )
-    return [table]
+    up_to = paces[: len(GROWING)]
+    table.note(f"Up to {GROWING[len(up_to) - 1]:,} transitions the slowest pace is {slower(up_to):.0%} below the fastest.")  # fmt: skip
+    table.notes += others.in_words(own)
+    return table
 
 
-def _explore(folder, model, jobs):
-    command = [*ours.COMMAND, "explore", model, "--json", "--jobs", str(jobs)]
-    return json.loads(run(command, folder).or_complain().output)
+def bytes_per_state(done, least):
+    """What a state takes, by how much memory two explorations had at most."""
+    return max(done.peak - least.peak, 0) * 1024 * 1024 / done.states
+
+
+def same_size(one, other):
+    """Where an exploration ends within a state depends on the order of actions, but not after how many transitions."""
+    if one.transitions != other.transitions:
+        raise Failed(f"not the same work: {one.transitions} and {other.transitions} transitions")
+
+
+def slower(paces):
+    """By what part of the fastest pace the slowest one is slower."""
+    return 1 - min(paces) / max(paces)

@@ -8,7 +8,7 @@ INTRODUCTION = """\
 
 `make bench` measures all of this and writes this page, the section of the interpreter that it used; `make bench PYTHON=python3.13` uses another one, `make bench BENCH_PYTHONS="python3.12 python3.13"` several; with `BRIEF=1` it measures only what depends on the interpreter. It installs what it compares with in `target/bench`. The programs are in the folder `bench`, one file for each chapter.
 
-How to read it: times are CPU times, so that other work on the machine does little harm. What is compared was measured alternately in one run, and the median of the repeats is shown. Machines differ, ratios hardly: `×2.0` is twice as much as the first row or column of the table. The ancestor is TSTL, run as it is installed by pip.
+How to read it: times are CPU times, so that other work on the machine does little harm. What is compared was measured alternately in one run, and the median of the repeats is shown. Machines differ, ratios hardly: `×2.0` is twice as much as the first row or column of the table. The ancestor is TSTL, run as it is installed by pip. Models are compared with PyModel, from which they have their form; it is written for Python 2.7 and run by it where there is one, and is translated for Python 3 elsewhere.
 """
 
 HEADING = "## Python "

@@ -74,6 +74,7 @@ def _facts(setting):
     packages = ["tstl"] if setting.ancestor else []
     packages += ["hypothesis", "coverage", "slipcover"] if setting.programs else []
     versions = [f"{package} {peers.version(package)}" for package in packages]
+    versions += [setting.pymodel.in_words()] if setting.pymodel else []
     versions = ", ".join([f"testwright {ours.version()}", *versions])
     cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     quick = " A quick run: the numbers mean nothing." if setting.quick else ""

@@ -6,6 +6,7 @@ from pathlib import Path
 import measure
 import ours
 import peers
+from peers import pymodel
 from peers.ancestor import Ancestor
 from peers.stateful import Hypothesis
 from systems import Systems
@@ -26,6 +27,9 @@ class Setting:
     #: None where it could not be installed.
     ancestor: Ancestor
     hypothesis: Hypothesis
+    #: None where it could not be installed, and then why.
+    pymodel: pymodel.PyModel
+    why_no_pymodel: str
     #: The folder with the programs of coverage.py and SlipCover, if it is there.
     programs: Path
     #: The program that measures what it takes to write a step down, if it was built.
@@ -36,6 +40,7 @@ class Setting:
         systems = Systems(work)
         old = peers.environment(environments, "ancestor", install)
         new = peers.environment(environments, "others", install)
+        models, reason = pymodel.prepare(environments, install)
         return cls(
             quick=quick,
             work=work,
@@ -45,6 +50,8 @@ class Setting:
             ours=ours.Searcher(systems),
             ancestor=old and Ancestor(systems, old),
             hypothesis=new and Hypothesis(systems, new),
+            pymodel=models,
+            why_no_pymodel=reason,
             programs=new,
             log=ours.cost_of_the_log(install),
         )

@@ -1,12 +1,10 @@
 """What it costs to run tests in a process of their own, and what a second process gives."""
 
 import json
-import os
-import time
 
 import ours
 import page
-from measure import alternately, busy, median, run
+from measure import Others, alternately, median, run
 from systems import SHOWN
 
 SYSTEMS = ["empty", "avl"]
@@ -23,7 +21,7 @@ def _paces(setting):
         "Steps per second in real time, with all tests in the process of the command (`--jobs 0`), in one worker process, and in two. Time counts from when the first worker is ready to when the last has ended, so that other work on the machine does harm here. A ratio is to the number before it.",
         ["system", "`--jobs 0`", "`--jobs 1`", "", "`--jobs 2`", ""],
     )
-    began, busy_before, own = time.monotonic(), busy(), 0
+    others, own = Others(), 0
     for system in SYSTEMS:
         works = {
             jobs: lambda jobs=jobs, system=system: _pace(setting, system, jobs)
@@ -40,10 +38,7 @@ def _paces(setting):
             page.rate(median(two)),
             page.times(_ratio(two, one)),
         )
-    if busy_before is not None:
-        others = busy() - busy_before - own
-        share = max(others, 0) / (time.monotonic() - began) / os.cpu_count()
-        table.note(f"Other work took {share:.0%} of the time of all CPUs meanwhile.")
+    table.notes += others.in_words(own)
     return table
 
 

@@ -1,4 +1,4 @@
-"""What Testwright is compared with, each installed by pip in a virtual environment of its own."""
+"""What Testwright is compared with, fetched by pip, each in an environment of its own."""
 
 import hashlib
 import os
@@ -17,28 +17,41 @@ OTHERS = {
 ON_EVERY_PYTHON = ["slipcover==1.1.0", "sortedcontainers==2.4.0"]
 
 
+#: What models are compared with.
+MODELS = ["PyModel==1.0"]
+
+GROUPS = ["ancestor", "others", "models"]
+
+
 def pins(group):
-    """What is installed for `ancestor` or for `others`."""
+    """What is installed for one of the groups."""
     if group == "ancestor":
         return ANCESTOR
+    if group == "models":
+        return MODELS
     newest = max(version for version in OTHERS if version <= sys.version_info[:2])
     return OTHERS[newest] + ON_EVERY_PYTHON
 
 
 def version(package):
     """The version of a package, as pinned."""
-    pinned = dict(pin.split("==") for group in ("ancestor", "others") for pin in pins(group))
+    pinned = dict(pin.split("==") for group in GROUPS for pin in pins(group))
     return pinned[package]
+
+
+def home(folder, group):
+    """Where a group is installed: another place for other versions."""
+    fingerprint = hashlib.sha256(" ".join(pins(group)).encode()).hexdigest()[:8]
+    python = ".".join(map(str, sys.version_info[:3]))
+    return Path(folder).resolve() / f"{group}-{python}-{fingerprint}"
 
 
 def environment(folder, group, install):
     """The programs of a group, or None if they are not there and could not or should not be installed."""
     wanted = pins(group)
-    fingerprint = hashlib.sha256(" ".join(wanted).encode()).hexdigest()[:8]
-    python = ".".join(map(str, sys.version_info[:3]))
-    home = Path(folder).resolve() / f"{group}-{python}-{fingerprint}"
-    programs = home / "bin"
-    if (home / "ready").exists():
+    here = home(folder, group)
+    programs = here / "bin"
+    if (here / "ready").exists():
         return programs
     if not install:
         return None
@@ -46,7 +59,7 @@ def environment(folder, group, install):
     quiet = ["--quiet", "--disable-pip-version-check"]
     variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     for command in (
-        [sys.executable, "-m", "venv", "--clear", str(home)],
+        [sys.executable, "-m", "venv", "--clear", str(here)],
         [str(programs / "python"), "-m", "pip", "install", *quiet, *wanted],
     ):
         done = subprocess.run(
@@ -55,5 +68,5 @@ def environment(folder, group, install):
         if done.returncode != 0:
             print(f"... which is not possible:\n{done.stdout}", file=sys.stderr, flush=True)
             return None
-    (home / "ready").touch()
+    (here / "ready").touch()
     return programs

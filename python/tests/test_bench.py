@@ -1,9 +1,11 @@
 """The benchmarks measure what they say: the same work on both sides, written down in order. No time is looked at."""
 
+import dataclasses
 import importlib
 import re
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ BENCH = ROOT / "bench"
 NAMES = [
     "limit",
     "measure",
+    "models",
     "ours",
     "page",
     "peers",
@@ -172,6 +175,139 @@ def test_workers_take_the_same_steps_however_many_they_are(bench, setting):
             assert (report["tests"], report["steps"]) == (6, 600), (system, jobs)
 
 
+#: As PyModel is: for Python 2, without imports within the package, with a function that Python 3.11 no longer has.
+ANALYZER = """
+import inspect
+states, graph = ['begin'], []
+def explore(model, most):
+    arguments = inspect.getargspec(explore)[0]
+    while len(graph) < most:
+        graph.append((0, (model.name, arguments), 0))
+"""
+PMA = """
+import sys
+import Analyzer
+def main():
+    most, name = sys.argv[2:]
+    model = __import__(name)
+    Analyzer.explore(model, int(most))
+    print '%s transitions' % len(Analyzer.graph)
+"""
+
+
+@pytest.fixture
+def registry(tmp_path, monkeypatch):
+    """A function that puts a package like PyModel where pip looks for it, and nowhere else."""
+    pytest.importorskip("pip")
+    folder = tmp_path / "registry"
+    folder.mkdir()
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+
+    def put(setup):
+        source = tmp_path / "PyModel-1.0"
+        (source / "pymodel").mkdir(parents=True)
+        texts = {"__init__": "", "pma": PMA, "Analyzer": ANALYZER}
+        for name, text in texts.items():
+            (source / "pymodel" / f"{name}.py").write_text(text, encoding="utf-8")
+        (source / "setup.py").write_text(setup, encoding="utf-8")
+        with tarfile.open(folder / "PyModel-1.0.tar.gz", "w:gz") as archive:
+            archive.add(source, source.name)
+
+    return put
+
+
+@pytest.mark.parametrize(
+    "setup",
+    [
+        "from distutils.core import setup\nsetup(name='PyModel', version='1.0', packages=['pymodel'])\n",
+        "print 'only for Python 2'\n",
+    ],
+    ids=["works", "breaks"],
+)
+def test_pymodel_is_installed_whether_or_not_its_setup_works(bench, registry, tmp_path, setup):
+    """It is translated here, so that this does not depend on what else there is on a machine."""
+    pymodel = bench("peers.pymodel")
+    registry(setup)
+    home = bench("peers").home(tmp_path / "bench", "models")
+    pymodel._download(home)
+    assert sorted(file.name for file in home.iterdir()) == ["original", "ready"]
+    try:
+        peer = pymodel._translated(home)
+    except bench("measure").Failed as reason:
+        assert sys.version_info >= (3, 13), reason
+        return
+    (tmp_path / "model.py").write_text("name = 'nothing'\n", encoding="utf-8")
+    done = peer.explore(tmp_path, "model", 7, 60)
+    assert (done.states, done.transitions) == (1, 7)
+    assert done.peak > 0
+    assert "translated" in peer.in_words()
+    assert pymodel.prepare(tmp_path / "bench", install=False)[0]
+
+
+def test_why_pymodel_is_not_there_is_told(bench, registry, tmp_path):
+    pymodel = bench("peers.pymodel")
+    assert pymodel.prepare(tmp_path, install=False) == (None, "it is not installed")
+    peer, reason = pymodel.prepare(tmp_path, install=True)
+    assert peer is None
+    assert re.match("pip could not download PyModel==1.0: .*No matching distribution", reason)
+
+
+def test_a_pymodel_that_does_not_run_leaves_the_rest_of_its_table(bench, setting):
+    failed = bench("measure").Failed
+
+    class Slow:
+        def explore(self, folder, model, most, limit):
+            return None
+
+        def in_words(self):
+            return "PyModel"
+
+    class Broken(Slow):
+        def explore(self, folder, model, most, limit):
+            raise failed("exit status 1:\nImportError: no")
+
+    for number, (peer, reason) in enumerate(
+        [
+            (Slow(), "PyModel took more than 900 s for 1 transitions."),
+            (Broken(), "PyModel does not run: ImportError: no."),
+        ]
+    ):
+        work = setting.work / str(number)
+        table, _ = bench("models").measure(dataclasses.replace(setting, pymodel=peer, work=work))
+        (row,) = table.rows
+        assert row[:2] == ["1,000", "– (1)"] and all(row[2::3])
+        assert table.notes[0] == reason
+
+
+def test_both_explore_the_same_model(bench, tmp_path):
+    """With the PyModel that an earlier `make bench` installed, if there is one."""
+    models = bench("models")
+    states = (3**4 - 1) // 2
+    folder = models.prepare(tmp_path, 3)
+    done = models.explore(folder)
+    assert (done.states, done.transitions) == (states, 2 * (states - 1))
+    part = models.explore(folder, 50)
+    assert part.transitions == 50
+    assert models.pace(folder, part, 1) > 0
+    peer, _ = bench("peers.pymodel").prepare(ROOT / "target" / "bench", install=False)
+    if peer:
+        theirs = peer.explore(models.prepare(tmp_path / "other", 3), models.MODEL, 1_000, 60)
+        assert (theirs.states, theirs.transitions) == (done.states, done.transitions)
+
+
+def test_numbers_about_explorations(bench):
+    models, pymodel = bench("models"), bench("peers.pymodel")
+    least = pymodel.Explored(1, 1, 0.1, 20.0)
+    most = pymodel.Explored(1_024, 3_000, 2.0, 30.0)
+    assert models.bytes_per_state(most, least) == 10 * 1024
+    assert models.bytes_per_state(least, most) == 0
+    assert models.slower([80, 100, 90]) == pytest.approx(0.2)
+    models.same_size(most, most)
+    with pytest.raises(bench("measure").Failed, match="not the same work: 3000 and 1 transitions"):
+        models.same_size(most, least)
+
+
 def test_a_quick_run_writes_a_well_formed_page(tmp_path):
     pytest.importorskip("sortedcontainers")
     written = tmp_path / "page.md"
@@ -183,7 +319,8 @@ def test_a_quick_run_writes_a_well_formed_page(tmp_path):
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
-    well_formed(written.read_text(encoding="utf-8"), 11)
+    well_formed(written.read_text(encoding="utf-8"), 13)
+    assert "PyModel could not be compared with: it is not installed." in done.stdout
     assert done.stdout.strip() in written.read_text(encoding="utf-8")
 
 
