@@ -47,7 +47,7 @@ impl<'py> Models<'py> {
         let observations = observations(python).map_err(trouble)?;
         let others_wait = is_asynchronous(&observations);
         let (folder, name) = modules::place(name);
-        let module = import(python, folder, &name)?;
+        let module = import(python, &folder, &name)?;
         let last = |names: &[&str]| -> Option<Bound<'py, PyAny>> {
             names
                 .iter()
