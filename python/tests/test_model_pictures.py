@@ -219,10 +219,15 @@ def test_the_viewer_has_other_kinds_drawn_by_graphviz(models, tmp_path, monkeypa
     programs.mkdir()
     monkeypatch.setenv("PATH", str(programs))
     done = models("compat", "pmv", "Switch", "-T", "png", status=1)
-    assert "error: a picture of the kind `png` needs Graphviz, and its program `dot` is not there\n" in done.stderr
+    assert (
+        "error: a picture of the kind `png` needs Graphviz, and its program `dot` is not there\n"
+        in done.stderr
+    )
     assert read(models, "SwitchFSM.dot") == SWITCH_DOT
     dot = programs / "dot"
-    dot.write_text('#!/bin/sh\n[ "$1" = -Tpdf ] && [ "$2" = -o ] && read -r line < "$4" && echo "$line" > "$3"\n')
+    dot.write_text(
+        '#!/bin/sh\n[ "$1" = -Tpdf ] && [ "$2" = -o ] && read -r line < "$4" && echo "$line" > "$3"\n'
+    )
     dot.chmod(0o755)
     models("compat", "pmv", "Switch", "-T", "pdf")
     assert read(models, "SwitchFSM.pdf") == "digraph SwitchFSM {\n"

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from models.folder import Folder
 
 COUNTER = """
@@ -242,13 +241,32 @@ def test_a_singular_that_means_nothing_is_told(models):
     assert models.run("compat", "pma", "Plural").stderr == ""
 
 
+# Models and steppers in one
+
+
+@pytest.mark.parametrize("package", ["", "pymodel."])
+def test_a_model_can_be_its_own_stepper(models, package):
+    models.write(
+        Both=f"import {package}observation_queue as observation\n"
+        + COUNTER
+        + "def Seen(x): pass\nactions = (Count, Seen)\nobservables = (Seen,)\n"
+        "def TestAction(name, arguments, result):\n"
+        "    observation.queue.append(('Seen', (name,)))\n"
+    )
+    said = models.test("-n", "2", "Both", "-i", "Both")
+    assert said == "Count()\nSeen('Count',)\n  0. Success at step 2, reached accepting state\n"
+    assert models.test("-n", "1", "Both").splitlines()[0] == "Count()"
+
+
 # Chance
 
 
 def test_a_model_that_draws_is_never_known_whole(models):
     models.write(
         Draws="import random\n"
-        + COUNTER.replace("n = n + 1", "n = random.choice([n + 1, n + 2])").replace("n < 2", "n < 3")
+        + COUNTER.replace("n = n + 1", "n = random.choice([n + 1, n + 2])").replace(
+            "n < 2", "n < 3"
+        )
     )
     done = models.run("explore", "Draws")
     assert "There may be more: a model draws random numbers" in done.stdout

@@ -71,10 +71,16 @@ pub(crate) fn place(python: Python<'_>, error: &PyErr) -> Option<Trouble> {
 }
 
 fn wrong_syntax(python: Python<'_>, error: &PyErr) -> Option<Misread> {
-    let value = error.value(python);
-    let number = |name: &str| value.getattr(name).ok()?.extract::<usize>().ok();
-    let file: PathBuf = value.getattr("filename").ok()?.extract().ok()?;
+    let file: PathBuf = error
+        .value(python)
+        .getattr("filename")
+        .ok()?
+        .extract()
+        .ok()?;
     let text = read(&file)?;
+    let again = compile(python, &text, &file);
+    let value = again.as_ref().unwrap_or(error).value(python);
+    let number = |name: &str| value.getattr(name).ok()?.extract::<usize>().ok();
     let line = line_of(&text, number("lineno")?)?;
     // Python counts characters, and from 1; 0 and nothing stand for the whole line.
     let column = |one: usize| {
@@ -105,6 +111,13 @@ fn wrong_syntax(python: Python<'_>, error: &PyErr) -> Option<Misread> {
         file,
         text,
     })
+}
+
+/// What Python says of a text by itself. Of a file, before Python 3.13, it counts bytes where it should count characters.
+fn compile(python: Python<'_>, text: &str, file: &Path) -> Option<PyErr> {
+    let builtins = python.import("builtins").ok()?;
+    let said = builtins.call_method1("compile", (text, file, "exec")).err();
+    said.filter(|error| error.is_instance_of::<PySyntaxError>(python))
 }
 
 fn older(python: Python<'_>, error: &PyErr) -> Option<Misread> {
@@ -168,14 +181,16 @@ fn raised_at(python: Python<'_>, error: &PyErr) -> Option<(PathBuf, usize)> {
 
 /// The text of a file, if it was code from a file: what is run without one has a made-up name.
 fn read(file: &Path) -> Option<String> {
-    let text = file.is_absolute().then(|| fs::read_to_string(file).ok())??;
+    let text = file
+        .is_absolute()
+        .then(|| fs::read_to_string(file).ok())??;
     match text.strip_prefix('\u{feff}') {
         Some(rest) => Some(rest.to_owned()),
         None => Some(text),
     }
 }
 
-/// Where a line is, without the blanks around it; lines are counted from 1.
+/// Where a line is, without what ends it; lines are counted from 1.
 fn line_of(text: &str, number: usize) -> Option<Range<usize>> {
     let mut start = 0;
     let mut lines = text.split_inclusive('\n');

@@ -15,6 +15,7 @@ use testwright_model::Filter;
 use super::actions;
 use super::scenarios;
 use super::speech::{Speech, raised};
+use super::stepper::observations;
 use super::{Handles, Models, StatesOf};
 use crate::{Process, interrupt};
 
@@ -60,6 +61,11 @@ pub(crate) fn load<'py>(
     }
     if process == Process::OfTheTool {
         notice_interrupts(python).map_err(trouble)?;
+    }
+    if let Some(first) = names.first() {
+        // A model can be its own stepper. What it asks for then may also be in the user's folder.
+        first_on_path(python, &place(first).0).map_err(trouble)?;
+        observations(python).map_err(trouble)?;
     }
     let found = import_all(python, names)?;
     let (speech, mut words) = Speech::new(python).map_err(trouble)?;
@@ -195,6 +201,20 @@ fn in_package(folder: &Path, module: &str) -> Option<(PathBuf, String)> {
     Some((folder, name))
 }
 
+/// Makes Python look for modules in a folder first.
+pub(crate) fn first_on_path(python: Python<'_>, folder: &Path) -> PyResult<()> {
+    let path = python.import("sys")?.getattr("path")?;
+    let folder = python
+        .import("os")?
+        .getattr("path")?
+        .call_method1("abspath", (folder,))?;
+    let is_first = path.len()? > 0 && path.get_item(0)?.eq(&folder)?;
+    if !is_first {
+        path.call_method1("insert", (0, folder))?;
+    }
+    Ok(())
+}
+
 /// Imports a module from a folder, or from wherever Python finds it.
 pub(crate) fn import<'py>(
     python: Python<'py>,
@@ -209,15 +229,7 @@ pub(crate) fn import<'py>(
         python
             .import("importlib")?
             .call_method0("invalidate_caches")?;
-        let path = system.getattr("path")?;
-        let folder = python
-            .import("os")?
-            .getattr("path")?
-            .call_method1("abspath", (folder,))?;
-        let is_first = path.len()? > 0 && path.get_item(0)?.eq(&folder)?;
-        if !is_first {
-            path.call_method1("insert", (0, folder))?;
-        }
+        first_on_path(python, folder)?;
         python.import(PyString::new(python, name))
     };
     let module = work().map_err(|error| {

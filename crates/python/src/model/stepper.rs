@@ -77,7 +77,7 @@ impl<'py> Models<'py> {
 }
 
 /// The module that steppers import to tell what they observe. It has to be there before they are.
-fn observations(python: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+pub(super) fn observations(python: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     let system = python.import("sys")?;
     let modules = system
         .getattr("modules")?

@@ -205,8 +205,7 @@ fn draw_elsewhere(kind: &str, graph: &Place, picture: &Place) -> Result<(), Erro
         Err(error) if error.kind() == ErrorKind::NotFound => "is not there",
         Err(_) => "cannot be started",
     };
-    let message = format!(
-        "a picture of the kind `{kind}` needs Graphviz, and its program `dot` {trouble}"
-    );
+    let message =
+        format!("a picture of the kind `{kind}` needs Graphviz, and its program `dot` {trouble}");
     Err(Error::new(message).with_help(help))
 }
