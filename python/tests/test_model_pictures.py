@@ -1,6 +1,7 @@
 """Pictures of models and machines: `graph`, `explore --svg`, and the viewers of PyModel, `pmg` and `pmv`."""
 
 import html
+import os
 import re
 import runpy
 import xml.etree.ElementTree as xml
@@ -210,8 +211,28 @@ def test_the_viewer_hands_all_numbers_on(models):
     assert '  0 -> 1 [ label="On", ' in read(models, "SwitchFSM.dot")
     done = models("compat", "pmv", "Switch", "-m", -1, status=2)
     assert "error: invalid value '-1' for '--maxTransitions <N>'" in done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a script is not a program there")
+def test_the_viewer_has_other_kinds_drawn_by_graphviz(models, tmp_path, monkeypatch):
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    monkeypatch.setenv("PATH", str(programs))
     done = models("compat", "pmv", "Switch", "-T", "png", status=1)
-    assert "error: pictures of the kind `png` are not drawn here\n" in done.stderr
+    assert (
+        "error: a picture of the kind `png` needs Graphviz, and its program `dot` is not there\n"
+        in done.stderr
+    )
+    assert read(models, "SwitchFSM.dot") == SWITCH_DOT
+    dot = programs / "dot"
+    dot.write_text(
+        '#!/bin/sh\n[ "$1" = -Tpdf ] && [ "$2" = -o ] && read -r line < "$4" && echo "$line" > "$3"\n'
+    )
+    dot.chmod(0o755)
+    models("compat", "pmv", "Switch", "-T", "pdf")
+    assert read(models, "SwitchFSM.pdf") == "digraph SwitchFSM {\n"
+    done = models("compat", "pmv", "Switch", "-T", "odd", status=1)
+    assert "its program `dot` could not draw it\n" in done.stderr
 
 
 # SVG and pages

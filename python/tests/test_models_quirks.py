@@ -177,7 +177,7 @@ def test_14_exit_status_and_missing_reset(models):
     models.command("explore", "Counter", status=1)
 
 
-@pytest.mark.parametrize("option", ["-m", "-n", "-c", "-r", "-s"])
+@pytest.mark.parametrize("option", ["-m", "-n", "-c", "-r"])
 def test_15_negative_numbers_are_refused(models, option):
     tool = "pma" if option == "-m" else "pmt"
     done = models.command("compat", tool, "Stack", option, -1, status=2)

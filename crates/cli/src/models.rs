@@ -1,12 +1,16 @@
 //! Models for commands: loading them, and telling what is wrong with them.
 
+use std::env;
+
 use testwright_core::Error;
-use testwright_core::product::Trouble as ModelTrouble;
+use testwright_core::product::{Misread, Trouble as ModelTrouble};
+use testwright_lang::{Diagnostic, Severity};
 use testwright_model::Filter;
 use testwright_python::{Models, Process};
 
 use crate::Trouble;
 use crate::console::Console;
+use crate::files::TextFile;
 
 /// Imports models, and hands them to `work`.
 pub(crate) fn with_models<R>(
@@ -42,9 +46,35 @@ pub(crate) fn tell(console: &mut Console<'_>, trouble: &ModelTrouble) -> Trouble
             )
         }
         ModelTrouble::Unusable(error) => Trouble::Error(error.clone()),
+        ModelTrouble::Misread(text) => {
+            tell_misread(console, text);
+            Trouble::Told
+        }
         ModelTrouble::NoReset { .. } => Trouble::Error(Error::new(trouble.to_string()).with_help(
             "define a function `Reset` without arguments that restores the initial state",
         )),
         ModelTrouble::Interrupted => Trouble::Interrupted,
     }
+}
+
+/// Shows the place in a text that cannot be understood.
+fn tell_misread(console: &mut Console<'_>, misread: &Misread) {
+    let here = env::current_dir().unwrap_or_default();
+    let name = misread.file.strip_prefix(here).unwrap_or(&misread.file);
+    let file = TextFile {
+        path: misread.file.clone(),
+        name: name.display().to_string(),
+        text: misread.text.clone(),
+    };
+    let problem = Diagnostic {
+        severity: Severity::Error,
+        name: misread.name,
+        message: misread.message.clone(),
+        range: misread.range.clone(),
+        label: String::new(),
+        related: None,
+        help: Some(misread.help.clone()),
+    };
+    let shown = console.renderer().diagnostic(&file, &problem);
+    console.tell(shown);
 }

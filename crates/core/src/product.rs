@@ -40,5 +40,5 @@ mod model;
 mod words;
 
 pub use compose::{Blocked, Joint, Product};
-pub use model::{Model, Move, Phase, Place, Refusal, Trouble};
+pub use model::{Misread, Model, Move, Phase, Place, Refusal, Trouble};
 pub use words::{Label, NameId, ValueId, ValueText, Words};

@@ -318,6 +318,7 @@ fn say_trouble(trouble: &Trouble) -> Vec<u8> {
             let help = error.help.clone().unwrap_or_default();
             (UNUSABLE, [error.message.clone(), help])
         }
+        Trouble::Misread(text) => (UNUSABLE, [text.to_string(), text.help.clone()]),
         Trouble::NoReset { .. } => (UNUSABLE, [trouble.to_string(), String::new()]),
         Trouble::Interrupted => (INTERRUPTED, Default::default()),
     };

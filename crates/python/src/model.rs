@@ -23,6 +23,7 @@ mod asking;
 mod choosers;
 mod declared;
 mod machines;
+mod misread;
 mod modules;
 mod program;
 mod scenarios;
@@ -103,6 +104,12 @@ impl<'py> Models<'py> {
     pub fn passing(&self) -> ValuePassing<'py> {
         self.handles.speech.borrow_mut().values.share();
         ValuePassing(Rc::clone(&self.handles.speech))
+    }
+
+    /// A number that becomes another one when the code of a model draws random numbers.
+    pub fn chance(&self) -> Option<isize> {
+        let random = self.python.import("random").ok()?;
+        random.call_method0("getstate").ok()?.hash().ok()
     }
 }
 

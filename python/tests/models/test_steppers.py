@@ -133,7 +133,7 @@ def test_a_stepper_must_be_one(models):
     for stepper, told in (
         ("Switch", "the stepper `Switch` has no `TestAction`"),
         ("Nowhere", "there is no module `Nowhere`"),
-        ("Broken", "SyntaxError"),
+        ("Broken", "this is not Python: invalid syntax"),
         ("Exits", "SystemExit"),
     ):
         done = models.run("compat", "pmt", "Stack", "-n", 1, "-i", stepper, status=1)

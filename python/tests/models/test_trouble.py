@@ -15,7 +15,7 @@ BAD = {
     "empty": ("", "the module `Bad` has no `state`"),
     "no state": ("def A(): pass\nactions = (A,)\n", "the module `Bad` has no `state`"),
     "no actions": ("n = 0\nstate = ('n',)\n", "the module `Bad` has no `actions`"),
-    "syntax": ("def A(:\n", "SyntaxError: invalid syntax (Bad.py, line 1)"),
+    "syntax": ("def A(:\n", "this is not Python: invalid syntax"),
     "import": ("import nowhere_at_all\n", "ModuleNotFoundError: No module named 'nowhere_at_all'"),
     "exit": ("import sys\nsys.exit(0)\n", "SystemExit: 0"),
     "no variable": (MODEL + "state = ('m',)\n", "the module `Bad` has no `m`"),

@@ -91,8 +91,11 @@ fn help<T: clap::CommandFactory>(console: &mut Console<'_>) -> Ended {
     Ended::Well
 }
 
-/// The name of the first module, as it is used for files.
+/// The name of the first module, as it is used for files. That of one in a package stands for itself.
 fn first_name(names: &[String]) -> String {
     let first = names.first().map_or("", String::as_str);
-    first.strip_suffix(".py").unwrap_or(first).to_owned()
+    let first = first.strip_suffix(".py").unwrap_or(first);
+    let is_path = first.contains(['/', std::path::MAIN_SEPARATOR]);
+    let last = first.rsplit('.').next().filter(|_| !is_path);
+    last.unwrap_or(first).to_owned()
 }

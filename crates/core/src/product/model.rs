@@ -1,6 +1,8 @@
 //! What can be composed.
 
 use std::fmt;
+use std::ops::Range;
+use std::path::PathBuf;
 
 use super::{Label, NameId, ValueId, Words};
 use crate::Error;
@@ -60,6 +62,8 @@ pub enum Trouble {
     },
     /// It is not as it must be.
     Unusable(Error),
+    /// A text that it is made of cannot be understood.
+    Misread(Box<Misread>),
     /// It does not say how to begin another run.
     NoReset {
         /// The model.
@@ -67,6 +71,31 @@ pub enum Trouble {
     },
     /// The person at the keyboard asked to stop.
     Interrupted,
+}
+
+/// A place in a text that cannot be understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misread {
+    /// A kebab-case name for what is wrong, such as `python-2`.
+    pub name: &'static str,
+    /// The file.
+    pub file: PathBuf,
+    /// What it says.
+    pub text: String,
+    /// The place: bytes of the text.
+    pub range: Range<usize>,
+    /// What is wrong: a lower-case phrase without a full stop.
+    pub message: String,
+    /// What to do about it.
+    pub help: String,
+}
+
+impl fmt::Display for Misread {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let before = self.text.get(..self.range.start).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        write!(out, "{}:{line}: {}", self.file.display(), self.message)
+    }
 }
 
 impl From<Error> for Trouble {
@@ -80,6 +109,7 @@ impl fmt::Display for Trouble {
         match self {
             Trouble::Raised { what, .. } => out.write_str(what),
             Trouble::Unusable(error) => error.fmt(out),
+            Trouble::Misread(text) => text.fmt(out),
             Trouble::NoReset { model } => {
                 write!(
                     out,

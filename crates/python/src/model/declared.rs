@@ -36,10 +36,11 @@ impl<'py> Reader<'_, 'py> {
     }
 
     /// What a module leaves out is given to it, as its own code may count on that.
-    fn give_defaults(&self) -> PyResult<()> {
+    fn give_defaults(&mut self) -> PyResult<()> {
         let python = self.python();
         for name in ["enablers", "domains", "combinations"] {
             if !self.module.hasattr(name)? {
+                self.remark_singular(name)?;
                 self.module.setattr(name, PyDict::new(python))?;
             }
         }
@@ -47,6 +48,19 @@ impl<'py> Reader<'_, 'py> {
             if !self.module.hasattr(name)? {
                 self.module.setattr(name, PyTuple::empty(python))?;
             }
+        }
+        Ok(())
+    }
+
+    /// Remarks that `domain` is there instead of `domains`, which nobody would miss otherwise.
+    fn remark_singular(&mut self, name: &str) -> PyResult<()> {
+        let singular = name.trim_end_matches('s');
+        let found = self.optional(singular)?;
+        if found.is_some_and(|found| found.is_instance_of::<PyDict>()) {
+            self.remarks.push(format!(
+                "the module `{}` has `{singular}`, which means nothing; it is `{name}` that counts",
+                self.name
+            ));
         }
         Ok(())
     }

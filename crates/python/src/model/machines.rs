@@ -38,7 +38,7 @@ impl Machine {
     pub fn load_if(interpreter: Interpreter<'_>, name: &str) -> Result<Option<Machine>, Trouble> {
         let python = interpreter.0;
         let (folder, module) = modules::place(name);
-        let module = modules::import(python, folder, &module)?;
+        let module = modules::import(python, &folder, &module)?;
         let is_machine = module.hasattr("graph");
         match is_machine.map_err(|error| raised(python, &error))? {
             true => Machine::load(interpreter, name).map(Some),
@@ -50,7 +50,7 @@ impl Machine {
     pub fn load(interpreter: Interpreter<'_>, name: &str) -> Result<Machine, Trouble> {
         let python = interpreter.0;
         let (folder, name) = modules::place(name);
-        let module = modules::import(python, folder, &name)?;
+        let module = modules::import(python, &folder, &name)?;
         let trouble = |error: PyErr| raised(python, &error);
         let (speech, mut words) = Speech::new(python).map_err(trouble)?;
         let speech = Rc::new(RefCell::new(speech));

@@ -1,7 +1,8 @@
 //! Importing modules, and seeing what kind of model each is.
 
 use std::cell::RefCell;
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use pyo3::exceptions::{PyAttributeError, PyModuleNotFoundError, PyValueError};
@@ -14,6 +15,7 @@ use testwright_model::Filter;
 use super::actions;
 use super::scenarios;
 use super::speech::{Speech, raised};
+use super::stepper::observations;
 use super::{Handles, Models, StatesOf};
 use crate::{Process, interrupt};
 
@@ -59,6 +61,11 @@ pub(crate) fn load<'py>(
     }
     if process == Process::OfTheTool {
         notice_interrupts(python).map_err(trouble)?;
+    }
+    if let Some(first) = names.first() {
+        // A model can be its own stepper. What it asks for then may also be in the user's folder.
+        first_on_path(python, &place(first).0).map_err(trouble)?;
+        observations(python).map_err(trouble)?;
     }
     let found = import_all(python, names)?;
     let (speech, mut words) = Speech::new(python).map_err(trouble)?;
@@ -149,7 +156,7 @@ fn import_all<'py>(
         if found.iter().any(|(other, ..)| *other == name) {
             continue;
         }
-        let module = import(python, folder, &name)?;
+        let module = import(python, &folder, &name)?;
         let kind = kind(&module).map_err(|error| raised(python, &error))?;
         found.push((name, module, kind));
     }
@@ -157,7 +164,7 @@ fn import_all<'py>(
 }
 
 /// The folder and the module that a person means by a name or by the path of a file.
-pub(crate) fn place(name: &str) -> (&Path, String) {
+pub(crate) fn place(name: &str) -> (PathBuf, String) {
     let path = Path::new(name);
     let is_file = path.extension().is_some_and(|ending| ending == "py");
     let folder = path.parent().unwrap_or(Path::new(""));
@@ -166,7 +173,46 @@ pub(crate) fn place(name: &str) -> (&Path, String) {
         false => path.file_name(),
     };
     let module = module.unwrap_or_default().to_string_lossy();
-    (folder, module.into_owned())
+    let simply = || (folder.to_owned(), module.clone().into_owned());
+    in_package(folder, &module).unwrap_or_else(simply)
+}
+
+/// The same for a file that is a part of a package, and says so by importing from where it is: `from . import prices`.
+/// Others are not looked at so, for they may name what lies beside them just by its name.
+fn in_package(folder: &Path, module: &str) -> Option<(PathBuf, String)> {
+    let text = fs::read_to_string(folder.join(format!("{module}.py"))).ok()?;
+    let imports = testwright_source::imports(&text).ok()?;
+    let levels = imports.iter().map(|import| import.level).max()?;
+    if levels == 0 {
+        return None;
+    }
+    let mut folder = fs::canonicalize(match folder.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => folder,
+    })
+    .ok()?;
+    let mut name = module.to_owned();
+    let mut level = 0;
+    while level < levels || folder.join("__init__.py").is_file() {
+        name = format!("{}.{name}", folder.file_name()?.to_str()?);
+        folder = folder.parent()?.to_owned();
+        level += 1;
+    }
+    Some((folder, name))
+}
+
+/// Makes Python look for modules in a folder first.
+pub(crate) fn first_on_path(python: Python<'_>, folder: &Path) -> PyResult<()> {
+    let path = python.import("sys")?.getattr("path")?;
+    let folder = python
+        .import("os")?
+        .getattr("path")?
+        .call_method1("abspath", (folder,))?;
+    let is_first = path.len()? > 0 && path.get_item(0)?.eq(&folder)?;
+    if !is_first {
+        path.call_method1("insert", (0, folder))?;
+    }
+    Ok(())
 }
 
 /// Imports a module from a folder, or from wherever Python finds it.
@@ -183,15 +229,7 @@ pub(crate) fn import<'py>(
         python
             .import("importlib")?
             .call_method0("invalidate_caches")?;
-        let path = system.getattr("path")?;
-        let folder = python
-            .import("os")?
-            .getattr("path")?
-            .call_method1("abspath", (folder,))?;
-        let is_first = path.len()? > 0 && path.get_item(0)?.eq(&folder)?;
-        if !is_first {
-            path.call_method1("insert", (0, folder))?;
-        }
+        first_on_path(python, folder)?;
         python.import(PyString::new(python, name))
     };
     let module = work().map_err(|error| {
@@ -199,7 +237,8 @@ pub(crate) fn import<'py>(
             && error
                 .value(python)
                 .getattr("name")
-                .is_ok_and(|missing| missing.eq(name).unwrap_or(false));
+                .and_then(|missing| missing.extract::<String>())
+                .is_ok_and(|missing| is_or_holds(&missing, name));
         if !is_it {
             return raised(python, &error);
         }
@@ -208,13 +247,40 @@ pub(crate) fn import<'py>(
         let help = "models are named like modules, without `.py`, or by the path of their file";
         Trouble::Unusable(Error::new(message).with_help(help))
     })?;
-    let file = folder.join(format!("{name}.py"));
-    if file.is_file() && LIBRARY.contains(&name) {
-        let message = format!("`{name}` is the name of a module of Python itself");
-        let help = format!("`{}` needs another name to be a model", file.display());
-        return Err(Error::new(message).with_help(help).into());
-    }
+    no_other(folder, name, &module)?;
     Ok(module)
+}
+
+/// Whether a module is the one of this name, or a package that it is in.
+fn is_or_holds(module: &str, name: &str) -> bool {
+    let inside = name.strip_prefix(module);
+    inside.is_some_and(|inside| inside.is_empty() || inside.starts_with('.'))
+}
+
+/// Refuses a module that is not the file that is meant by its name. Python has modules of its own, and keeps those that
+/// it has.
+fn no_other(folder: &Path, name: &str, module: &Bound<'_, PyModule>) -> Result<(), Error> {
+    let file = folder.join(format!("{}.py", name.replace('.', "/")));
+    let found: Option<PathBuf> = module.filename().ok().and_then(|path| path.extract().ok());
+    let (Ok(meant), true) = (fs::canonicalize(&file), file.is_file()) else {
+        return Ok(());
+    };
+    let is_it = |found: &PathBuf| fs::canonicalize(found).is_ok_and(|found| found == meant);
+    if found.as_ref().is_some_and(is_it) {
+        return Ok(());
+    }
+    let library = module.py().import("sys");
+    let library = library.and_then(|system| system.getattr("stdlib_module_names"));
+    let is_library = library.and_then(|names| names.contains(name));
+    let message = match found {
+        Some(found) if !is_library.unwrap_or(LIBRARY.contains(&name)) => format!(
+            "`{name}` is already the name of another module, `{}`",
+            found.display()
+        ),
+        _ => format!("`{name}` is the name of a module of Python itself"),
+    };
+    let help = format!("`{}` needs another name to be a model", file.display());
+    Err(Error::new(message).with_help(help))
 }
 
 fn kind(module: &Bound<'_, PyModule>) -> PyResult<Kind> {

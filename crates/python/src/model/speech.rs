@@ -4,8 +4,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use testwright_core::product::{Trouble, ValueId, Words};
 
-use super::text;
 use super::values::Values;
+use super::{misread, text};
 use crate::failures::Raised;
 use crate::interrupt;
 
@@ -93,6 +93,9 @@ pub(crate) fn raised(python: Python<'_>, error: &PyErr) -> Trouble {
     // A model may raise `KeyboardInterrupt` itself, and may raise something else when it is interrupted.
     if interrupt::interrupted() {
         return Trouble::Interrupted;
+    }
+    if let Some(trouble) = misread::place(python, error) {
+        return trouble;
     }
     let raised = Raised::new(python, error);
     Trouble::Raised {

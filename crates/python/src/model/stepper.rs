@@ -47,7 +47,7 @@ impl<'py> Models<'py> {
         let observations = observations(python).map_err(trouble)?;
         let others_wait = is_asynchronous(&observations);
         let (folder, name) = modules::place(name);
-        let module = import(python, folder, &name)?;
+        let module = import(python, &folder, &name)?;
         let last = |names: &[&str]| -> Option<Bound<'py, PyAny>> {
             names
                 .iter()
@@ -77,7 +77,7 @@ impl<'py> Models<'py> {
 }
 
 /// The module that steppers import to tell what they observe. It has to be there before they are.
-fn observations(python: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+pub(super) fn observations(python: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     let system = python.import("sys")?;
     let modules = system
         .getattr("modules")?

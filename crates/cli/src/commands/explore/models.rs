@@ -20,12 +20,17 @@ use crate::files::Place;
 use crate::pulse::Pulse;
 use crate::{ExitStatus, Trouble, duration, models, pictures, quantity, size};
 
-/// Whether a name on the command line is that of a model: a module, or its file.
+/// Whether a name on the command line is that of a model: a module, one in a package, or its file.
 pub(super) fn is_model(name: &Path) -> bool {
     match name.extension() {
-        Some(ending) => ending == "py",
+        Some(ending) => ending == "py" || is_in_package(name),
         None => !name.is_file(),
     }
+}
+
+fn is_in_package(name: &Path) -> bool {
+    let file = name.to_string_lossy().replace('.', "/");
+    !name.exists() && Path::new(&format!("{file}.py")).is_file()
 }
 
 /// How many ways to states are shown.
@@ -48,11 +53,13 @@ impl Explore {
         };
         models::with_models(console, &names, &filter, |console, models| {
             let started = Instant::now();
+            let chance = models.chance();
             let explored = self.explore_models(console, models, started)?;
             let time = started.elapsed();
+            let drew = models.chance() != chance;
             console.clear_status();
             testwright_python::flush();
-            let report = Report::new(models, &explored, time);
+            let report = Report::new(models, &explored, time, drew);
             if !self.json {
                 report.say(console, models, &explored);
                 say_dead_end(console, models, &explored.graph);
@@ -286,10 +293,18 @@ struct Report {
     bytes: usize,
     time: std::time::Duration,
     unsafe_states: usize,
+    is_whole: bool,
+    /// Whether random numbers were drawn. Then nobody knows what is missing.
+    drew: bool,
 }
 
 impl Report {
-    fn new(models: &Models<'_>, explored: &Exploration, time: std::time::Duration) -> Report {
+    fn new(
+        models: &Models<'_>,
+        explored: &Exploration,
+        time: std::time::Duration,
+        drew: bool,
+    ) -> Report {
         let graph = &explored.graph;
         let held: usize = models
             .product
@@ -302,6 +317,8 @@ impl Report {
             bytes: (graph.bytes() + held) / graph.states().max(1),
             time,
             unsafe_states: graph.not_safe.len(),
+            is_whole: graph.is_complete() && !drew,
+            drew,
         }
     }
 
@@ -322,6 +339,9 @@ impl Report {
             size::show(self.bytes),
         ));
         match graph.is_complete() {
+            true if self.drew => console.say(
+                "There may be more: a model draws random numbers, so another exploration can find others",
+            ),
             true => console.say("These are all that can be reached"),
             false => {
                 let why = match (&explored.trouble, explored.stopped) {
@@ -341,7 +361,7 @@ impl Report {
             quantity::grouped(graph.finished.len() as u64),
             quantity::of(graph.dead_ends.len() as u64, "dead end"),
         ));
-        let is_whole = graph.is_complete();
+        let is_whole = self.is_whole;
         self.say_states(
             console,
             models,
@@ -438,7 +458,7 @@ impl Report {
             "accepting": graph.accepting.len(),
             "finished": graph.finished.len(),
             "dead_ends": graph.dead_ends,
-            "complete": graph.is_complete(),
+            "complete": self.is_whole,
             "frontier": graph.frontier.len(),
             "unsafe": some(&graph.not_safe),
             "dead": some(&self.dead),

@@ -1,6 +1,8 @@
 //! `pmg`: a machine as a DOT file. `pmv`: exploring, and drawing what was found.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use testwright_core::Error;
 use testwright_model::{Limits, explore, fsm_file};
@@ -12,6 +14,9 @@ use super::{Actions, ended, first_name, help, keep_imported, output};
 use crate::console::Console;
 use crate::files::Place;
 use crate::{Trouble, models, pictures};
+
+/// The kind of picture that needs no other program.
+const SVG: &str = "svg";
 
 /// How to draw.
 #[derive(clap::Args)]
@@ -67,14 +72,14 @@ pub(in crate::compat) struct Grapher {
 
 impl Tool for Grapher {
     fn run(self, console: &mut Console<'_>, _calling: &Calling) -> Result<Ended, Trouble> {
-        if self.fsm.is_empty() {
+        let Some(module) = self.fsm.first() else {
             return Ok(help::<Grapher>(console));
-        }
-        let name = first_name(&self.fsm);
-        let base = self.output.clone().unwrap_or_else(|| name.clone());
+        };
+        let base = self.output.clone();
+        let base = base.unwrap_or_else(|| first_name(&self.fsm));
         let place = Place::new(&PathBuf::from(format!("{base}.dot")))?;
         testwright_python::attach(|interpreter| {
-            let machine = match Machine::load(interpreter, &name) {
+            let machine = match Machine::load(interpreter, module) {
                 Ok(machine) => machine,
                 Err(trouble) => return ended(console, &trouble),
             };
@@ -119,12 +124,12 @@ pub(in crate::compat) struct Viewer {
     #[command(flatten)]
     drawing: Drawing,
 
-    /// The kind of picture; svg needs no other program
+    /// The kind of picture; any but svg is drawn by Graphviz
     #[arg(
         short = 'T',
         long = "fileType",
         value_name = "TYPE",
-        default_value = "svg"
+        default_value = SVG
     )]
     file_type: String,
 }
@@ -134,18 +139,10 @@ impl Tool for Viewer {
         if self.models.is_empty() {
             return Ok(help::<Viewer>(console));
         }
-        if self.file_type != "svg" {
-            let message = format!(
-                "pictures of the kind `{}` are not drawn here",
-                self.file_type
-            );
-            let help = "leave `-T` out for svg, or let Graphviz make it from the DOT file that `pmg` writes";
-            return Err(Error::new(message).with_help(help).into());
-        }
         let base = self.output.clone();
         let base = base.unwrap_or_else(|| format!("{}FSM", first_name(&self.models)));
         let place = |ending: &str| Place::new(&PathBuf::from(format!("{base}.{ending}")));
-        let [graph, picture] = [place("dot")?, place("svg")?];
+        let [graph, picture] = [place("dot")?, place(&self.file_type)?];
         let read: Vec<&str> = self.models.iter().map(String::as_str).collect();
         let module = output(&base, &read)?;
         let limits = Limits {
@@ -175,6 +172,10 @@ impl Tool for Viewer {
                     pictures::of_exploration(&models.product, &explored.graph, title(&base));
                 let options = self.drawing.options();
                 graph.write(&dot::write(&drawn, &options))?;
+                if self.file_type != SVG {
+                    draw_elsewhere(&self.file_type, &graph, &picture)?;
+                    return Ok(Ended::Well);
+                }
                 let labels = options.labels;
                 picture.write(&svg::write(
                     &drawn,
@@ -187,4 +188,24 @@ impl Tool for Viewer {
             },
         )
     }
+}
+
+/// Has a picture drawn by Graphviz, which knows many kinds.
+fn draw_elsewhere(kind: &str, graph: &Place, picture: &Place) -> Result<(), Error> {
+    let mut dot = Command::new("dot");
+    dot.arg(format!("-T{kind}"));
+    dot.arg("-o").arg(picture.absolute()).arg(graph.absolute());
+    let help = format!(
+        "leave `-T` out for svg, which needs no other program; `{}` is written in any case",
+        graph.shown().display()
+    );
+    let trouble = match dot.status() {
+        Ok(status) if status.success() => return Ok(()),
+        Ok(_) => "could not draw it",
+        Err(error) if error.kind() == ErrorKind::NotFound => "is not there",
+        Err(_) => "cannot be started",
+    };
+    let message =
+        format!("a picture of the kind `{kind}` needs Graphviz, and its program `dot` {trouble}");
+    Err(Error::new(message).with_help(help))
 }

@@ -80,7 +80,7 @@ pub(in crate::compat) struct Tester {
         allow_negative_numbers = true,
         default_value_t = 0
     )]
-    seed: u64,
+    seed: i64,
 
     /// How long the stepper may take for a step, and to wait; 0: any time
     #[arg(short, long, value_name = "SECONDS", value_parser = seconds, default_value = "0")]
@@ -139,7 +139,8 @@ impl Tester {
         let prepared = stepper.transpose().and_then(|stepper| {
             let chooser = models.chooser(self.strategy.as_deref())?;
             if self.seed != 0 {
-                models.seed(self.seed)?;
+                // Python does not look at the sign either.
+                models.seed(self.seed.unsigned_abs())?;
             }
             Ok((stepper, chooser))
         });
