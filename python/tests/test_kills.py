@@ -107,22 +107,30 @@ class Campaign:
         return json.loads(done.stdout)
 
 
+def slowness(testwright):
+    """How slow the machine is now, so that moments fall into the same parts of a life on a busy one."""
+    begun = time.monotonic()
+    testwright("--version")
+    return max(1, (time.monotonic() - begun) / 0.15)
+
+
 def test_whatever_is_killed_whenever(testwright):
     testwright.write("box.py", SYSTEM)
     testwright.write("box.tstl", HARNESS)
     chance = random.Random(7)
     campaign = Campaign(testwright)
+    pace = slowness(testwright)
     kills = 0
     while kills < MOMENTS:
         command = campaign.start()
         # Several moments in the life of each supervisor: workers first, it itself last.
         for _ in range(chance.randrange(4)):
-            time.sleep(chance.expovariate(20))
+            time.sleep(pace * chance.expovariate(20))
             workers = [number for number, is_worker in campaign.processes() if is_worker]
             if workers:
                 kill(chance.choice(workers))
                 kills += 1
-        time.sleep(chance.expovariate(8))
+        time.sleep(pace * chance.expovariate(8))
         kill(command.pid)
         kills += 1
         out, err = command.communicate(timeout=60)
