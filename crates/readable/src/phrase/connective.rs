@@ -1,7 +1,7 @@
 //! `and`, `or` and what they mean together with `not` and earlier values (C36 to C39).
 
 use super::{Polarity, Speaker, Tense, join};
-use crate::term::{Comparison, Reference, Role, Term};
+use crate::term::{Comparison, Reference, Role, Term, is_class_name};
 
 impl Speaker<'_> {
     /// C38.
@@ -135,7 +135,10 @@ pub(super) fn is_earlier(term: &Term) -> bool {
 fn speaks_of_now(term: &Term) -> bool {
     match term {
         Term::Earlier(_) => false,
-        Term::Reference(Reference { role, .. }) => *role != Role::Global,
+        // Classes do not change; any other name may be a variable.
+        Term::Reference(Reference { role, name, .. }) => {
+            *role != Role::Global || !is_class_name(name)
+        }
         _ => term.children().into_iter().any(speaks_of_now),
     }
 }

@@ -271,6 +271,7 @@ fn binary_type(left: &Term, operator: Operator, right: &Term) -> Type {
             }
         }
         Operator::BitOr if matches!(left, Type::Dictionary(..)) => left,
+        Operator::Divide | Operator::FloorDivide | Operator::Power => Type::Number,
         _ if left == Type::Number || right == Type::Number => Type::Number,
         _ => Type::Unknown,
     }
