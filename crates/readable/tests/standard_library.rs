@@ -8,7 +8,7 @@ use testwright_readable::term::{Term, Unscoped};
 use testwright_source::tree::{self, Expression, Function, Statement, StatementKind};
 
 /// How many files are read, in the order of their names: enough to meet everything, few enough for a debug build.
-const FILES: usize = 100;
+const FILES: usize = 40;
 
 /// Where Python's library usually is.
 fn library() -> Option<PathBuf> {
