@@ -13,10 +13,10 @@ impl Speaker<'_> {
         if pair.comparison != Comparison::In {
             return None;
         }
-        if let Some(members) = members(pair.right) {
+        let dictionary = keys_of(pair.right).unwrap_or(pair.right);
+        if let Some(members) = members(dictionary) {
             return Some(self.one_of(pair, &members));
         }
-        let dictionary = keys_of(pair.right).unwrap_or(pair.right);
         let is_keys = !std::ptr::eq(dictionary, pair.right);
         if is_keys || matches!(pair.right.type_of(), Type::Dictionary(..)) {
             let key = self.noun(pair.left).text;
@@ -74,6 +74,9 @@ fn members(term: &Term) -> Option<Vec<Term>> {
         Term::Value(
             Value::List(items) | Value::Tuple(items) | Value::Set(items) | Value::FrozenSet(items),
         ) => Some(items.iter().cloned().map(Term::Value).collect()),
+        Term::Value(Value::Dictionary(entries)) => {
+            Some(entries.iter().map(|(key, _)| key.clone().into()).collect())
+        }
         _ => None,
     }
 }
@@ -106,6 +109,11 @@ mod tests {
         assert_eq!(not("x in ['a']"), "x is not \"a\"");
         assert_eq!(was_not("x in [1, 2]"), "x was neither 1 nor 2");
         assert_eq!(cl("x in []"), "this is never so");
+        assert_eq!(
+            cl("x in {'tea': 2, 'coffee': 3}"),
+            "x is either \"tea\" or \"coffee\""
+        );
+        assert_eq!(cl("x not in {'tea': 2}.keys()"), "x is not \"tea\"");
     }
 
     #[test]

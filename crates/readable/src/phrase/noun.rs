@@ -6,7 +6,7 @@ use crate::value::Value;
 
 /// How many parts an operand may have to be said twice in one phrase. Phrases would double with every level of
 /// nesting otherwise.
-const LARGEST_SAID_TWICE: usize = 16;
+pub(super) const LARGEST_SAID_TWICE: usize = 16;
 
 impl Speaker<'_> {
     /// The noun phrase of a term (NP).
@@ -265,7 +265,7 @@ impl Speaker<'_> {
         Noun::one(format!(
             "({} if {}, otherwise {})",
             self.noun(then).text,
-            self.clause(condition),
+            self.condition(condition),
             self.noun(otherwise).text
         ))
     }
@@ -292,7 +292,7 @@ impl Speaker<'_> {
         }
         let mut text = self.noun(last).text;
         for operand in before.iter().rev() {
-            let (condition, otherwise) = (self.clause(operand), self.noun(operand).text);
+            let (condition, otherwise) = (self.condition(operand), self.noun(operand).text);
             text = format!("({text} if {condition}, otherwise {otherwise})");
         }
         Some(Noun::one(text))
