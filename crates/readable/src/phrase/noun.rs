@@ -415,6 +415,8 @@ mod tests {
         assert_eq!(np("[1, [], 'x']"), "[1, [], \"x\"]");
         assert_eq!(np("{'k': (1,)}"), "{\"k\": (1)}");
         assert_eq!(np("2 * 3 + 1"), "7");
+        assert_eq!(np("Colour.RED"), "the colour RED");
+        assert_eq!(np("Colour.RED.value"), "the value of the colour RED");
         assert_eq!(np("len(NAMES) - 1"), "1");
         assert_eq!(np("NAMES[0]"), "\"a\"");
     }
