@@ -12,6 +12,13 @@ impl Speaker<'_> {
     /// The noun phrase of a term (NP).
     #[must_use]
     pub fn noun(&self, term: &Term) -> Noun {
+        match self.deeper() {
+            Some(deeper) => deeper.noun_inside(term),
+            None => self.leak(&Term::Source("...".to_owned())),
+        }
+    }
+
+    fn noun_inside(&self, term: &Term) -> Noun {
         if let Some(noun) = self.vocabulary.value(term, self) {
             self.note();
             return noun;
