@@ -4,3 +4,10 @@
 //! blocks, and only the last step, a renderer, makes text of them.
 
 #![warn(missing_docs)]
+
+pub mod idiom;
+pub mod kind;
+pub mod phrase;
+pub mod term;
+pub mod value;
+pub mod words;
