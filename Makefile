@@ -63,7 +63,7 @@ test-rust: install
 	else \
 		echo "NOTE: this Python has no shared library, so the Rust tests that embed it are left out." >&2; \
 		echo "      To run them too: sudo apt install python3-dev, or choose another PYTHON." >&2; \
-		cargo test --quiet --no-fail-fast -p testwright-core -p testwright-source -p testwright-lang -p testwright-report -p testwright-campaign; \
+		cargo test --quiet --no-fail-fast -p testwright-core -p testwright-source -p testwright-lang -p testwright-model -p testwright-capture -p testwright-readable -p testwright-report -p testwright-campaign; \
 	fi
 
 test-python: install
