@@ -71,6 +71,7 @@ COMMANDS = [
     "cover",
     "model",
     "model check",
+    "model lint",
     "model test",
     "conform",
     "graph",

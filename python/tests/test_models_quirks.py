@@ -130,6 +130,10 @@ def test_5_only_scenarios_leave_arguments_open(models):
         Scenario="from Model import A\ninitial, accepting = 0, [1]\ngraph = ((0, (A, (1,), None), 1),)\n",
     )
     assert steps(models, "Model", "Scenario") == []
+    done = models.command("compat", "pma", "Model", "Scenario")
+    assert (
+        "`Scenario` means `A(1,)`, and `A` of the module `Model` takes no arguments" in done.stderr
+    )
     assert models.test("Model", "Scenario") == (
         "  0. Finished at step 0, no more actions enabled, ended in non-accepting state\n"
     )
@@ -168,10 +172,7 @@ def test_8_what_is_observed_is_known_by_its_name(models):
 def test_14_exit_status_and_missing_reset(models):
     # The ancestor's commands end with 0 in both cases, and scripts count on it.
     done = models.run("compat", "pmt", "Switch", "-n", 1, "-r", 2)
-    assert done.stdout == (
-        "PowerOn()\n  0. Finished at step 1, ended in non-accepting state\n"
-        "No Reset function for model program Switch\n"
-    )
+    assert done.stdout == "No Reset function for model program Switch\n"
     models.run("compat", "pmt", "Stack", "-n", 9, "-i", "StackStepper", STEPPER="text")
     # Ours do not.
     models.command("explore", "Counter", status=1)
@@ -371,6 +372,18 @@ def test_27_no_reset_is_needed_after_the_last_run(models):
     for names in (["Once", "Switch"], ["Switch", "Once"]):
         said, fsm = models.analyze(*names)
         assert said == "3 states, 2 transitions, 1 accepting states, 0 unsafe states\n"
+
+
+def test_27_whether_there_is_a_reset_is_looked_at_before_the_first_run(models):
+    models.write(
+        Twice="from Switch import PowerOff, PowerOn\n"
+        "testSuite = [[(PowerOn, ()), (PowerOff, ())], [(PowerOn, ())]]\n"
+    )
+    missing = "No Reset function for model program Switch\n"
+    for words in (["Switch", "-n", 1, "-r", 2], ["Switch", "-n", 1, "-r", 0], ["Twice", "Switch"]):
+        assert models.test(*words) == missing
+    assert "PowerOn()" in models.test("Switch", "-n", 1, "-r", 1)
+    assert "Test finished" in models.test("Twice")
 
 
 def test_28_a_scenario_that_says_nothing_offers_nothing_to_observe(models):

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use testwright_python::PythonSystem;
+use crate::subject::Subject;
 
 const GLANCE: Duration = Duration::from_millis(2);
 
@@ -22,7 +22,7 @@ pub(crate) enum Ended {
 
 /// Runs `testwright` with these words where the system lives; `None` if that cannot be done, or somebody presses Ctrl-C.
 pub(crate) fn run(
-    system: &PythonSystem<'_>,
+    system: &(impl Subject + ?Sized),
     words: &[&OsStr],
     patience: Option<Duration>,
 ) -> Option<Ended> {
@@ -32,7 +32,7 @@ pub(crate) fn run(
 
 /// The same in an interpreter with a hash seed of its own; what it prints goes to a file.
 pub(crate) fn run_with_other_hashes(
-    system: &PythonSystem<'_>,
+    system: &(impl Subject + ?Sized),
     words: &[&OsStr],
     output: File,
 ) -> Option<Ended> {
@@ -41,10 +41,11 @@ pub(crate) fn run_with_other_hashes(
     wait(command, None)
 }
 
-fn command(system: &PythonSystem<'_>, words: &[&OsStr]) -> Option<Command> {
-    let mut command = Command::new(system.executable()?);
+fn command(system: &(impl Subject + ?Sized), words: &[&OsStr]) -> Option<Command> {
+    let (program, folder) = system.home()?;
+    let mut command = Command::new(program);
     command.args(["-m", "testwright"]).args(words);
-    command.current_dir(system.folder()?);
+    command.current_dir(folder);
     command
         .stdin(Stdio::null())
         .stdout(Stdio::null())

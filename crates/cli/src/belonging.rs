@@ -1,4 +1,4 @@
-//! Which harness tests belong to: the one that is named, else the one that they note.
+//! What tests belong to: the harness or the models that are named, else those that they note.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -7,32 +7,38 @@ use testwright_core::{Error, saved};
 
 use crate::files::TextFile;
 use crate::load;
+use crate::source::{Source, is_model};
 
-const NAME_ONE: &str = "name the harness with `--harness FILE`";
+const NAME_ONE: &str = "name the harness, or the model, with `--harness FILE`";
 
 /// The option of all commands that work with saved tests.
 #[derive(clap::Args)]
 pub(crate) struct HarnessArgument {
-    /// The harness that the tests were made from [default: the one that they note]
+    /// The harness or model that the tests were made from; several models are composed [default: what the tests note]
     #[arg(long, value_name = "FILE")]
-    harness: Option<PathBuf>,
+    harness: Vec<PathBuf>,
 }
 
 impl HarnessArgument {
-    /// The harness of these tests; a folder stands for those in it and below.
-    pub(crate) fn of(&self, tests: &[PathBuf]) -> Result<PathBuf, Error> {
-        if let Some(harness) = &self.harness {
-            return Ok(harness.clone());
+    /// Whether one was named.
+    pub(crate) fn is_given(&self) -> bool {
+        !self.harness.is_empty()
+    }
+
+    /// What these tests belong to; a folder stands for those in it and below.
+    pub(crate) fn of(&self, tests: &[PathBuf]) -> Result<Source, Error> {
+        if self.is_given() {
+            return Source::of(&self.harness);
         }
         let mut found = BTreeSet::new();
         for file in load::test_files(tests)? {
-            found.insert(harness_of(&file)?);
+            found.insert(source_of(&file)?);
         }
         let mut found = found.into_iter();
         match (found.next(), found.next()) {
-            (Some(harness), None) => Ok(harness),
+            (Some(source), None) => Ok(source),
             (Some(one), Some(other)) => {
-                let (one, other) = (one.display(), other.display());
+                let (one, other) = (one.shown(), other.shown());
                 let message =
                     format!("the tests belong to different harnesses, `{one}` and `{other}`");
                 Err(Error::new(message).with_help(NAME_ONE))
@@ -42,24 +48,33 @@ impl HarnessArgument {
     }
 }
 
-/// The harness that a test notes. One without a note belongs to the only harness that is near.
-fn harness_of(file: &TextFile) -> Result<PathBuf, Error> {
+/// What a test notes. One without a note belongs to the only harness that is near.
+fn source_of(file: &TextFile) -> Result<Source, Error> {
     let notes = saved::notes(&file.text);
-    let noted = notes.iter().find(|(key, _)| key == "harness");
-    let found = match noted {
-        Some((_, noted)) => nearest(&file.path, |folder| noted_in(folder, Path::new(noted))),
-        None => nearest(&file.path, only_harness_in),
-    };
-    found.ok_or_else(|| {
-        let name = &file.name;
-        let message = match noted {
-            Some((_, noted)) => {
-                format!("there is no harness `{noted}` beside the test `{name}` or above it")
-            }
-            None => format!("the test `{name}` does not say which harness it belongs to"),
-        };
-        Error::new(message).with_help(NAME_ONE)
-    })
+    let noted = notes.iter().filter(|(key, _)| key == "harness");
+    let noted: Vec<&str> = noted.map(|(_, noted)| noted.as_str()).collect();
+    let name = &file.name;
+    let mut found = Vec::new();
+    for noted in &noted {
+        let near = nearest(&file.path, |folder| noted_in(folder, Path::new(noted)));
+        found.push(near.ok_or_else(|| {
+            let what = match is_model(Path::new(noted)) {
+                true => "model",
+                false => "harness",
+            };
+            let message =
+                format!("there is no {what} `{noted}` beside the test `{name}` or above it");
+            Error::new(message).with_help(NAME_ONE)
+        })?);
+    }
+    if noted.is_empty() {
+        found.extend(nearest(&file.path, only_harness_in));
+    }
+    if found.is_empty() {
+        let message = format!("the test `{name}` does not say which harness it belongs to");
+        return Err(Error::new(message).with_help(NAME_ONE));
+    }
+    Source::of(&found)
 }
 
 /// What is found beside a file, or else in the folder above it, and so on.

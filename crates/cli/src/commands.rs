@@ -3,9 +3,11 @@
 use std::ffi::OsString;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use testwright_core::Error;
 use testwright_python::{ChecksWhen, Measured, Options, Output, Process, ReferenceExceptions};
 
 use crate::console::Console;
+use crate::source::Source;
 use crate::{ExitStatus, Trouble};
 
 mod campaign;
@@ -181,6 +183,32 @@ impl SystemArguments {
             words.extend(["--scenario", scenario]);
         }
         words
+    }
+
+    /// The same for what is to be run. Some of it has no meaning for models.
+    fn options_for(&self, source: &Source, output: Output) -> Result<Options, Error> {
+        let given = [
+            (!self.scenario.is_empty(), "--scenario"),
+            (self.no_reset, "--no-reset"),
+            (matches!(self.checks, Checked::Changed), "--checks"),
+            (
+                !matches!(self.reference_exceptions, Agreement::Both),
+                "--reference-exceptions",
+            ),
+        ];
+        match given
+            .iter()
+            .find(|(is_given, _)| *is_given && source.is_models())
+        {
+            None => Ok(self.options(output)),
+            Some((_, "--scenario")) => Err(Error::new("`--scenario` is for harnesses")
+                .with_help("a scenario is composed with models: name it beside them")),
+            Some((_, option)) => {
+                let help =
+                    "models have no modules to reset, no references and no slots: leave it out";
+                Err(Error::new(format!("`{option}` is for harnesses")).with_help(help))
+            }
+        }
     }
 
     fn options(&self, output: Output) -> Options {

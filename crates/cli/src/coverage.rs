@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::Args;
 use testwright_core::replay::Watcher;
 use testwright_core::{ActionId, Covered, Error, TargetId};
-use testwright_python::{Arc, Collector, Measured, MeasuredFile, PythonSystem};
+use testwright_python::{Arc, Collector, Measured, MeasuredFile};
 use testwright_report::{
     Attribution, CoverageReport, FileCoverage, Timestamp, cobertura, data_file, html, lcov, table,
 };
@@ -18,6 +18,7 @@ use testwright_source::shape::{self, Shape};
 use crate::Trouble;
 use crate::console::Console;
 use crate::files::{Destination, Place};
+use crate::source::Source;
 
 /// What to measure and what to do with it; the same for every command that measures.
 #[derive(Args)]
@@ -44,6 +45,16 @@ impl CoverageArguments {
             (true, false) => Measured::Modules,
             (true, true) => Measured::ModulesAndHarness,
         }
+    }
+
+    /// The same, for what it is to be measured of.
+    pub(crate) fn measured_for(&self, source: &Source) -> Result<Measured, Error> {
+        if self.is_wanted() && source.is_models() {
+            let error = Error::new("lines and branches are measured for harnesses, not for models")
+                .with_help("for models, states and transitions count: `testwright explore MODEL` tells how many there are");
+            return Err(error);
+        }
+        Ok(self.measured())
     }
 
     /// Whether somebody wants to see what is measured.
@@ -234,9 +245,12 @@ impl Reached {
     }
 
     /// Begins with what loading the harness reached, which no test reaches again.
-    pub(crate) fn since_loading(attribution: Attribution, system: &PythonSystem<'_>) -> Reached {
+    pub(crate) fn since_loading(
+        attribution: Attribution,
+        collector: Option<&Collector<'_>>,
+    ) -> Reached {
         let mut reached = Reached::new(attribution);
-        if let Some(collector) = system.coverage() {
+        if let Some(collector) = collector {
             reached.note(|| "loading the harness".to_owned(), collector.take_new());
         }
         reached
@@ -376,12 +390,12 @@ pub(crate) struct FromFirstStep {
     pub(crate) trouble: Option<Error>,
 }
 
-impl<'py> Watcher<PythonSystem<'py>> for FromFirstStep {
+impl<S: Covered + ?Sized> Watcher<S> for FromFirstStep {
     fn proceed(&mut self) -> bool {
         self.trouble.is_none() && !testwright_python::interrupted()
     }
 
-    fn before(&mut self, system: &mut PythonSystem<'py>, _: ActionId) {
+    fn before(&mut self, system: &mut S, _: ActionId) {
         if !self.begun {
             self.begun = true;
             self.trouble = system.begin_anew().err();

@@ -2,12 +2,13 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use testwright_campaign::how_it_ended;
-use testwright_core::Error;
+use testwright_core::{Error, Failure};
 
 use crate::console::Console;
 use crate::{ExitStatus, Trouble};
@@ -28,6 +29,13 @@ impl Note {
             .and_then(|()| file.write_all(words.as_bytes()));
     }
 
+    /// From now on it has come so far. This is for every state of an exploration, so it is one call to the system.
+    pub(crate) fn count(&self, numbers: [usize; 3]) {
+        let [one, two, three] = numbers;
+        let words = format!("{one:>20}{two:>20}{three:>20}");
+        let _a_crash_says_less_then = self.0.write_all_at(words.as_bytes(), 0);
+    }
+
     fn read(mut self) -> String {
         let mut words = String::new();
         let _a_crash_says_less_then = self
@@ -38,9 +46,29 @@ impl Note {
     }
 }
 
-/// Does some work in a copy of this process. If the copy does not come back, that is told, and it is a failure.
+/// Tells that a copy did not come back: where it was by its note, and how it ended.
+pub(crate) fn tell_crash(
+    console: &mut Console<'_>,
+    note: &str,
+    failure: &Failure,
+) -> Result<ExitStatus, Trouble> {
+    let place = if note.is_empty() {
+        "while the harness was loaded"
+    } else {
+        note
+    };
+    console.say(format_args!("{place}: {}", failure.message));
+    for line in failure.details.lines() {
+        console.say(format_args!("    {line}"));
+    }
+    Ok(ExitStatus::FailureFound)
+}
+
+/// Does some work in a copy of this process. If the copy does not come back, `crashed` is told what it was at and how it
+/// ended.
 pub(crate) fn guarded(
     console: &mut Console<'_>,
+    crashed: impl FnOnce(&mut Console<'_>, &str, &Failure) -> Result<ExitStatus, Trouble>,
     work: impl FnOnce(&mut Console<'_>, &Note) -> Result<ExitStatus, Trouble>,
 ) -> Result<ExitStatus, Trouble> {
     let failed = |error: io::Error| Error::new(format!("cannot make a file: {error}"));
@@ -84,17 +112,7 @@ pub(crate) fn guarded(
         Some(code) if words == OVER => Ok(ExitStatus::OfProgram(u8::try_from(code).unwrap_or(2))),
         _ => {
             let ending = how_it_ended(status, last_words);
-            let failure = ending.failure("", Duration::ZERO);
-            let place = if words.is_empty() {
-                "while the harness was loaded"
-            } else {
-                &words
-            };
-            console.say(format_args!("{place}: {}", failure.message));
-            for line in failure.details.lines() {
-                console.say(format_args!("    {line}"));
-            }
-            Ok(ExitStatus::FailureFound)
+            crashed(console, &words, &ending.failure("", Duration::ZERO))
         }
     }
 }

@@ -37,6 +37,8 @@ mod reducing;
 mod render;
 mod report;
 mod size;
+mod source;
+mod subject;
 mod view;
 mod workers;
 

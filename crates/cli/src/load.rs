@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use testwright_core::generate::TextProblem;
 use testwright_core::saved::{self, ReadProblem};
-use testwright_core::{Error, System, Test};
+use testwright_core::{Error, Test};
 use testwright_lang::{Diagnostic, Harness, Severity};
 use testwright_python::{Interpreter, LoadError, Options, Problem, PythonSystem};
 
@@ -14,6 +14,7 @@ use crate::console::Console;
 use crate::files::TextFile;
 use crate::quantity;
 use crate::render::tally;
+use crate::subject::Subject;
 
 /// Shows problems with a text, all of them, and what they add up to.
 pub(crate) fn tell_problems(console: &mut Console<'_>, file: &TextFile, problems: &[Diagnostic]) {
@@ -149,69 +150,10 @@ fn while_running(text: &str, problem: &Problem) -> Diagnostic {
     }
 }
 
-/// Brings a harness to life and hands it to `work` together with saved tests. Every step of every test that the
-/// harness does not know is told.
+/// Brings a harness to life and hands it to `work` together with a saved test. Every step of it that the harness does
+/// not know is told.
 ///
 /// The files are read before the system is loaded, for that may change or delete the current folder.
-pub(crate) fn with_tests<R>(
-    console: &mut Console<'_>,
-    harness: &Path,
-    tests: &[PathBuf],
-    options: &Options,
-    work: impl FnOnce(
-        &mut Console<'_>,
-        &mut PythonSystem<'_>,
-        Vec<(TextFile, Test)>,
-    ) -> Result<R, Trouble>,
-) -> Result<R, Trouble> {
-    let saved = Saved::read(console, harness, tests)?;
-    saved.with_system(console, options, work)
-}
-
-/// A harness and tests for it, as they stand in their files.
-pub(crate) struct Saved {
-    file: TextFile,
-    harness: Harness,
-    tests: Vec<TextFile>,
-}
-
-impl Saved {
-    /// Reads a harness without errors, and tests. Nothing is run.
-    pub(crate) fn read(
-        console: &mut Console<'_>,
-        harness: &Path,
-        tests: &[PathBuf],
-    ) -> Result<Saved, Trouble> {
-        let (file, harness) = self::harness(console, harness)?;
-        let tests = all(console, tests, |_, path| Ok(TextFile::read(path)?))?;
-        Ok(Saved {
-            file,
-            harness,
-            tests,
-        })
-    }
-
-    /// Brings the harness to life and hands it to `work` together with the tests.
-    pub(crate) fn with_system<R>(
-        self,
-        console: &mut Console<'_>,
-        options: &Options,
-        work: impl FnOnce(
-            &mut Console<'_>,
-            &mut PythonSystem<'_>,
-            Vec<(TextFile, Test)>,
-        ) -> Result<R, Trouble>,
-    ) -> Result<R, Trouble> {
-        let tests = self.tests;
-        let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>| {
-            let tests = all(console, tests, |console, file| test(console, system, file))?;
-            work(console, system, tests)
-        };
-        with_system(console, &self.file, self.harness, options, work)
-    }
-}
-
-/// Brings a harness to life and hands it to `work` together with a saved test.
 pub(crate) fn with_test<R>(
     console: &mut Console<'_>,
     harness: &Path,
@@ -219,17 +161,12 @@ pub(crate) fn with_test<R>(
     options: &Options,
     work: impl FnOnce(&mut Console<'_>, &mut PythonSystem<'_>, Test) -> Result<R, Trouble>,
 ) -> Result<R, Trouble> {
-    let tests = [test.to_owned()];
-    with_tests(
-        console,
-        harness,
-        &tests,
-        options,
-        |console, system, tests| {
-            let (_, test) = tests.into_iter().next().expect("there is one of each file");
-            work(console, system, test)
-        },
-    )
+    let (file, harness) = self::harness(console, harness)?;
+    let saved = TextFile::read(test)?;
+    with_system(console, &file, harness, options, |console, system| {
+        let (_, test) = self::test(console, system, saved)?;
+        work(console, system, test)
+    })
 }
 
 /// Reads all tests that are meant: a folder stands for the `.test` files in it and below.
@@ -286,7 +223,7 @@ impl Suite {
     /// there must be one to use.
     pub(crate) fn read(
         console: &mut Console<'_>,
-        system: &mut PythonSystem<'_>,
+        system: &mut (impl Subject + ?Sized),
         files: Vec<TextFile>,
     ) -> Result<Suite, Trouble> {
         let mut suite = Suite::default();
@@ -314,7 +251,7 @@ impl Suite {
 }
 
 /// Does something with all items, and stops only afterwards if there was trouble with some.
-fn all<T, R>(
+pub(crate) fn all<T, R>(
     console: &mut Console<'_>,
     items: impl IntoIterator<Item = T>,
     mut work: impl FnMut(&mut Console<'_>, T) -> Result<R, Trouble>,
@@ -340,7 +277,7 @@ fn all<T, R>(
 /// Reads a saved test.
 pub(crate) fn test(
     console: &mut Console<'_>,
-    system: &mut PythonSystem<'_>,
+    system: &mut (impl Subject + ?Sized),
     file: TextFile,
 ) -> Result<(TextFile, Test), Trouble> {
     test_or_explain(console, system, file, saved::MOST_EXPLAINED)
@@ -349,7 +286,7 @@ pub(crate) fn test(
 /// Reads a saved test, and shows at most so many of the steps that the harness does not know.
 fn test_or_explain(
     console: &mut Console<'_>,
-    system: &mut PythonSystem<'_>,
+    system: &mut (impl Subject + ?Sized),
     file: TextFile,
     most: usize,
 ) -> Result<(TextFile, Test), Trouble> {
@@ -364,10 +301,11 @@ fn test_or_explain(
 /// The same for a test that may be empty.
 pub(crate) fn test_of_any_length(
     console: &mut Console<'_>,
-    system: &mut PythonSystem<'_>,
+    system: &mut (impl Subject + ?Sized),
     file: &TextFile,
     most: usize,
 ) -> Result<Test, Trouble> {
+    system.meet(file);
     let saved = saved::read(system.actions(), &file.text)
         .map_err(|problems| tell_unknown_steps(console, file, problems, most))?;
     Ok(saved.resolve(system)?)

@@ -1,6 +1,10 @@
 //! Models for commands: loading them, and telling what is wrong with them.
 
+pub(crate) mod log;
+mod system;
+
 use std::env;
+use std::path::Path;
 
 use testwright_core::Error;
 use testwright_core::product::{Misread, Trouble as ModelTrouble};
@@ -12,18 +16,29 @@ use crate::Trouble;
 use crate::console::Console;
 use crate::files::TextFile;
 
-/// Imports models, and hands them to `work`.
+pub(crate) use system::{At, Curtain, ModelSystem};
+
+/// Imports models, composes them with the logs among them, and hands them to `work`.
 pub(crate) fn with_models<R>(
     console: &mut Console<'_>,
     names: &[String],
     filter: &Filter,
     work: impl FnOnce(&mut Console<'_>, &mut Models<'_>) -> Result<R, Trouble>,
 ) -> Result<R, Trouble> {
+    // Read before code runs that may change the current folder.
+    let (logs, modules): (Vec<&String>, Vec<&String>) =
+        names.iter().partition(|name| log::is_log(name));
+    let logs = logs.into_iter().map(|log| TextFile::read(Path::new(log)));
+    let logs = logs.collect::<Result<Vec<TextFile>, Error>>()?;
+    let modules: Vec<String> = modules.into_iter().cloned().collect();
     // What modules print when they are imported comes after what was said before.
     console.flush();
     testwright_python::attach(|interpreter| {
-        let loaded = Models::load(interpreter, names, filter, Process::OfTheTool);
+        let loaded = Models::load(interpreter, &modules, filter, Process::OfTheTool);
         let mut models = loaded.map_err(|trouble| tell(console, &trouble))?;
+        for log in &logs {
+            log::compose(console, &mut models, log)?;
+        }
         for remark in &models.remarks {
             console.warning(remark, None);
         }
@@ -44,6 +59,13 @@ pub(crate) fn tell(console: &mut Console<'_>, trouble: &ModelTrouble) -> Trouble
                 Error::new(format!("the code of a model raised {what}"))
                     .with_help("nothing catches exceptions of models: the traceback above tells where it was raised"),
             )
+        }
+        ModelTrouble::InStepper { traceback, .. } => {
+            for line in traceback.lines() {
+                console.tell(line);
+            }
+            let help = "only what `TestAction` raises is a failure of the run; the traceback above tells where this was raised";
+            Trouble::Error(Error::new(trouble.to_string()).with_help(help))
         }
         ModelTrouble::Unusable(error) => Trouble::Error(error.clone()),
         ModelTrouble::Misread(text) => {

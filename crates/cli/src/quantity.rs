@@ -2,13 +2,20 @@
 
 /// A number with its noun, in the plural where it belongs.
 pub(crate) fn of(number: u64, noun: &str) -> String {
-    let plural = match (number, noun.strip_suffix('y')) {
-        (1, _) => noun.to_owned(),
-        (_, Some(stem)) => format!("{stem}ies"),
-        (_, None) if noun.ends_with("ch") || noun.ends_with("sh") => format!("{noun}es"),
-        (_, None) => format!("{noun}s"),
+    let noun = match number {
+        1 => noun.to_owned(),
+        _ => plural(noun),
     };
-    format!("{} {plural}", grouped(number))
+    format!("{} {noun}", grouped(number))
+}
+
+/// The plural of a noun.
+pub(crate) fn plural(noun: &str) -> String {
+    match noun.strip_suffix('y') {
+        Some(stem) => format!("{stem}ies"),
+        None if noun.ends_with("ch") || noun.ends_with("sh") => format!("{noun}es"),
+        None => format!("{noun}s"),
+    }
 }
 
 /// A number with commas between its thousands.

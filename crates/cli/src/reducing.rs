@@ -6,10 +6,11 @@ use testwright_core::shrink::{
     Effort, NormalizeOptions, ReduceError, ReduceOptions, SameFailure, Shrinker, Shrunk, Speed,
 };
 use testwright_core::{Failure, System, Test};
-use testwright_python::{Hook, PythonSystem};
+use testwright_python::Hook;
 
 use crate::console::Console;
 use crate::pulse::Pulse;
+use crate::subject::Subject;
 use crate::{duration, quantity};
 
 /// A reduced test.
@@ -55,7 +56,7 @@ const FEW_RUNS: u64 = 60;
 /// Reduces a test. Ctrl-C ends it with the best test so far.
 pub(crate) fn reduce(
     console: &mut Console<'_>,
-    system: &mut PythonSystem<'_>,
+    system: &mut (impl Subject + ?Sized),
     test: &Test,
     failure: &Failure,
     options: &ReduceOptions,
@@ -99,7 +100,7 @@ pub(crate) fn reduce(
 }
 
 /// The simpler test, and what that has cost.
-pub(crate) fn shrink<S: System>(
+pub(crate) fn shrink<S: System + ?Sized>(
     system: &mut S,
     test: &Test,
     failure: &Failure,

@@ -172,10 +172,14 @@ pub struct Template {
 pub struct Catalog {
     pools: Vec<Pool>,
     templates: Vec<Template>,
-    /// For each template the id of its first action; one more entry, the number of all actions, at the end.
+    /// For each template the id of its first action; one more entry, which no id reaches, at the end.
     starts: Vec<u64>,
     /// For each template the size of each axis.
     sizes: Vec<Vec<u64>>,
+    /// For each template how many actions it stands for. An open one has room for more.
+    counts: Vec<u64>,
+    /// All of them together.
+    total: u64,
 }
 
 /// There are more actions than can be numbered.
@@ -226,6 +230,8 @@ impl Catalog {
         }
         starts.push(total);
         Ok(Catalog {
+            counts: starts.windows(2).map(|pair| pair[1] - pair[0]).collect(),
+            total,
             pools,
             templates,
             starts,
@@ -233,21 +239,69 @@ impl Catalog {
         })
     }
 
-    /// Adds an action that comes up later: a template without axes. All others keep their numbers.
-    pub fn add(&mut self, template: Template) {
-        debug_assert!(template.axes.is_empty());
-        let next = self.len() + 1;
+    /// How many actions an open template has room for.
+    const ROOM: u64 = 1 << 32;
+
+    /// Adds a template whose actions come up later, one by one ([`Catalog::add`]). All others keep their numbers.
+    pub fn open(&mut self, class: String, line: usize) -> Result<TemplateId, TooManyActions> {
+        let template = TemplateId(self.templates.len());
         if self.starts.is_empty() {
             self.starts.push(0);
         }
-        self.starts.push(next);
-        self.sizes.push(Vec::new());
-        self.templates.push(template);
+        let end = self.end() + Catalog::ROOM;
+        if end > Catalog::LIMIT {
+            return Err(TooManyActions { template });
+        }
+        self.starts.push(end);
+        self.sizes.push(vec![0]);
+        self.counts.push(0);
+        self.templates.push(Template {
+            pieces: vec![Piece::Text(class.clone()), Piece::Hole(0)],
+            axes: vec![Axis::Choice(Choice::Texts(Vec::new()))],
+            class,
+            line,
+        });
+        Ok(template)
+    }
+
+    /// Adds an action of an open template: what stands after its class. All others keep their numbers.
+    pub fn add(&mut self, template: TemplateId, text: String) -> Result<ActionId, TooManyActions> {
+        let TemplateId(number) = template;
+        let (Some(Axis::Choice(Choice::Texts(texts))), next) =
+            (self.templates[number].axes.first_mut(), self.counts[number])
+        else {
+            return Err(TooManyActions { template });
+        };
+        if self.starts[number] + next >= self.starts[number + 1] {
+            return Err(TooManyActions { template });
+        }
+        texts.push(text);
+        self.counts[number] += 1;
+        self.total += 1;
+        self.sizes[number] = vec![self.counts[number]];
+        Ok(ActionId(self.starts[number] + next))
     }
 
     /// The number of concrete actions.
     pub fn len(&self) -> u64 {
+        self.total
+    }
+
+    /// What no id of an action reaches: their number, unless there is room for more.
+    pub fn end(&self) -> u64 {
         self.starts.last().copied().unwrap_or(0)
+    }
+
+    /// All actions, in order.
+    pub fn ids(&self) -> impl Iterator<Item = ActionId> + use<> {
+        let blocks: Vec<(u64, u64)> = self
+            .starts
+            .iter()
+            .copied()
+            .zip(self.counts.clone())
+            .collect();
+        let block = |(start, count)| (start..start + count).map(ActionId);
+        blocks.into_iter().flat_map(block)
     }
 
     /// True if there is nothing to do at all.
@@ -274,7 +328,7 @@ impl Catalog {
 
     /// How many concrete actions a template stands for.
     pub fn count(&self, template: TemplateId) -> u64 {
-        self.starts[template.0 + 1] - self.starts[template.0]
+        self.counts[template.0]
     }
 
     /// The first of a template's actions; the others follow, the last axis varying fastest.
@@ -296,7 +350,7 @@ impl Catalog {
     #[inline]
     pub fn template_of(&self, action: ActionId) -> TemplateId {
         assert!(
-            action.0 < self.len(),
+            action.0 < self.end(),
             "action {} is not in this catalogue",
             action.0
         );
@@ -405,7 +459,7 @@ fn axis_size(pools: &[Pool], axis: &Axis) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::toys;
+    use crate::{Classes, toys};
 
     #[test]
     fn the_first_axis_varies_slowest() {
@@ -452,6 +506,26 @@ mod tests {
         assert_eq!(catalog.text(ActionId(0)), "g()");
         assert_eq!(catalog.find("f(2)"), []);
         assert!(Catalog::default().is_empty());
+    }
+
+    #[test]
+    fn actions_may_come_up_later_and_keep_their_numbers() {
+        let mut catalog = Catalog::default();
+        let push = catalog.open("Push".to_owned(), 1).unwrap();
+        let pop = catalog.open("Pop".to_owned(), 2).unwrap();
+        let one = catalog.add(push, "(1,)".to_owned()).unwrap();
+        let only = catalog.add(pop, "()".to_owned()).unwrap();
+        let two = catalog.add(push, "(2,)".to_owned()).unwrap();
+        assert_eq!(catalog.text(two), "Push(2,)");
+        assert_eq!(catalog.find("Push(1,)"), [one]);
+        assert_eq!(catalog.find("Push(3,)"), []);
+        assert_eq!(catalog.template_of(only), pop);
+        assert_eq!(catalog.values(two), (push, vec![1]));
+        assert_eq!(catalog.action(push, &[1]), two);
+        assert_eq!(catalog.ids().collect::<Vec<_>>(), [one, two, only]);
+        assert_eq!((catalog.len(), catalog.count(push)), (3, 2));
+        let classes = Classes::new(&catalog);
+        assert_eq!(classes.len(), 2);
     }
 
     #[test]

@@ -78,7 +78,7 @@ fn view<S: System + ?Sized>(system: &mut S) -> Result<View, String> {
     if !enabled.is_sorted_by(|one, next| one < next) {
         return Err("enabled() is not in order, or names an action twice".to_owned());
     }
-    for action in (0..system.actions().len()).map(ActionId) {
+    for action in system.actions().ids() {
         let listed = enabled.binary_search(&action).is_ok();
         if listed != system.is_enabled(action) {
             let text = system.actions().text(action);

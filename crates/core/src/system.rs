@@ -65,8 +65,8 @@ pub trait System {
 
     /// All enabled actions, in order. Costs as much as there are actions: for exploration, not for random walks.
     fn enabled(&mut self) -> Vec<ActionId> {
-        (0..self.actions().len())
-            .map(ActionId)
+        self.actions()
+            .ids()
             .filter(|action| self.is_enabled(*action))
             .collect()
     }

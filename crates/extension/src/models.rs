@@ -55,7 +55,9 @@ pub(crate) fn replay<'py>(
 
 fn raise(trouble: Trouble) -> PyErr {
     let traceback = match &trouble {
-        Trouble::Raised { traceback, .. } => format!("\n{traceback}"),
+        Trouble::Raised { traceback, .. } | Trouble::InStepper { traceback, .. } => {
+            format!("\n{traceback}")
+        }
         _ => String::new(),
     };
     PyRuntimeError::new_err(format!("{trouble}{traceback}"))

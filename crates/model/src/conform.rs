@@ -69,18 +69,19 @@ impl Follower {
         self.states.iter().any(|state| product.is_accepting(state))
     }
 
-    /// Goes on with what happened, or says why it is not allowed.
+    /// Goes on with what happened, and says what it was with its result; or says why it is not allowed.
     pub fn follow(
         &mut self,
         product: &mut Product<'_>,
         happened: &Happened,
-    ) -> Result<Result<(), Refused>, Trouble> {
+    ) -> Result<Result<Vec<Label>, Refused>, Trouble> {
         let Happened {
             name,
             arguments,
             result,
         } = *happened;
         let mut after: Vec<Vec<Place>> = Vec::new();
+        let mut labels: Vec<Label> = Vec::new();
         let mut refused = Vec::new();
         for state in self.states.clone() {
             let why = if !product.knows(name) {
@@ -93,11 +94,12 @@ impl Follower {
                         result.is_none_or(|results| results.contains(&one.label.result))
                     };
                     let before = after.len();
-                    after.extend(
-                        done.iter()
-                            .filter(|one| agrees(one))
-                            .map(|one| one.to.clone()),
-                    );
+                    for one in done.iter().filter(|one| agrees(one)) {
+                        after.push(one.to.clone());
+                        if !labels.contains(&one.label) {
+                            labels.push(one.label);
+                        }
+                    }
                     if after.len() > before {
                         continue;
                     }
@@ -112,7 +114,7 @@ impl Follower {
         after.dedup();
         if !after.is_empty() {
             self.states = after;
-            return Ok(Ok(()));
+            return Ok(Ok(labels));
         }
         let mut states = Vec::new();
         for (state, why) in refused {

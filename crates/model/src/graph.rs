@@ -6,6 +6,8 @@ use rustc_hash::FxHashMap;
 use testwright_core::numbering::Numbering;
 use testwright_core::product::{Label, Place, Product};
 
+use crate::module_text::quoted;
+
 /// A step between two states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Transition {
@@ -198,7 +200,7 @@ impl Ways<'_> {
 pub fn state_text(product: &Product<'_>, state: &[Place]) -> String {
     let each = product.models().iter().zip(state);
     let parts: Vec<String> = each
-        .map(|(model, place)| format!("'{}': {}", model.name(), model.text(*place)))
+        .map(|(model, place)| format!("{}: {}", quoted(model.name()), model.text(*place)))
         .collect();
     format!("{{{}}}", parts.join(", "))
 }

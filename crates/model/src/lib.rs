@@ -23,7 +23,7 @@
 //! - [`explore`] and [`Graph`]: all states of a product, up to a limit, and which of them are good or bad.
 //! - [`Runs`]: testing with a model. [`Walk`]: a product as a system, for everything else.
 //! - [`Script`] and [`shorten`]: playing a run again, and making one short that fails.
-//! - [`conform`]: whether a model allows what really happened.
+//! - [`conform`]: whether a model allows what really happened. [`recorded()`]: that as a scenario.
 //! - [`parallel`]: exploring with the help of other processes.
 //! - [`cover`]: suites that cover what an exploration has found.
 //! - [`fsm_file`], [`suite_file`]: both as Python modules.
@@ -41,6 +41,7 @@ mod mismatch;
 mod module_text;
 pub mod parallel;
 mod playlist;
+mod recorded;
 mod replay;
 mod runs;
 mod shorten;
@@ -54,8 +55,9 @@ pub use filter::Filter;
 pub use fsm::{Edge, Fsm};
 pub use graph::{Graph, Transition, Ways, state_text};
 pub use playlist::Playlist;
+pub use recorded::recorded;
 pub use replay::{Replayed, Script, make_ready};
 pub use runs::{Choice, Chooser, Implementation, Plan, RunEnd, RunWatcher, Runs, Tally, step_text};
 pub use shorten::{Short, shorten};
 pub use suite::Suite;
-pub use walk::Walk;
+pub use walk::{TakenTransition, Walk};

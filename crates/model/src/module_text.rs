@@ -34,9 +34,9 @@ impl<'w> Stubs<'w> {
             let own = self.words.name_text(*name);
             let reference = self.reference(*name);
             if !can_be_written(own) {
-                let quoted = own.replace('\\', "\\\\").replace('\'', "\\'");
+                let quoted = quoted(own);
                 let _ = writeln!(text, "def {reference}(): pass");
-                let _ = writeln!(text, "{reference}.__name__ = '{quoted}'");
+                let _ = writeln!(text, "{reference}.__name__ = {quoted}");
                 continue;
             }
             let _ = writeln!(text, "def {own}(): pass");
@@ -73,6 +73,21 @@ impl<'w> Stubs<'w> {
         let arguments = &self.words.value_text(label.arguments).literal;
         format!("({}, {arguments})", self.reference(label.name))
     }
+}
+
+/// A text as Python writes it.
+pub(crate) fn quoted(text: &str) -> String {
+    let mut quoted = String::from("'");
+    for letter in text.chars() {
+        match letter {
+            '\'' | '\\' => quoted.extend(['\\', letter]),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            other => quoted.push(other),
+        }
+    }
+    quoted.push('\'');
+    quoted
 }
 
 /// Whether a function can be defined by a name. A lambda, for one, is called `<lambda>`.

@@ -319,7 +319,9 @@ fn say_trouble(trouble: &Trouble) -> Vec<u8> {
             (UNUSABLE, [error.message.clone(), help])
         }
         Trouble::Misread(text) => (UNUSABLE, [text.to_string(), text.help.clone()]),
-        Trouble::NoReset { .. } => (UNUSABLE, [trouble.to_string(), String::new()]),
+        Trouble::NoReset { .. } | Trouble::InStepper { .. } => {
+            (UNUSABLE, [trouble.to_string(), String::new()])
+        }
         Trouble::Interrupted => (INTERRUPTED, Default::default()),
     };
     let mut frame = vec![kind];

@@ -151,9 +151,17 @@ impl Runs<'_, '_> {
 
     fn each(&mut self, watcher: &mut dyn RunWatcher, tally: &mut Tally) -> Result<(), Trouble> {
         let most = match self.product.has_suite() {
-            true => None,
+            true => self.product.runs(),
             false => self.plan.runs,
         };
+        // Better now than after a run that took hours.
+        if !self.plan.put_back
+            && most.is_none_or(|most| most > 1)
+            && let Some(model) = self.product.without_reset()
+        {
+            let model = model.to_owned();
+            return Err(Trouble::NoReset { model });
+        }
         for run in 0.. {
             if most.is_some_and(|most| run >= most) {
                 break;

@@ -43,9 +43,11 @@ pub fn shorten(
     proceed: &mut dyn FnMut() -> bool,
 ) -> Result<Option<Short>, Error> {
     let mut walk = Walk::beginning_with(product, script.run).map_err(error)?;
-    let actions = script.steps.iter();
-    let actions = actions.map(|(name, arguments)| walk.action(*name, *arguments));
-    let test = Test::of(actions.collect::<Vec<_>>());
+    let mut actions = Vec::new();
+    for (name, arguments) in &script.steps {
+        actions.push(walk.action(*name, *arguments)?);
+    }
+    let test = Test::of(actions);
     let mut again = Again {
         implementation,
         script,

@@ -102,6 +102,10 @@ impl Model for Suite {
         true
     }
 
+    fn runs(&self) -> Option<usize> {
+        Some(self.runs.len())
+    }
+
     fn is_suite(&self) -> bool {
         true
     }

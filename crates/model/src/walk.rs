@@ -1,34 +1,60 @@
 //! A product as a [`System`]: what can be done to a harness can be done to models, too.
 
+use std::rc::Rc;
+
 use rustc_hash::FxHashMap;
 use testwright_core::product::{Joint, NameId, Phase, Place, Product, Trouble, ValueId};
 use testwright_core::{
-    ActionId, Catalog, Error, Failure, FailureKind, Fingerprint, Likeness, Outcome, Piece, Random,
-    Snapshot, System, Template,
+    ActionId, Catalog, Coverage, Covered, Error, Failure, FailureKind, Fingerprint, Likeness,
+    Outcome, Random, Snapshot, System, TargetId, TemplateId, TooManyActions,
 };
+
+mod meeting;
+mod taken;
+
+use taken::Taken;
+pub use taken::TakenTransition;
 
 /// A product that is led around.
 ///
 /// An action is a name with arguments. What comes of it is up to the models, and if they leave that open the system is
 /// in several states at a time. Which actions there are is not known beforehand, since models compute their arguments:
-/// the [`Catalog`] has those that were possible somewhere until now.
+/// the [`Catalog`] has a template for each name, and those actions that were possible somewhere until now.
+///
+/// A test fails where the code of a model raises, where an invariant is false, and where nothing is possible although
+/// no run may end there. A transition that was taken counts as touched ([`Covered`]).
 pub struct Walk<'w, 'm> {
     product: &'w mut Product<'m>,
-    start: Vec<Place>,
+    starts: Vec<Vec<Place>>,
     states: Vec<Vec<Place>>,
-    /// What is possible now, once somebody has asked.
-    possible: Option<Vec<Joint>>,
+    /// What is possible now in each of the states, once somebody has asked.
+    possible: Option<Vec<Rc<[Joint]>>>,
+    /// What was found to be possible in a state.
+    known: FxHashMap<Vec<Place>, Rc<[Joint]>>,
     actions: Catalog,
+    /// By name: its template, and what its actions have for arguments.
+    names: FxHashMap<NameId, TemplateId>,
+    arguments: Vec<(NameId, Vec<ValueId>)>,
     numbers: FxHashMap<(NameId, ValueId), ActionId>,
-    chosen: Vec<(NameId, ValueId)>,
-    /// Trouble, told by the next check.
-    wrong: Option<Failure>,
+    taken: Taken,
+    /// Why it could not be found out what is possible.
+    trouble: Option<Trouble>,
 }
 
+/// Of so many states it is remembered what is possible there. Whoever walks comes by the same ones again and again.
+const MOST_KNOWN: usize = 1 << 16;
+
 impl<'w, 'm> Walk<'w, 'm> {
-    /// A product in its initial state.
+    /// A product in its initial state. If there is a suite among the models, it is at the beginning of any of its runs.
     pub fn new(product: &'w mut Product<'m>) -> Result<Walk<'w, 'm>, Trouble> {
-        Walk::beginning_with(product, 0)
+        let mut starts = Vec::new();
+        while let Some(start) = product.begin(starts.len())? {
+            starts.push(start);
+            if !product.has_suite() {
+                break;
+            }
+        }
+        Walk::beginning_in(product, starts)
     }
 
     /// A product where a run begins; they differ if there is a suite among the models.
@@ -37,17 +63,36 @@ impl<'w, 'm> Walk<'w, 'm> {
         run: usize,
     ) -> Result<Walk<'w, 'm>, Trouble> {
         let start = product.begin(run)?;
-        let start = start.ok_or_else(|| Error::new("the models have no run to begin with"))?;
-        Ok(Walk {
+        Walk::beginning_in(product, start.into_iter().collect())
+    }
+
+    fn beginning_in(
+        product: &'w mut Product<'m>,
+        mut starts: Vec<Vec<Place>>,
+    ) -> Result<Walk<'w, 'm>, Trouble> {
+        if starts.is_empty() {
+            return Err(Error::new("the models have no run to begin with").into());
+        }
+        starts.sort_unstable();
+        starts.dedup();
+        let vocabulary = product.vocabulary().to_vec();
+        let mut walk = Walk {
             product,
-            states: vec![start.clone()],
-            start,
+            states: starts.clone(),
+            starts,
             possible: None,
+            known: FxHashMap::default(),
             actions: Catalog::default(),
+            names: FxHashMap::default(),
+            arguments: Vec::new(),
             numbers: FxHashMap::default(),
-            chosen: Vec::new(),
-            wrong: None,
-        })
+            taken: Taken::default(),
+            trouble: None,
+        };
+        for name in vocabulary {
+            walk.template(name).map_err(too_many)?;
+        }
+        Ok(walk)
     }
 
     /// The models.
@@ -65,54 +110,92 @@ impl<'w, 'm> Walk<'w, 'm> {
         &self.states
     }
 
-    /// The number of an action, which may be new.
-    pub fn action(&mut self, name: NameId, arguments: ValueId) -> ActionId {
-        let next = ActionId(self.chosen.len() as u64);
-        let action = *self.numbers.entry((name, arguments)).or_insert(next);
-        if action == next {
-            self.chosen.push((name, arguments));
-            let words = self.product.words();
-            let class = words.name_text(name).to_owned();
-            let text = format!("{class}{}", words.value_text(arguments).plain());
-            self.actions.add(Template {
-                class,
-                line: name.0 as usize + 1,
-                pieces: vec![Piece::Text(text)],
-                axes: Vec::new(),
-            });
+    /// Where runs begin.
+    pub fn starts(&self) -> &[Vec<Place>] {
+        &self.starts
+    }
+
+    fn template(&mut self, name: NameId) -> Result<TemplateId, TooManyActions> {
+        if let Some(template) = self.names.get(&name) {
+            return Ok(*template);
         }
-        action
+        let class = self.product.words().name_text(name).to_owned();
+        let template = self.actions.open(class, name.0 as usize + 1)?;
+        self.names.insert(name, template);
+        self.arguments.push((name, Vec::new()));
+        Ok(template)
+    }
+
+    /// The number of an action, which may be new.
+    pub fn action(&mut self, name: NameId, arguments: ValueId) -> Result<ActionId, Error> {
+        if let Some(known) = self.numbers.get(&(name, arguments)) {
+            return Ok(*known);
+        }
+        let number = || Error::new("the models have more actions than can be numbered");
+        let template = self.template(name).map_err(|_| number())?;
+        // A text with line ends would be several lines of a saved test.
+        let text = self.product.words().value_text(arguments).plain();
+        let text = match text.contains(['\n', '\r']) {
+            true => self.product.words().value_text(arguments).literal.clone(),
+            false => text.to_owned(),
+        };
+        let action = self.actions.add(template, text).map_err(|_| number())?;
+        self.arguments[template.0].1.push(arguments);
+        self.numbers.insert((name, arguments), action);
+        Ok(action)
     }
 
     /// The name and the arguments of an action.
     pub fn chosen(&self, action: ActionId) -> (NameId, ValueId) {
-        self.chosen[action.0 as usize]
+        let (template, values) = self.actions.values(action);
+        let (name, arguments) = &self.arguments[template.0];
+        (*name, arguments[values[0] as usize])
     }
 
     /// Finds out what is possible, unless that is known.
-    fn look(&mut self) -> &[Joint] {
-        if self.possible.is_none() {
-            let mut all = Vec::new();
-            for state in &self.states {
-                match self.product.moves(state, Phase::Usual) {
-                    Ok(moves) => all.extend(moves),
-                    Err(trouble) => self.wrong = Some(failure_of(&trouble)),
-                }
-            }
-            for one in &all {
-                self.action(one.label.name, one.label.arguments);
-            }
-            self.possible = Some(all);
+    fn look(&mut self) {
+        if self.possible.is_some() {
+            return;
         }
-        self.possible.as_deref().unwrap_or_default()
+        let mut all = Vec::new();
+        for state in self.states.clone() {
+            match self.moves(&state) {
+                Ok(moves) => all.push(moves),
+                Err(trouble) => self.trouble = Some(trouble),
+            }
+        }
+        self.possible = Some(all);
+    }
+
+    /// What is possible in a state. Its actions have numbers then.
+    fn moves(&mut self, state: &[Place]) -> Result<Rc<[Joint]>, Trouble> {
+        if let Some(known) = self.known.get(state) {
+            return Ok(Rc::clone(known));
+        }
+        let moves: Rc<[Joint]> = self.product.moves(state, Phase::Usual)?.into();
+        for one in moves.iter() {
+            self.action(one.label.name, one.label.arguments)?;
+        }
+        if self.known.len() >= MOST_KNOWN {
+            self.known.clear();
+        }
+        self.known.insert(state.to_vec(), Rc::clone(&moves));
+        Ok(moves)
+    }
+
+    /// All that is possible now.
+    fn joints(&mut self) -> impl Iterator<Item = &Joint> {
+        self.look();
+        let all = self.possible.as_deref().unwrap_or_default();
+        all.iter().flat_map(|moves| moves.iter())
     }
 
     fn possible(&mut self) -> Vec<ActionId> {
-        let labels: Vec<_> = self.look().iter().map(|one| one.label).collect();
-        let mut actions: Vec<ActionId> = labels
+        let labels: Vec<_> = self.joints().map(|one| one.label).collect();
+        let known = labels
             .iter()
-            .map(|label| self.action(label.name, label.arguments))
-            .collect();
+            .filter_map(|label| self.numbers.get(&(label.name, label.arguments)));
+        let mut actions: Vec<ActionId> = known.copied().collect();
         actions.sort_unstable();
         actions.dedup();
         actions
@@ -121,17 +204,64 @@ impl<'w, 'm> Walk<'w, 'm> {
     fn go(&mut self, states: Vec<Vec<Place>>) {
         self.states = states;
         self.possible = None;
+        self.trouble = None;
     }
 
     fn take(&mut self, action: ActionId) {
-        let (name, arguments) = self.chosen(action);
-        let fits = |one: &&Joint| (one.label.name, one.label.arguments) == (name, arguments);
-        let taken = self.look().iter().filter(fits);
+        let chosen = self.chosen(action);
+        let fits = |one: &&Joint| (one.label.name, one.label.arguments) == chosen;
+        let taken = self.joints().filter(fits);
         let mut after: Vec<Vec<Place>> = taken.map(|one| one.to.clone()).collect();
         after.sort_unstable();
         after.dedup();
+        self.taken.note(&self.states, action);
         self.go(after);
     }
+
+    /// Whether the models say what is possible now.
+    fn answer(&mut self) -> Outcome {
+        self.look();
+        match &self.trouble {
+            None => Outcome::Passed,
+            Some(Trouble::Interrupted) => Outcome::Interrupted,
+            Some(trouble) => Outcome::Failed(Box::new(failure_of(trouble))),
+        }
+    }
+
+    /// Where a way that goes wrong has come to: a state with a false invariant, or where nothing is possible although
+    /// no run may end.
+    fn wrong(&mut self) -> Option<Failure> {
+        self.look();
+        let product = &*self.product;
+        let moves = self.possible.as_deref().unwrap_or_default();
+        for (state, moves) in self.states.iter().zip(moves) {
+            let models = product.models().iter().zip(state);
+            let mut unsafe_ones = models.filter(|(model, place)| !model.is_safe(**place));
+            let (message, signature) = if let Some((model, _)) = unsafe_ones.next() {
+                let name = model.name();
+                (
+                    format!("the invariant of `{name}` is false"),
+                    format!("invariant of {name}"),
+                )
+            } else if moves.is_empty() && !product.is_accepting(state) {
+                let message = "a dead end: nothing is possible, and no run may end here";
+                (message.to_owned(), "dead end".to_owned())
+            } else {
+                continue;
+            };
+            return Some(Failure {
+                kind: FailureKind::Property,
+                message,
+                signature,
+                details: format!("in the state {}", crate::state_text(product, state)),
+            });
+        }
+        None
+    }
+}
+
+fn too_many(error: TooManyActions) -> Trouble {
+    Error::new(error.to_string()).into()
 }
 
 fn failure_of(trouble: &Trouble) -> Failure {
@@ -154,15 +284,26 @@ impl System for Walk<'_, '_> {
     }
 
     fn reset(&mut self) -> Result<(), Error> {
-        self.wrong = None;
-        self.go(vec![self.start.clone()]);
-        Ok(())
+        self.go(self.starts.clone());
+        self.look();
+        match &self.trouble {
+            None | Some(Trouble::Interrupted) => Ok(()),
+            Some(Trouble::Unusable(error)) => Err(error.clone()),
+            Some(trouble) => {
+                let mut message = format!("where runs begin, a model raises {trouble}");
+                for line in failure_of(trouble).details.lines() {
+                    message.push_str("\n  ");
+                    message.push_str(line);
+                }
+                Err(Error::new(message))
+            }
+        }
     }
 
     fn is_enabled(&mut self, action: ActionId) -> bool {
-        let (name, arguments) = self.chosen(action);
-        let fits = |one: &Joint| one.label.name == name && one.label.arguments == arguments;
-        self.look().iter().any(fits)
+        let chosen = self.chosen(action);
+        let mut joints = self.joints();
+        joints.any(|one| (one.label.name, one.label.arguments) == chosen)
     }
 
     fn pick(&mut self, random: &mut Random) -> Option<ActionId> {
@@ -177,22 +318,15 @@ impl System for Walk<'_, '_> {
 
     fn step(&mut self, action: ActionId) -> Outcome {
         self.take(action);
-        Outcome::Passed
+        // Only by trying is it known what a model does next, so this is where its code raises.
+        self.answer()
     }
 
     fn check(&mut self) -> Outcome {
-        if let Some(failure) = self.wrong.take() {
-            return Outcome::Failed(Box::new(failure));
+        match (self.answer(), self.wrong()) {
+            (Outcome::Passed, Some(failure)) => Outcome::Failed(Box::new(failure)),
+            (answer, _) => answer,
         }
-        if self.states.iter().any(|state| self.product.is_safe(state)) {
-            return Outcome::Passed;
-        }
-        Outcome::Failed(Box::new(Failure {
-            kind: FailureKind::Property,
-            message: "the invariant of the model is false".to_owned(),
-            signature: "invariant".to_owned(),
-            details: String::new(),
-        }))
     }
 }
 
@@ -204,7 +338,6 @@ impl Snapshot for Walk<'_, '_> {
     }
 
     fn restore(&mut self, state: &Self::State) -> Result<(), Error> {
-        self.wrong = None;
         self.go(state.clone());
         Ok(())
     }
@@ -213,5 +346,24 @@ impl Snapshot for Walk<'_, '_> {
 impl Fingerprint for Walk<'_, '_> {
     fn fingerprint(&mut self, _likeness: Likeness) -> Result<u128, Error> {
         Ok(crate::graph::key_of_set(&self.states))
+    }
+}
+
+impl Covered for Walk<'_, '_> {
+    fn all_touched(&self) -> Coverage {
+        self.taken.all()
+    }
+
+    fn take_new(&mut self) -> Vec<TargetId> {
+        self.taken.take_new()
+    }
+
+    fn begin_anew(&mut self) -> Result<(), Error> {
+        self.taken.begin_anew();
+        Ok(())
+    }
+
+    fn touched(&self) -> Coverage {
+        self.taken.since()
     }
 }

@@ -4,6 +4,7 @@
 //! which its name occurs as a word, or, if its function has a docstring, for those in which that text occurs. Lines for
 //! which no action stands may be taken at any time; what is chosen in a line is up to chance as ever.
 
+use rustc_hash::{FxHashMap, FxHashSet};
 use testwright_core::product::{NameId, Phase, Place, Product, Trouble};
 use testwright_core::{Catalog, Error, TemplateId, TemplateSet};
 use testwright_model::Filter;
@@ -13,14 +14,26 @@ use crate::{Interpreter, Models, Process};
 /// Scenarios, and where they are.
 pub(crate) struct Guidance<'py> {
     product: Product<'py>,
-    start: Vec<Place>,
-    /// All states that agree with what was done.
-    states: Vec<Vec<Place>>,
     /// By template: the action that stands for it.
     names: Vec<Option<NameId>>,
-    /// The templates that may be taken now.
-    allowed: TemplateSet,
+    /// Where the scenarios have been. They come by the same few spots in every test.
+    spots: Vec<Spot>,
+    numbers: FxHashMap<Vec<Vec<Place>>, usize>,
+    /// Where they are.
+    now: usize,
 }
+
+/// All states that agree with what was done, and what may come next there.
+struct Spot {
+    states: Vec<Vec<Place>>,
+    /// The templates that may be taken.
+    allowed: TemplateSet,
+    /// Where actions lead that were taken here before.
+    after: FxHashMap<NameId, usize>,
+}
+
+/// Where tests begin.
+const START: usize = 0;
 
 impl<'py> Guidance<'py> {
     /// Reads scenarios for a harness with these lines.
@@ -55,23 +68,23 @@ impl<'py> Guidance<'py> {
         }
         let mut guidance = Guidance {
             product,
-            states: vec![start.clone()],
-            start,
             names,
-            allowed: TemplateSet::default(),
+            spots: Vec::new(),
+            numbers: FxHashMap::default(),
+            now: START,
         };
-        guidance.look();
+        guidance.go(vec![start]);
         Ok(guidance)
     }
 
     /// Back to where a test begins.
     pub(crate) fn begin(&mut self) {
-        self.go(vec![self.start.clone()]);
+        self.now = START;
     }
 
     /// The templates that may be taken now.
     pub(crate) fn allowed(&self) -> &TemplateSet {
-        &self.allowed
+        &self.spots[self.now].allowed
     }
 
     /// An action of a template was taken.
@@ -79,8 +92,13 @@ impl<'py> Guidance<'py> {
         let Some(name) = self.names[template.0] else {
             return;
         };
+        let before = self.now;
+        if let Some(after) = self.spots[before].after.get(&name) {
+            self.now = *after;
+            return;
+        }
         let mut after = Vec::new();
-        for state in &self.states {
+        for state in &self.spots[before].states {
             let moves = self.product.moves(state, Phase::Usual).unwrap_or_default();
             let taken = moves.into_iter().filter(|one| one.label.name == name);
             after.extend(taken.map(|one| one.to));
@@ -88,22 +106,34 @@ impl<'py> Guidance<'py> {
         after.sort_unstable();
         after.dedup();
         self.go(after);
+        self.spots[before].after.insert(name, self.now);
     }
 
     /// Where the scenarios are.
     pub(crate) fn states(&self) -> &[Vec<Place>] {
-        &self.states
+        &self.spots[self.now].states
     }
 
     /// Makes the scenarios be somewhere.
     pub(crate) fn go(&mut self, states: Vec<Vec<Place>>) {
-        self.states = states;
-        self.look();
+        if let Some(known) = self.numbers.get(&states) {
+            self.now = *known;
+            return;
+        }
+        let allowed = self.look(&states);
+        self.now = self.spots.len();
+        self.numbers.insert(states.clone(), self.now);
+        self.spots.push(Spot {
+            states,
+            allowed,
+            after: FxHashMap::default(),
+        });
     }
 
-    fn look(&mut self) {
-        let mut possible: Vec<NameId> = Vec::new();
-        for state in &self.states {
+    /// The templates that may be taken in one of these states.
+    fn look(&mut self, states: &[Vec<Place>]) -> TemplateSet {
+        let mut possible: FxHashSet<NameId> = FxHashSet::default();
+        for state in states {
             // Machines and lists of runs always answer.
             let moves = self.product.moves(state, Phase::Usual).unwrap_or_default();
             possible.extend(moves.iter().map(|one| one.label.name));
@@ -114,7 +144,7 @@ impl<'py> Guidance<'py> {
                 allowed.insert(TemplateId(number));
             }
         }
-        self.allowed = allowed;
+        allowed
     }
 }
 

@@ -72,10 +72,10 @@ pub use kept::KeptSystem;
 pub use library::PoolValues;
 pub use load::{LoadError, check};
 pub use model::{
-    Asker, Machine, Models, PythonChooser, Stepper, ValuePassing, asked_to_stop, flush,
+    Asker, Lint, Machine, Models, PythonChooser, Stepper, ValuePassing, asked_to_stop, flush,
 };
 pub use options::{ChecksWhen, Measured, Options, Process, ReferenceExceptions};
-pub use output::Output;
+pub use output::{Output, Printed};
 pub use pattern::Pattern;
 pub use snapshot::PythonState;
 pub use standalone::Style;

@@ -12,8 +12,8 @@ use std::rc::Rc;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use testwright_core::product::{NameId, Place, Product, Trouble, ValueId, Words};
-use testwright_model::Filter;
 use testwright_model::parallel::Passing;
+use testwright_model::{Filter, Suite};
 
 use crate::guidance::Text;
 use crate::{Interpreter, Process, interrupt};
@@ -22,6 +22,7 @@ mod actions;
 mod asking;
 mod choosers;
 mod declared;
+mod lint;
 mod machines;
 mod misread;
 mod modules;
@@ -31,11 +32,13 @@ mod speech;
 mod spoken;
 mod states;
 mod stepper;
+mod strategies;
 mod text;
 mod values;
 
 pub use asking::Asker;
 pub use choosers::PythonChooser;
+pub use lint::Lint;
 pub use machines::Machine;
 use speech::Speech;
 use states::States;
@@ -83,6 +86,14 @@ impl<'py> Models<'py> {
         process: Process,
     ) -> Result<Models<'py>, Trouble> {
         modules::load(interpreter.0, names, filter, process)
+    }
+
+    /// Adds a list of runs that is in no module.
+    pub fn add_suite(&mut self, suite: Suite) {
+        self.product.add(Box::new(suite));
+        if let Some(states) = Rc::get_mut(&mut self.handles.states) {
+            states.push(StatesOf::Suite);
+        }
     }
 
     /// What lines of a harness the actions stand for.

@@ -7,6 +7,8 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
+use testwright_core::Error;
+
 /// What becomes of what the system under test prints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Output {
@@ -20,6 +22,33 @@ pub enum Output {
 }
 
 const STANDARD: [RawFd; 3] = [libc::STDIN_FILENO, libc::STDOUT_FILENO, libc::STDERR_FILENO];
+
+/// The output of models, or of anything else that prints in this process, in our hands.
+pub struct Printed(Redirection);
+
+impl Printed {
+    /// From now on, and until this is dropped.
+    pub fn start(output: Output) -> Result<Printed, Error> {
+        Redirection::start(output)
+            .map(Printed)
+            .map_err(unredirected)
+    }
+
+    /// Changes what becomes of it.
+    pub fn set(&mut self, output: Output) -> Result<(), Error> {
+        self.0.set(output).map_err(unredirected)
+    }
+
+    /// What was captured since the last call.
+    pub fn take(&mut self) -> String {
+        self.0.take()
+    }
+}
+
+/// That output cannot be redirected.
+pub(crate) fn unredirected(error: io::Error) -> Error {
+    Error::new(format!("cannot redirect the output: {error}"))
+}
 
 /// The standard descriptors while a system under test owns them; dropping it gives them back.
 pub(crate) struct Redirection {

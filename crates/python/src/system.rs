@@ -203,7 +203,7 @@ impl<'py> PythonSystem<'py> {
         let stage = self.stage.as_mut();
         stage
             .map_or(Ok(()), |stage| stage.set_output(output))
-            .map_err(|error| Error::new(format!("cannot redirect the output: {error}")))
+            .map_err(crate::output::unredirected)
     }
 
     /// Writes out what the system has printed so far, so that it comes before what the tool prints next.

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use testwright_core::Error;
 use testwright_core::product::{Label, Trouble as ModelTrouble};
-use testwright_lang::{Diagnostic, Severity};
-use testwright_model::conform::{Follower, Happened, RefusedIn, Why, explain};
+use testwright_model::conform::{Follower, RefusedIn, Why, explain};
 use testwright_model::{Filter, step_text};
 use testwright_python::Models;
 
 use crate::console::{Console, Look};
 use crate::files::TextFile;
-use crate::{ExitStatus, Trouble, load, models, quantity};
+use crate::models::log::{self, Entry};
+use crate::{ExitStatus, Trouble, models, quantity};
 
 /// Tell whether a model allows what a log says, and if not, which step first and why
 ///
@@ -53,7 +53,7 @@ impl Conform {
             return Err(error.into());
         };
         let file = TextFile::read(&PathBuf::from(log))?;
-        let entries = read(console, &file)?;
+        let entries = log::read(console, &file)?;
         models::with_models(console, names, &Filter::default(), |console, models| {
             self.follow(console, models, &file, &entries)
         })
@@ -80,17 +80,11 @@ impl Conform {
                 runs += 1;
                 continue;
             };
-            let spoken = models.from_json(&step.action, &step.arguments, step.result.as_deref());
-            let (name, arguments, result) =
-                spoken.map_err(|trouble| models::tell(console, &trouble))?;
-            let happened = Happened {
-                name,
-                arguments,
-                result,
-            };
+            let happened = step.happened(models);
+            let happened = happened.map_err(|trouble| models::tell(console, &trouble))?;
             let followed = follower.follow(&mut models.product, &happened);
             match followed.map_err(|trouble| tell_at(console, file, entry, &trouble))? {
-                Ok(()) => steps += 1,
+                Ok(_) => steps += 1,
                 Err(refused) => {
                     let title = format!(
                         "{}:{}: not allowed after {}",
@@ -194,101 +188,4 @@ fn say_refused(console: &mut Console<'_>, models: &Models<'_>, refused: &Refused
         true => console.say("  nothing is possible there"),
         false => console.say(format_args!("  possible there: {}{more}", shown.join(", "))),
     }
-}
-
-/// A line of a log.
-struct Entry {
-    line: usize,
-    text: String,
-    /// Nothing where another run begins.
-    step: Option<LoggedStep>,
-}
-
-struct LoggedStep {
-    action: String,
-    /// As JSON.
-    arguments: String,
-    result: Option<String>,
-}
-
-/// Reads a log, or tells what is wrong with its first bad line.
-fn read(console: &mut Console<'_>, file: &TextFile) -> Result<Vec<Entry>, Trouble> {
-    let mut entries = Vec::new();
-    let mut start = 0;
-    for (number, text) in file.text.split('\n').enumerate() {
-        let place = start;
-        start += text.len() + 1;
-        if text.trim().is_empty() {
-            continue;
-        }
-        let step = entry(text).map_err(|(column, message)| {
-            let at = place + column.min(text.len());
-            let problem = Diagnostic {
-                severity: Severity::Error,
-                name: "unreadable-log",
-                message,
-                range: at..(place + text.trim_end().len()).max(at),
-                label: String::new(),
-                related: None,
-                help: Some(
-                    "a line is like {\"action\": \"Push\", \"arguments\": [1], \"result\": null}"
-                        .to_owned(),
-                ),
-            };
-            load::tell_problems(console, file, &[problem]);
-            Trouble::Told
-        })?;
-        entries.push(Entry {
-            line: number + 1,
-            text: text.trim().to_owned(),
-            step,
-        });
-    }
-    if entries.is_empty() {
-        let message = format!("the log `{}` is empty", file.name);
-        return Err(Error::new(message)
-            .with_help("a line is like {\"action\": \"Push\", \"arguments\": [1]}")
-            .into());
-    }
-    Ok(entries)
-}
-
-/// What a line says, or where and why it cannot be understood.
-fn entry(text: &str) -> Result<Option<LoggedStep>, (usize, String)> {
-    let value: serde_json::Value = serde_json::from_str(text).map_err(|error| {
-        // It counts lines from this one, which is shown anyway.
-        let message = error.to_string();
-        let message = message.split(" at line ").next().unwrap_or_default();
-        (
-            error.column().saturating_sub(1),
-            format!("this is not JSON: {message}"),
-        )
-    })?;
-    let wrong = |message: &str| (0, message.to_owned());
-    let fields = value
-        .as_object()
-        .ok_or_else(|| wrong("a line should be a JSON object"))?;
-    if fields
-        .get("restart")
-        .is_some_and(|restart| restart.as_bool() == Some(true))
-    {
-        return Ok(None);
-    }
-    for name in fields.keys() {
-        if !["action", "arguments", "result"].contains(&name.as_str()) {
-            return Err(wrong(&format!("nobody knows what `{name}` means here")));
-        }
-    }
-    let action = fields.get("action").and_then(|action| action.as_str());
-    let action = action.ok_or_else(|| wrong("there is no `action`, or it is not a text"))?;
-    let arguments = match fields.get("arguments") {
-        None => "[]".to_owned(),
-        Some(list) if list.is_array() => list.to_string(),
-        Some(_) => return Err(wrong("`arguments` should be a list")),
-    };
-    Ok(Some(LoggedStep {
-        action: action.to_owned(),
-        arguments,
-        result: fields.get("result").map(ToString::to_string),
-    }))
 }

@@ -16,6 +16,7 @@ use super::run::at_least_one;
 use crate::console::Console;
 use crate::files::OutputFolder;
 use crate::pictures::PictureArguments;
+use crate::source::is_model;
 use crate::{ExitStatus, Trouble, duration, load, report, size};
 
 mod findings;
@@ -203,7 +204,7 @@ struct Outcome {
 
 impl Explore {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
-        if models::is_model(&self.harness) {
+        if is_model(&self.harness) {
             return self.run_models(console);
         }
         self.refuse_nonsense()?;

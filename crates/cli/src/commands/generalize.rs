@@ -7,15 +7,17 @@ use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::shrink::{
     GeneralizeOptions, ReduceError, ReduceOptions, SameFailure, Shrinker, Speed,
 };
-use testwright_core::{Error, Step, System, Test};
-use testwright_python::{Output, PythonSystem};
+use testwright_core::{Error, Step, Test};
+use testwright_python::Output;
 
 use super::SystemArguments;
 use super::replay::UntilInterrupted;
 use crate::belonging::HarnessArgument;
 use crate::console::Console;
+use crate::files::TextFile;
 use crate::pulse::Pulse;
-use crate::{ExitStatus, Trouble, duration, load, quantity, report};
+use crate::subject::Subject;
+use crate::{ExitStatus, Trouble, duration, quantity, report};
 
 /// Show what else could stand in a failing test, and still it would fail
 ///
@@ -53,18 +55,21 @@ pub(crate) struct Generalize {
 
 impl Generalize {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
-        let options = self.system.options(Output::Drop);
-        let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>, test: Test| {
+        let source = self.harness.of(std::slice::from_ref(&self.test))?;
+        let options = self.system.options_for(&source, Output::Drop)?;
+        let saved = TextFile::read(&self.test)?;
+        let work = |console: &mut Console<'_>, system: &mut dyn Subject, test: Test| {
             self.generalize(console, system, &test)
         };
-        let harness = self.harness.of(std::slice::from_ref(&self.test))?;
-        load::with_test(console, &harness, &self.test, &options, work)
+        source
+            .read(console)?
+            .with_test(console, saved, &options, work)
     }
 
     fn generalize(
         &self,
         console: &mut Console<'_>,
-        system: &mut PythonSystem<'_>,
+        system: &mut dyn Subject,
         test: &Test,
     ) -> Result<ExitStatus, Trouble> {
         let check = !self.system.no_check;

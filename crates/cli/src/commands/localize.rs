@@ -8,15 +8,16 @@ use serde::Serialize;
 use testwright_core::analyse::localize::{Formula, Spectrum, Suspect};
 use testwright_core::generate::{Found, Made, Progress, Search, SearchWatcher, search};
 use testwright_core::replay::{ReplayOptions, replay};
-use testwright_core::{Covered, Error, Test};
-use testwright_python::{Collector, Measured, Options, Output, PythonSystem};
+use testwright_core::{Error, TargetId, Test};
+use testwright_python::{Measured, Options, Output};
 
 use super::SystemArguments;
 use super::run::{at_least_one, draw_seed, seed};
 use crate::belonging::HarnessArgument;
 use crate::console::{Console, Look};
-use crate::coverage::{FromFirstStep, Places};
+use crate::coverage::FromFirstStep;
 use crate::load::{self, Suite};
+use crate::subject::{Reachable, Subject};
 use crate::{ExitStatus, Trouble, quantity};
 
 /// Tell which branches of the code are reached by failing tests, and not by passing ones
@@ -115,12 +116,13 @@ impl Localize {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
         let files = load::test_files(&self.tests)?;
         let root = std::env::current_dir().unwrap_or_default();
+        let source = self.harness.of(&self.tests)?;
         let options = Options {
             measured: Measured::Modules,
-            ..self.system.options(Output::Drop)
+            ..self.system.options_for(&source, Output::Drop)?
         };
-        let (file, harness) = load::harness(console, &self.harness.of(&self.tests)?)?;
-        load::with_system(console, &file, harness, &options, |console, system| {
+        let ready = source.read(console)?;
+        ready.with_subject(console, &options, |console, system| {
             let suite = Suite::read(console, system, files)?;
             let mut evidence = Evidence::default();
             let given = suite.tests.iter().map(|(_, test)| test);
@@ -137,17 +139,16 @@ impl Localize {
             self.look_at(console, system, made.iter(), &mut evidence)?;
             console.clear_status();
 
-            let collector = system.coverage().ok_or_else(nothing_measured)?;
-            let places = Places::new(collector, &root);
             let mut suspects = evidence.spectrum.rank(self.formula.into());
             if suspects.is_empty() {
-                return Err(nothing_measured().into());
+                let message = "the failing tests reach no code that is measured";
+                return Err(Error::new(message).with_help(system.help_to_reach()).into());
             }
             let all = suspects.len();
             suspects.truncate(self.top as usize);
-            let lines = suspects
-                .iter()
-                .map(|suspect| Line::new(suspect, collector, &places));
+            let targets: Vec<TargetId> = suspects.iter().map(|suspect| suspect.target).collect();
+            let lines = suspects.iter().zip(system.reachable(&targets, &root));
+            let lines = lines.map(|(suspect, place)| Line::new(suspect, place));
             let report = Report {
                 formula: self.formula,
                 failing: evidence.failing,
@@ -157,6 +158,7 @@ impl Localize {
                 seed: (!made.is_empty()).then_some(seed),
                 reached: all,
                 suspects: lines.collect(),
+                unit: system.unit(),
             };
             match self.json {
                 true => console.say(report.to_json()),
@@ -170,7 +172,7 @@ impl Localize {
     fn look_at<'t>(
         &self,
         console: &mut Console<'_>,
-        system: &mut PythonSystem<'_>,
+        system: &mut dyn Subject,
         tests: impl ExactSizeIterator<Item = &'t Test>,
         evidence: &mut Evidence,
     ) -> Result<(), Trouble> {
@@ -202,12 +204,7 @@ impl Localize {
     }
 
     /// Makes random tests that pass: of those that fail all but the last step.
-    fn make(
-        &self,
-        system: &mut PythonSystem<'_>,
-        number: u64,
-        seed: u64,
-    ) -> Result<Vec<Test>, Trouble> {
+    fn make(&self, system: &mut dyn Subject, number: u64, seed: u64) -> Result<Vec<Test>, Trouble> {
         let plan = Search {
             seed,
             tests: Some(number),
@@ -228,11 +225,6 @@ fn no_fault() -> Error {
         .with_help("`testwright run` finds and saves tests that fail")
 }
 
-fn nothing_measured() -> Error {
-    Error::new("the failing tests reach no code that is measured")
-        .with_help("name files, folders or modules to measure with `source:` lines in the harness")
-}
-
 fn number(text: &str) -> Result<u64, String> {
     text.parse()
         .map_err(|_| "must be a whole number from 0".to_owned())
@@ -250,12 +242,12 @@ struct Evidence {
 #[derive(Default)]
 struct Collection(Vec<Test>);
 
-impl<'py> SearchWatcher<PythonSystem<'py>> for Collection {
+impl<S: ?Sized> SearchWatcher<S> for Collection {
     fn proceed(&mut self, _: &Progress) -> bool {
         !testwright_python::interrupted()
     }
 
-    fn made(&mut self, _: &PythonSystem<'py>, made: Made<'_>) -> ControlFlow<()> {
+    fn made(&mut self, _: &S, made: Made<'_>) -> ControlFlow<()> {
         let passing = match (made.failure, made.steps.split_last()) {
             (Some(_), Some((_, before))) => before,
             _ => made.steps,
@@ -266,7 +258,7 @@ impl<'py> SearchWatcher<PythonSystem<'py>> for Collection {
         ControlFlow::Continue(())
     }
 
-    fn found(&mut self, _: &mut PythonSystem<'py>, _: Found) -> ControlFlow<()> {
+    fn found(&mut self, _: &mut S, _: Found) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }
@@ -285,6 +277,9 @@ struct Report {
     /// How many branches failing tests reach.
     reached: usize,
     suspects: Vec<Line>,
+    /// What the suspects are.
+    #[serde(skip)]
+    unit: &'static str,
 }
 
 #[derive(Serialize)]
@@ -304,19 +299,18 @@ struct Line {
 }
 
 impl Line {
-    fn new(suspect: &Suspect, collector: &Collector<'_>, places: &Places) -> Line {
-        let place = places.of(collector, suspect.target);
+    fn new(suspect: &Suspect, place: Reachable) -> Line {
         Line {
             rank: suspect.rank,
             ties: suspect.ties,
             score: suspect.score,
-            file: place.file.to_owned(),
+            file: place.file,
             from: place.from,
             to: place.to,
             failing: suspect.counts.failing,
             passing: suspect.counts.passing,
-            source: place.source.to_owned(),
-            place: place.to_string(),
+            source: place.source,
+            place: place.place,
         }
     }
 }
@@ -334,7 +328,7 @@ impl Report {
             "{}, {}{seed}; {} in failing ones, the most suspicious first:",
             quantity::of(self.failing, "failing test"),
             quantity::of(self.passing, "passing test"),
-            quantity::of(self.reached as u64, "branch"),
+            quantity::of(self.reached as u64, self.unit),
         ));
         let lengths = self.suspects.iter().map(|line| line.place.chars().count());
         let width = lengths.max().unwrap_or(0);
@@ -357,7 +351,7 @@ impl Report {
             (last.rank + last.ties - 1).saturating_sub(self.suspects.len())
         });
         if more > 0 {
-            let branches = quantity::of(more as u64, "more branch");
+            let branches = quantity::of(more as u64, &format!("more {}", self.unit));
             console.say(format_args!("and {branches} with the score of the last"));
         }
     }

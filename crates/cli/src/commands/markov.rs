@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use testwright_core::generate::MarkovModel;
-use testwright_core::{Classes, Error, System};
+use testwright_core::{Classes, Error};
 use testwright_python::Output;
 
 use super::SystemArguments;
@@ -57,16 +57,17 @@ pub(crate) struct Markov {
 impl Markov {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
         let files = load::test_files(&self.tests)?;
-        let harness = self.harness.of(&self.tests)?;
+        let source = self.harness.of(&self.tests)?;
+        let own = source.files();
         let destination = {
             let tests = files.iter().map(|file| (&*file.path, "one of the tests"));
             let mut to_keep: Vec<(&Path, &str)> = tests.collect();
-            to_keep.push((&harness, "the harness"));
+            to_keep.extend(own.iter().map(|file| (&**file, "the harness")));
             Destination::prepare(&self.output, &to_keep)?
         };
-        let options = self.system.options(Output::Drop);
-        let (file, harness) = load::harness(console, &harness)?;
-        load::with_system(console, &file, harness, &options, |console, system| {
+        let options = self.system.options_for(&source, Output::Drop)?;
+        let ready = source.read(console)?;
+        ready.with_subject(console, &options, |console, system| {
             let suite = Suite::read(console, system, files)?;
             let tests = suite.tests.iter().map(|(_, test)| test);
             let catalog = system.actions();

@@ -8,6 +8,7 @@ use crate::{ExitStatus, Trouble};
 
 mod check;
 mod failing;
+mod lint;
 mod test;
 
 /// Test with models: model programs, finite state machines, lists of runs
@@ -24,6 +25,7 @@ pub(crate) struct Model {
 #[derive(Subcommand)]
 enum Command {
     Check(check::Check),
+    Lint(lint::Lint),
     Test(test::Test),
 }
 
@@ -31,6 +33,7 @@ impl Model {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
         match self.command {
             Command::Check(check) => check.run(console),
+            Command::Lint(lint) => lint.run(console),
             Command::Test(test) => test.run(console),
         }
     }

@@ -8,17 +8,18 @@ use testwright_core::analyse::quick::{Quick as Quickener, QuickTest, minimal_sui
 use testwright_core::generate::{Found, Made, Progress, Search, SearchWatcher, search};
 use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::shrink::{ReduceError, ReduceOptions};
-use testwright_core::{Coverage, Covered, Error, Failure, System, Test, saved};
-use testwright_python::{Measured, Options, Output, PythonSystem};
+use testwright_core::{Coverage, Error, Failure, TargetId, Test, saved};
+use testwright_python::{Measured, Options, Output};
 
 use super::SystemArguments;
 use super::replay::UntilInterrupted;
 use super::run::{at_least_one, draw_seed, seed};
 use crate::console::{Console, Look};
-use crate::coverage::Places;
 use crate::files::{OutputFolder, TextFile};
 use crate::load::{self, Suite};
 use crate::pulse::Pulse;
+use crate::source::Source;
+use crate::subject::Subject;
 use crate::{ExitStatus, Trouble, duration, quantity, report};
 
 /// Write a few short tests that together reach what many long ones reach
@@ -45,8 +46,9 @@ Examples:
 Exit status: 0 the suite is written and passes, 1 a test of it fails, 2 could not do what was asked."
 )]
 pub(crate) struct Quick {
-    /// The harness
-    harness: PathBuf,
+    /// The harness, or models to compose
+    #[arg(required = true, value_name = "HARNESS|MODEL")]
+    harness: Vec<PathBuf>,
 
     /// Use these tests, and the tests in these folders, instead of making some
     #[arg(
@@ -112,18 +114,19 @@ impl Quick {
     const MOST_NAMED: usize = 8;
 
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
-        let mut folder = OutputFolder::of_quick_tests(&self.folder())?;
+        let mut folder = OutputFolder::of_quick_tests(&self.folder()?)?;
         let root = std::env::current_dir().unwrap_or_default();
         let files = match self.from.is_empty() {
             true => Vec::new(),
             false => load::test_files(&self.from)?,
         };
+        let source = self.source()?;
         let options = Options {
             measured: Measured::Modules,
-            ..self.system.options(Output::Drop)
+            ..self.system.options_for(&source, Output::Drop)?
         };
-        let (file, harness) = load::harness(console, &self.harness)?;
-        load::with_system(console, &file, harness, &options, |console, system| {
+        let ready = source.read(console)?;
+        ready.with_subject(console, &options, |console, system| {
             system.reset()?;
             let loaded = system.all_touched();
             let originals = match files.is_empty() {
@@ -133,28 +136,33 @@ impl Quick {
             let (measured, chosen) = self.choose(console, system, &originals.tests, loaded)?;
             let before = union(&measured);
             if before.is_empty() {
-                return Err(nothing_reached().into());
+                let message = "the tests reach nothing that loading the modules does not reach";
+                return Err(Error::new(message).with_help(system.help_to_reach()).into());
             }
             let suite = self.verify(system, chosen)?;
             self.write(system, &root, &originals.origin, &suite, &mut folder)?;
             let after = union(suite.iter().map(|(quick, _)| quick));
-            Ok(self.say_result(console, originals.size, &before, &suite, &after))
+            let unit = system.unit();
+            Ok(self.say_result(console, originals.size, unit, &before, &suite, &after))
         })
     }
 
-    fn folder(&self) -> PathBuf {
-        let mut name = self.harness.file_stem().unwrap_or_default().to_owned();
+    fn source(&self) -> Result<Source, Error> {
+        Source::of(&self.harness)
+    }
+
+    fn folder(&self) -> Result<PathBuf, Error> {
+        let mut name = self.source()?.stem().into_os_string();
         name.push("-quick");
-        self.out
-            .clone()
-            .unwrap_or_else(|| PathBuf::from("testwright-out").join(name))
+        let usual = PathBuf::from("testwright-out").join(name);
+        Ok(self.out.clone().unwrap_or(usual))
     }
 
     /// Makes random tests and keeps those that reach something for the first time.
     fn make(
         &self,
         console: &mut Console<'_>,
-        system: &mut PythonSystem<'_>,
+        system: &mut dyn Subject,
     ) -> Result<Originals, Trouble> {
         let plan = Search {
             seed: self.seed.unwrap_or_else(draw_seed),
@@ -191,7 +199,7 @@ impl Quick {
         }
         console.say(format_args!(
             "{}: {} of up to {} made (seed {}), {} of them reached something new",
-            self.harness.display(),
+            self.source()?.shown(),
             quantity::of(size.tests, "test"),
             quantity::of(u64::from(self.length), "step"),
             plan.seed,
@@ -209,7 +217,7 @@ impl Quick {
     fn choose(
         &self,
         console: &mut Console<'_>,
-        system: &mut PythonSystem<'_>,
+        system: &mut dyn Subject,
         tests: &[Test],
         loaded: Coverage,
     ) -> Result<(Vec<QuickTest>, Vec<QuickTest>), Trouble> {
@@ -257,7 +265,7 @@ impl Quick {
     /// Runs the suite as `regress` will, to see which of it fails.
     fn verify(
         &self,
-        system: &mut PythonSystem<'_>,
+        system: &mut dyn Subject,
         suite: Vec<QuickTest>,
     ) -> Result<Vec<(QuickTest, Option<Failure>)>, Trouble> {
         let options = ReplayOptions {
@@ -280,30 +288,25 @@ impl Quick {
     /// Writes the suite, each test with a note of what it reaches that those before do not.
     fn write(
         &self,
-        system: &PythonSystem<'_>,
+        system: &dyn Subject,
         root: &Path,
         origin: &(String, String),
         suite: &[(QuickTest, Option<Failure>)],
         folder: &mut OutputFolder,
     ) -> Result<(), Error> {
-        let collector = system.coverage().ok_or_else(nothing_reached)?;
-        let places = Places::new(collector, root);
         let mut known = Coverage::default();
         for (number, (quick, failure)) in (1..).zip(suite) {
             let new = quick.touches.difference(&known);
             known.merge(&new);
-            let named = new.iter().take(Quick::MOST_NAMED);
-            let mut branches: Vec<String> = named
-                .map(|target| places.of(collector, target).to_string())
-                .collect();
+            let named: Vec<TargetId> = new.iter().take(Quick::MOST_NAMED).collect();
+            let named = system.reachable(&named, root).into_iter();
+            let mut branches: Vec<String> = named.map(|one| one.place).collect();
             if new.len() > branches.len() {
                 branches.push(format!("and {} more", new.len() - branches.len()));
             }
-            let mut notes = vec![
-                note("harness", self.harness.display()),
-                origin.clone(),
-                note("for", branches.join(", ")),
-            ];
+            let mut notes = self.source()?.notes();
+            notes.push(origin.clone());
+            notes.push(note("for", branches.join(", ")));
             notes.extend(failure.as_ref().map(|failure| {
                 let text = format!("{}: {}", failure.kind, failure.message);
                 note("failure", text)
@@ -318,6 +321,7 @@ impl Quick {
         &self,
         console: &mut Console<'_>,
         size: Size,
+        unit: &str,
         before: &Coverage,
         suite: &[(QuickTest, Option<Failure>)],
         after: &Coverage,
@@ -327,14 +331,21 @@ impl Quick {
             tests: suite.len() as u64,
             steps,
         };
-        console.say("          Tests       Steps  Branches");
+        let units = quantity::plural(unit);
+        let (first, rest) = units.split_at(1);
+        let width = units.len();
+        let heading = format!(
+            "          Tests       Steps  {}{rest}",
+            first.to_uppercase()
+        );
+        console.say(heading);
         let lost = before.difference(after).len();
         for (name, size, reached) in [
             ("before", size, before.len()),
             ("after", suite_size, before.len() - lost),
         ] {
             console.say(format_args!(
-                "{name:6}  {:>7}  {:>10}  {:>8}",
+                "{name:6}  {:>7}  {:>10}  {:>width$}",
                 quantity::grouped(size.tests),
                 quantity::grouped(size.steps),
                 quantity::grouped(reached as u64),
@@ -342,10 +353,10 @@ impl Quick {
         }
         let more = after.difference(before).len();
         if more > 0 {
-            let branches = quantity::of(more as u64, "more branch");
+            let branches = quantity::of(more as u64, &format!("more {unit}"));
             console.say(format_args!("Steps in another order reach {branches}"));
         }
-        let folder = self.folder();
+        let folder = self.folder().unwrap_or_default();
         let mut status = ExitStatus::NothingFound;
         for (number, (_, failure)) in (1..).zip(suite) {
             let Some(failure) = failure else { continue };
@@ -361,7 +372,7 @@ impl Quick {
         };
         console.say(format_args!("Written to {}{how}", folder.display()));
         if lost > 0 {
-            let branches = quantity::of(lost as u64, "branch");
+            let branches = quantity::of(lost as u64, unit);
             console.warning(
                 &format!("not reached again: {branches} that the tests did reach"),
                 Some("the system depends on something besides the test: time, chance, files, an earlier test"),
@@ -374,7 +385,7 @@ impl Quick {
 
 fn given(
     console: &mut Console<'_>,
-    system: &mut PythonSystem<'_>,
+    system: &mut dyn Subject,
     files: Vec<TextFile>,
 ) -> Result<Originals, Trouble> {
     let suite = Suite::read(console, system, files)?;
@@ -396,11 +407,6 @@ fn explain(error: ReduceError) -> Error {
         ReduceError::Error(error) => error,
         not_reproduced => Error::new(format!("a test cannot be reduced: {not_reproduced}")),
     }
-}
-
-fn nothing_reached() -> Error {
-    Error::new("the tests reach nothing that loading the modules does not reach")
-        .with_help("name files, folders or modules to measure with `source:` lines in the harness")
 }
 
 fn union<'a>(tests: impl IntoIterator<Item = &'a QuickTest>) -> Coverage {
@@ -427,7 +433,7 @@ struct Collection<'s, 'c> {
     pulse: Pulse,
 }
 
-impl<'py> SearchWatcher<PythonSystem<'py>> for Collection<'_, '_> {
+impl<'s> SearchWatcher<dyn Subject + 's> for Collection<'_, '_> {
     fn proceed(&mut self, progress: &Progress) -> bool {
         let Some(now) = self.pulse.beat() else {
             return true;
@@ -441,11 +447,10 @@ impl<'py> SearchWatcher<PythonSystem<'py>> for Collection<'_, '_> {
         !testwright_python::interrupted() && self.time.is_none_or(|limit| time < limit)
     }
 
-    fn made(&mut self, system: &PythonSystem<'py>, made: Made<'_>) -> ControlFlow<()> {
+    fn made(&mut self, system: &(dyn Subject + 's), made: Made<'_>) -> ControlFlow<()> {
         self.size.tests += 1;
         self.size.steps += made.steps.len() as u64;
-        let new = system.coverage().map(|collector| collector.take_new());
-        if new.is_some_and(|new| !new.is_empty()) {
+        if !system.news().is_empty() {
             self.new += 1;
             self.tests.push(Test::of_steps(made.steps.to_vec()));
             // What it reached before it failed is better shown by a test that passes.
@@ -457,7 +462,7 @@ impl<'py> SearchWatcher<PythonSystem<'py>> for Collection<'_, '_> {
         ControlFlow::Continue(())
     }
 
-    fn found(&mut self, _: &mut PythonSystem<'py>, _: Found) -> ControlFlow<()> {
+    fn found(&mut self, _: &mut (dyn Subject + 's), _: Found) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }

@@ -5,16 +5,18 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::shrink::{Method, ReduceError, ReduceOptions, Speed};
-use testwright_core::{Catalog, Error, Failure, System, Test, saved};
-use testwright_python::{Output, PythonSystem};
+use testwright_core::{Catalog, Error, Failure, Test, saved};
+use testwright_python::Output;
 
 use super::SystemArguments;
 use super::replay::UntilInterrupted;
 use crate::belonging::HarnessArgument;
 use crate::console::Console;
-use crate::files::Destination;
+use crate::files::{Destination, TextFile};
 use crate::reducing::{self, Aim, Reduced};
-use crate::{ExitStatus, Trouble, load, report};
+use crate::source::Source;
+use crate::subject::Subject;
+use crate::{ExitStatus, Trouble, report};
 
 /// Shorten a failing test to the steps that matter
 ///
@@ -85,15 +87,16 @@ impl Reduce {
     }
 
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
-        let options = self.system.options(Output::Drop);
-        let harness = self.harness.of(std::slice::from_ref(&self.test))?;
-        let destination = self.destination(&harness)?;
-        let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>, test| {
+        let source = self.harness.of(std::slice::from_ref(&self.test))?;
+        let options = self.system.options_for(&source, Output::Drop)?;
+        let destination = self.destination(&source)?;
+        let saved = TextFile::read(&self.test)?;
+        let work = |console: &mut Console<'_>, system: &mut dyn Subject, test: Test| {
             let failure = self.failure(system, &test)?;
             let reduced =
                 reducing::reduce(console, system, &test, &failure, &self.options(), self.aim)
                     .map_err(|error| self.explain(error))?;
-            let text = self.text(&harness, system.actions(), &reduced);
+            let text = self.text(&source, system.actions(), &reduced);
             if self.json {
                 let report = Report {
                     file: destination
@@ -122,25 +125,29 @@ impl Reduce {
             console.say(format_args!("Written to {}", place.shown().display()));
             Ok(ExitStatus::FailureFound)
         };
-        load::with_test(console, &harness, &self.test, &options, work)
+        let ready = source.clone().read(console)?;
+        ready.with_test(console, saved, &options, work)
     }
 
     /// The test itself may be replaced, for what is left of it fails in the same way.
-    fn destination(&self, harness: &Path) -> Result<Destination, Error> {
+    fn destination(&self, source: &Source) -> Result<Destination, Error> {
         let path = self
             .output
             .clone()
             .unwrap_or_else(|| beside(&self.test, "reduced"));
-        Destination::prepare(&path, &[(harness, "the harness")])
+        let files = source.files();
+        let to_keep: Vec<(&Path, &str)> =
+            files.iter().map(|file| (&**file, "the harness")).collect();
+        Destination::prepare(&path, &to_keep)
     }
 
-    fn text(&self, harness: &Path, catalog: &Catalog, reduced: &Reduced) -> String {
+    fn text(&self, source: &Source, catalog: &Catalog, reduced: &Reduced) -> String {
         let Failure { kind, message, .. } = &reduced.failure;
-        let notes = [
-            note("harness", harness.display()),
+        let mut notes = source.notes();
+        notes.extend([
             note("reduced-from", self.test.display()),
             note("failure", format_args!("{kind}: {message}")),
-        ];
+        ]);
         saved::write(catalog, &reduced.test, &notes)
     }
 
@@ -157,7 +164,7 @@ impl Reduce {
     }
 
     /// How the test fails now.
-    fn failure(&self, system: &mut PythonSystem<'_>, test: &Test) -> Result<Failure, Error> {
+    fn failure(&self, system: &mut dyn Subject, test: &Test) -> Result<Failure, Error> {
         let options = ReplayOptions {
             check: !self.system.no_check,
         };

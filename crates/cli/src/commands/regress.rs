@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use testwright_core::Trace;
 use testwright_core::replay::{ReplayOptions, replay};
-use testwright_core::{System, Trace};
-use testwright_python::{Options, Output, PythonSystem};
+use testwright_python::{Options, Output};
 use testwright_report::Attribution;
 use testwright_report::junit::{TestCase, TestSuite, Verdict, junit};
 
@@ -15,6 +15,7 @@ use crate::belonging::HarnessArgument;
 use crate::console::{Console, Look};
 use crate::coverage::{CoverageArguments, Reached};
 use crate::files::{Destination, TextFile};
+use crate::subject::Subject;
 use crate::{ExitStatus, Trouble, duration, load, quantity, report};
 
 /// Replay a suite of saved tests, and report like a test runner
@@ -68,18 +69,18 @@ impl Regress {
             .map(|path| Destination::prepare(path, &[]));
         let results = results.transpose()?;
         let reports = self.coverage.prepare()?;
+        let source = self.harness.of(&self.tests)?;
         let options = Options {
-            measured: self.coverage.measured(),
-            ..self.system.options(Output::Drop)
+            measured: self.coverage.measured_for(&source)?,
+            ..self.system.options_for(&source, Output::Drop)?
         };
-        let harness = self.harness.of(&self.tests)?;
-        let name = harness.display().to_string();
-        let (file, harness) = load::harness(console, &harness)?;
-        load::with_system(console, &file, harness, &options, |console, system| {
-            let mut reached = Reached::since_loading(Attribution::Every, system);
+        let name = source.shown();
+        let ready = source.read(console)?;
+        ready.with_subject(console, &options, |console, system| {
+            let mut reached = Reached::since_loading(Attribution::Every, system.collector());
             let cases = self.replay_all(console, system, files, &mut reached)?;
             let status = say_summary(console, &cases);
-            if let Some(collector) = system.coverage() {
+            if let Some(collector) = system.collector() {
                 let report = reached.into_report(collector, &reports);
                 reports.write(console, &report, |console, table| console.say(table))?;
             }
@@ -96,7 +97,7 @@ impl Regress {
     fn replay_all(
         &self,
         console: &mut Console<'_>,
-        system: &mut PythonSystem<'_>,
+        system: &mut dyn Subject,
         files: Vec<TextFile>,
         reached: &mut Reached,
     ) -> Result<Vec<TestCase>, Trouble> {
@@ -107,7 +108,7 @@ impl Regress {
         for file in files {
             let started = Instant::now();
             let name = file.name.clone();
-            if let Some(collector) = system.coverage() {
+            if let Some(collector) = system.collector() {
                 collector.begin_anew()?;
             }
             let verdict = match load::test(console, system, file) {
@@ -129,7 +130,7 @@ impl Regress {
                     Verdict::Broken { message }
                 }
             };
-            if let Some(collector) = system.coverage() {
+            if let Some(collector) = system.collector() {
                 reached.note(|| name.clone(), collector.current().iter().collect());
             }
             let stop = self.stop && verdict != Verdict::Passed;
@@ -163,7 +164,7 @@ impl Regress {
     }
 }
 
-fn verdict(system: &PythonSystem<'_>, trace: &Trace) -> Verdict {
+fn verdict(system: &dyn Subject, trace: &Trace) -> Verdict {
     let Some(failure) = trace.failure() else {
         return Verdict::Passed;
     };

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use testwright_core::replay::{ReplayOptions, Watcher, replay};
-use testwright_core::{ActionId, Event, System, Test, Trace};
-use testwright_python::{Options, Output, PythonSystem, SlotValue};
+use testwright_core::{ActionId, Error, Event, System, Test, Trace};
+use testwright_python::{Options, Output, SlotValue};
 use testwright_report::Attribution;
 
 use super::SystemArguments;
@@ -12,9 +12,10 @@ use crate::belonging::HarnessArgument;
 use crate::console::{Console, Look};
 use crate::coverage::{CoverageArguments, Reached, Reports};
 use crate::files::TextFile;
-use crate::guard::{Note, guarded};
-use crate::load::Saved;
-use crate::{ExitStatus, Trouble, quantity, report};
+use crate::guard::{Note, guarded, tell_crash};
+use crate::source::{Read, Source};
+use crate::subject::Subject;
+use crate::{ExitStatus, Trouble, load, quantity, report};
 
 /// Run saved tests again, and tell whether they pass
 ///
@@ -55,58 +56,66 @@ pub(crate) struct Replay {
 
 impl Replay {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
-        let harness = self.harness.of(&self.tests)?;
-        let saved = Saved::read(console, &harness, &self.tests)?;
+        let source = self.harness.of(&self.tests)?;
+        let options = self.options(&source)?;
+        let ready = source.read(console)?;
+        let read = |_: &mut Console<'_>, path: &PathBuf| Ok(TextFile::read(path)?);
+        let tests = load::all(console, &self.tests, read)?;
         let reports = self.coverage.prepare()?;
         // The tests may have been saved because they crash.
-        guarded(console, |console, note| {
-            self.replay_all(console, saved, &reports, note)
+        guarded(console, tell_crash, |console, note| {
+            self.replay_all(console, ready, tests, &options, &reports, note)
+        })
+    }
+
+    fn options(&self, source: &Source) -> Result<Options, Error> {
+        let output = if self.verbose {
+            Output::Capture
+        } else {
+            Output::Drop
+        };
+        Ok(Options {
+            log_level: self.log,
+            measured: self.coverage.measured_for(source)?,
+            ..self.system.options_for(source, output)?
         })
     }
 
     fn replay_all(
         &self,
         console: &mut Console<'_>,
-        saved: Saved,
+        ready: Read,
+        tests: Vec<TextFile>,
+        options: &Options,
         reports: &Reports,
         note: &Note,
     ) -> Result<ExitStatus, Trouble> {
-        let output = if self.verbose {
-            Output::Capture
-        } else {
-            Output::Drop
-        };
-        let options = Options {
-            log_level: self.log,
-            measured: self.coverage.measured(),
-            ..self.system.options(output)
-        };
-        let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>, tests| {
+        let work = |console: &mut Console<'_>, system: &mut dyn Subject, tests: Vec<_>| {
             let mut status = ExitStatus::NothingFound;
-            let mut reached = Reached::since_loading(Attribution::Every, system);
+            let mut reached = Reached::since_loading(Attribution::Every, system.collector());
             for (file, test) in tests {
-                if let Some(collector) = system.coverage() {
+                if let Some(collector) = system.collector() {
                     collector.begin_anew()?;
                 }
                 status = status.max(self.replay(console, system, (&file, &test), note)?);
-                if let Some(collector) = system.coverage() {
+                if let Some(collector) = system.collector() {
                     let name = || file.name.clone();
                     reached.note(name, collector.current().iter().collect());
                 }
             }
-            if let Some(collector) = system.coverage() {
+            if let Some(collector) = system.collector() {
                 let report = reached.into_report(collector, reports);
                 reports.write(console, &report, |console, table| console.say(table))?;
             }
             Ok(status)
         };
-        saved.with_system(console, &options, work)
+        ready.with_tests(console, tests, options, note, work)
     }
 
     fn replay(
         &self,
         console: &mut Console<'_>,
-        system: &mut PythonSystem<'_>,
+        system: &mut dyn Subject,
         (file, test): (&TextFile, &Test),
         note: &Note,
     ) -> Result<ExitStatus, Trouble> {
@@ -139,7 +148,7 @@ impl Replay {
 }
 
 /// Says what the `log:` lines of the harness have to say.
-fn say_log(console: &mut Console<'_>, system: &mut PythonSystem<'_>) {
+fn say_log(console: &mut Console<'_>, system: &mut dyn Subject) {
     for line in system.take_log() {
         console.say(format_args!("    {line}"));
     }
@@ -147,7 +156,7 @@ fn say_log(console: &mut Console<'_>, system: &mut PythonSystem<'_>) {
 
 fn say_verdict(
     console: &mut Console<'_>,
-    system: &PythonSystem<'_>,
+    system: &dyn Subject,
     file: &TextFile,
     test: &Test,
     trace: &Trace,
@@ -184,7 +193,7 @@ fn say_verdict(
 /// Lets a test run, but not past Ctrl-C.
 pub(super) struct UntilInterrupted;
 
-impl<S> Watcher<S> for UntilInterrupted {
+impl<S: ?Sized> Watcher<S> for UntilInterrupted {
     fn proceed(&mut self) -> bool {
         !testwright_python::interrupted()
     }
@@ -198,7 +207,7 @@ struct Noting<'n> {
     steps: usize,
 }
 
-impl<S: System> Watcher<S> for Noting<'_> {
+impl<S: System + ?Sized> Watcher<S> for Noting<'_> {
     fn proceed(&mut self) -> bool {
         !testwright_python::interrupted()
     }
@@ -244,42 +253,33 @@ impl Narrator<'_, '_> {
     }
 
     /// Values that the step gave or changed.
-    fn changes(&mut self, system: &PythonSystem<'_>, action: ActionId) {
-        for value in shown(system, action) {
+    fn changes(&mut self, system: &dyn Subject, action: ActionId) {
+        for value in system.shown(action) {
             if !self.before.contains(&value) {
                 self.value("→", &value);
             }
         }
     }
 
-    fn printed(&mut self, system: &mut PythonSystem<'_>) {
+    fn printed(&mut self, system: &mut dyn Subject) {
         for line in system.take_output().lines() {
             self.console.say(format_args!("    | {line}"));
         }
     }
 }
 
-/// The values of an action's slots that are worth showing.
-fn shown(system: &PythonSystem<'_>, action: ActionId) -> Vec<SlotValue> {
-    system
-        .values(action)
-        .into_iter()
-        .filter(|value| !value.opaque)
-        .collect()
-}
-
-impl<'py> Watcher<PythonSystem<'py>> for Narrator<'_, '_> {
+impl<'s> Watcher<dyn Subject + 's> for Narrator<'_, '_> {
     fn proceed(&mut self) -> bool {
         !testwright_python::interrupted()
     }
 
-    fn before(&mut self, system: &mut PythonSystem<'py>, action: ActionId) {
+    fn before(&mut self, system: &mut (dyn Subject + 's), action: ActionId) {
         self.noting.before(system, action);
         self.step(&system.actions().text(action));
         if let Some(reference) = system.reference_text(action) {
             self.console.say(format_args!("    reference: {reference}"));
         }
-        self.before = shown(system, action);
+        self.before = system.shown(action);
         // That a slot is empty goes without saying.
         for value in self
             .before
@@ -292,7 +292,7 @@ impl<'py> Watcher<PythonSystem<'py>> for Narrator<'_, '_> {
         self.console.flush();
     }
 
-    fn after(&mut self, system: &mut PythonSystem<'py>, event: &Event) {
+    fn after(&mut self, system: &mut (dyn Subject + 's), event: &Event) {
         self.noting.after(system, event);
         match event {
             Event::Restarted => self.step("<<RESTART>>"),

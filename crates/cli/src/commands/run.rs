@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use testwright_core::generate::{Progress, Search};
 use testwright_core::shrink::ReduceOptions;
 use testwright_core::{Catalog, Covered, Error, System, Test};
-use testwright_lang::Harness;
 use testwright_python::{Options, Output, PythonSystem};
 use testwright_report::CoverageReport;
 
@@ -17,6 +16,8 @@ use super::SystemArguments;
 use crate::console::{Console, Look};
 use crate::coverage::{CoverageArguments, Reached, Reports};
 use crate::files::OutputFolder;
+use crate::source::Source;
+use crate::subject::Subject;
 use crate::workers::start::Starter;
 use crate::{ExitStatus, Trouble, duration, events, load, quantity, report};
 
@@ -32,6 +33,7 @@ mod keeper;
 mod known;
 mod last_words;
 mod memory;
+mod models;
 mod pace;
 mod progress;
 mod resume;
@@ -79,9 +81,13 @@ Examples:
 Exit status: 0 nothing found, 1 a failure was found, 2 could not do what was asked."
 )]
 pub(crate) struct Run {
-    /// The harness
-    #[arg(required_unless_present = "resume")]
+    /// The harness, or a model
+    #[arg(required_unless_present = "resume", value_name = "HARNESS|MODEL")]
     harness: Option<PathBuf>,
+
+    /// Further models, scenarios and configurations to compose with a model
+    #[arg(value_name = "MODEL")]
+    more: Vec<PathBuf>,
 
     /// Same seed, same tests; without it one is drawn and shown, so that the run can be repeated
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = seed)]
@@ -190,6 +196,10 @@ impl Run {
         words: &[OsString],
         earlier: Option<Earlier>,
     ) -> Result<ExitStatus, Trouble> {
+        let source = self.source()?;
+        if let Source::Models(names) = &source {
+            return models::run(&self, console, names, &source);
+        }
         let folder = OutputFolder::of_findings(&self.folder())?;
         let kept = self.keep_tests.as_deref().map(OutputFolder::of_tests);
         let kept = kept.transpose()?;
@@ -210,11 +220,12 @@ impl Run {
         }
         let (file, harness) = load::harness(console, self.harness())?;
         let nothing_yet = Report::new(plan.seed, &harness.catalog);
-        let desk = Desk::new(&self, folder, plan, harness.catalog.clone());
+        let desk = Desk::new(&self, source, folder, plan, harness.catalog.clone());
         let ran = match self.jobs() {
             0 => {
+                let what = report::actions_from_lines(&harness);
                 let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>| {
-                    self.search_here(console, system, desk, kept, &reports)
+                    self.search_here(console, system, &what, desk, kept, &reports)
                 };
                 load::with_system(console, &file, harness, &self.options(), work)
             }
@@ -235,6 +246,18 @@ impl Run {
             console.say(nothing_yet.interrupted().to_json());
         }
         ran
+    }
+
+    /// The harness or the models.
+    fn source(&self) -> Result<Source, Error> {
+        let names = self.harness.iter().chain(&self.more);
+        Source::of(&names.cloned().collect::<Vec<_>>())
+    }
+
+    fn names(&self) -> String {
+        let names = self.harness.iter().chain(&self.more);
+        let names: Vec<String> = names.map(|name| name.display().to_string()).collect();
+        names.join(" ")
     }
 
     /// The harness file.
@@ -266,7 +289,7 @@ impl Run {
     pub(crate) fn chosen<S: System + Covered>(
         &self,
         console: &mut Console<'_>,
-        system: &mut PythonSystem<'_>,
+        system: &mut impl Subject,
     ) -> Result<Chosen<S>, Trouble> {
         self.strategy.chosen(console, system, self.length.is_some())
     }
@@ -294,10 +317,11 @@ impl Run {
     }
 
     /// Searches in this process.
-    fn search_here(
+    fn search_here<S: Subject>(
         &self,
         console: &mut Console<'_>,
-        system: &mut PythonSystem<'_>,
+        system: &mut S,
+        what: &str,
         desk: Desk<'_>,
         kept: Option<OutputFolder>,
         reports: &Reports,
@@ -305,7 +329,7 @@ impl Run {
         let strategy = self.chosen(console, system)?;
         let plan = desk.plan;
         console.keep_quiet(self.json);
-        self.say_plan(console, system.harness(), &plan, 1);
+        self.say_plan(console, what, &plan, 1);
         let started = Instant::now();
         let last_words = LastWords::prepare(plan.seed, system.actions(), started, self.json);
         let mut search = InProcess::new(self, console, desk, kept, started, last_words);
@@ -315,7 +339,7 @@ impl Run {
         testwright_python::never_mind();
         let mut result = search.into_outcome(searched);
         system.flush();
-        let coverage = match (system.coverage(), result.reached.take()) {
+        let coverage = match (system.collector(), result.reached.take()) {
             (Some(collector), Some(reached)) if self.coverage.is_wanted() => {
                 Some(reached.into_report(collector, reports))
             }
@@ -375,7 +399,8 @@ impl Run {
             .or_else(|| (!is_limited).then_some(Run::USUAL_TIME))
     }
 
-    fn say_plan(&self, console: &mut Console<'_>, harness: &Harness, plan: &Search, jobs: usize) {
+    /// `what` there is to do, and how.
+    fn say_plan(&self, console: &mut Console<'_>, what: &str, plan: &Search, jobs: usize) {
         let tests = match self.tests {
             Some(tests) => quantity::of(tests, "test"),
             None => "tests".to_owned(),
@@ -398,9 +423,8 @@ impl Run {
             jobs => format!(" in {}", quantity::of(jobs as u64, "worker")),
         };
         console.say(format_args!(
-            "{}: {}; seed {}, {tests} of {length}{steps}{time}{workers}",
-            self.harness().display(),
-            report::actions_from_lines(harness),
+            "{}: {what}; seed {}, {tests} of {length}{steps}{time}{workers}",
+            self.names(),
             plan.seed,
         ));
         console.flush();

@@ -67,7 +67,11 @@ impl From<Kind> for Style {
 impl Standalone {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
         let options = self.system.options(Output::Drop);
-        let harness = self.harness.of(std::slice::from_ref(&self.test))?;
+        let source = self.harness.of(std::slice::from_ref(&self.test))?;
+        let harness = source.harness(
+            "standalone",
+            "`testwright model test` writes runs of models as pytest files",
+        )?;
         let destination = self.destination(&harness)?;
         let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>, test| {
             let place = destination.file();

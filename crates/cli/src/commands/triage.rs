@@ -7,14 +7,15 @@ use serde::Serialize;
 use testwright_core::analyse::furthest::{FurthestOptions, furthest_first};
 use testwright_core::analyse::triage::{Group, TriageOptions, triage};
 use testwright_core::replay::{ReplayOptions, replay};
-use testwright_core::{Catalog, Failure, System, Test};
-use testwright_python::{Output, PythonSystem};
+use testwright_core::{Catalog, Failure, Test};
+use testwright_python::Output;
 
 use super::SystemArguments;
 use super::replay::UntilInterrupted;
 use crate::belonging::HarnessArgument;
 use crate::console::{Console, Look};
 use crate::load::{self, Suite};
+use crate::subject::Subject;
 use crate::{ExitStatus, Trouble, quantity, report};
 
 /// Put failing tests together that show the same bug
@@ -82,9 +83,10 @@ enum Ranking {
 impl Triage {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
         let files = load::test_files(&self.tests)?;
-        let options = self.system.options(Output::Drop);
-        let (file, harness) = load::harness(console, &self.harness.of(&self.tests)?)?;
-        load::with_system(console, &file, harness, &options, |console, system| {
+        let source = self.harness.of(&self.tests)?;
+        let options = self.system.options_for(&source, Output::Drop)?;
+        let ready = source.read(console)?;
+        ready.with_subject(console, &options, |console, system| {
             let suite = Suite::read(console, system, files)?;
             let sorted = self.sort(system, suite)?;
             let groups = self.groups(system.actions(), &sorted);
@@ -105,7 +107,7 @@ impl Triage {
     }
 
     /// Tells those that fail from the others.
-    fn sort(&self, system: &mut PythonSystem<'_>, suite: Suite) -> Result<Sorted, Trouble> {
+    fn sort(&self, system: &mut dyn Subject, suite: Suite) -> Result<Sorted, Trouble> {
         let options = ReplayOptions {
             check: !self.system.no_check,
         };

@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use testwright_core::Error;
 use testwright_core::product::Trouble as ModelTrouble;
-use testwright_model::Filter;
+use testwright_model::{Filter, Graph, Limits, explore, fsm_file};
 use testwright_python::Models;
 
-use super::Ended;
+use super::{Calling, Ended};
 use crate::console::Console;
 use crate::files::Place;
+use crate::pulse::Pulse;
 use crate::{Trouble, models};
 
 mod analyzer;
@@ -30,6 +31,75 @@ struct Actions {
     /// Leave out this action; can be given several times
     #[arg(short = 'e', long = "exclude", value_name = "NAME")]
     exclude: Vec<String>,
+}
+
+/// What to explore, and how far.
+#[derive(clap::Args)]
+struct Exploring {
+    /// Models, scenarios, suites and configurations: names of modules
+    #[arg(value_name = "MODULE")]
+    models: Vec<String>,
+
+    #[command(flatten)]
+    actions: Actions,
+
+    /// How many transitions to record
+    #[arg(
+        short,
+        long = "maxTransitions",
+        value_name = "N",
+        default_value_t = 100,
+        allow_negative_numbers = true
+    )]
+    max_transitions: usize,
+
+    /// The module to write, and all that is made of it, without its ending [default: the first module's name and FSM]
+    #[arg(short, long, value_name = "NAME")]
+    output: Option<String>,
+}
+
+impl Exploring {
+    /// What files are called, without their endings.
+    fn base(&self) -> String {
+        let usual = || format!("{}FSM", first_name(&self.models));
+        self.output.clone().unwrap_or_else(usual)
+    }
+
+    /// Explores, writes what is known in any case, and hands it to `work` if nothing is in the way.
+    fn run(
+        &self,
+        console: &mut Console<'_>,
+        calling: &Calling,
+        work: impl FnOnce(&mut Console<'_>, &Models<'_>, &Graph) -> Result<(), Trouble>,
+    ) -> Result<Ended, Trouble> {
+        let base = self.base();
+        let read: Vec<&str> = self.models.iter().map(String::as_str).collect();
+        let place = output(&base, &read)?;
+        let limits = Limits {
+            transitions: Some(self.max_transitions),
+            ..Limits::default()
+        };
+        let filter = self.actions.filter();
+        models::with_models(console, &self.models, &filter, |console, models| {
+            keep_imported(&place, &base, models)?;
+            let mut pulse = Pulse::new();
+            let explored = explore(&mut models.product, &limits, &mut |_| {
+                pulse.beat().is_none() || !testwright_python::asked_to_stop()
+            });
+            testwright_python::flush();
+            let text = fsm_file::write(&models.product, &explored.graph, calling.line());
+            place.write(&text)?;
+            if let Some(trouble) = &explored.trouble {
+                return ended(console, trouble);
+            }
+            if explored.stopped {
+                return Err(Trouble::Interrupted);
+            }
+            console.say(fsm_file::summary(&explored.graph));
+            work(console, models, &explored.graph)?;
+            Ok(Ended::Well)
+        })
+    }
 }
 
 impl Actions {

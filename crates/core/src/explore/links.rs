@@ -17,14 +17,14 @@ pub(super) const START: Visit = 0;
 pub(super) struct Links {
     parents: Blocks<u32>,
     actions: Blocks<u32>,
-    /// The upper half of the actions' ids; stays empty if there are fewer than four billion of them.
+    /// The upper half of the actions' ids; stays empty if all are below four billion.
     upper: Option<Blocks<u16>>,
 }
 
 impl Links {
     /// The links of an exploration that is at its start.
     pub(super) fn new(catalog: &Catalog) -> Links {
-        let large = catalog.len() > u64::from(u32::MAX);
+        let large = catalog.end() > u64::from(u32::MAX);
         let mut links = Links {
             parents: Blocks::new(),
             actions: Blocks::new(),

@@ -40,31 +40,38 @@ pub struct Blocked {
 impl<'m> Product<'m> {
     /// Models to compose, in the order in which the person named them.
     pub fn new(words: Words, models: Vec<Box<dyn Model + 'm>>) -> Product<'m> {
-        let mut order: Vec<usize> = (0..models.len()).collect();
-        order.sort_by_key(|model| !models[*model].is_scenario());
-        let mut owners: Vec<Vec<usize>> = Vec::new();
-        let mut vocabulary = Vec::new();
-        for (number, model) in models.iter().enumerate() {
-            for name in model.vocabulary() {
-                let place = name.0 as usize;
-                if place >= owners.len() {
-                    owners.resize(place + 1, Vec::new());
-                }
-                if owners[place].is_empty() {
-                    vocabulary.push(*name);
-                }
-                if owners[place].last() != Some(&number) {
-                    owners[place].push(number);
-                }
+        let mut product = Product {
+            words,
+            models: Vec::new(),
+            order: Vec::new(),
+            owners: Vec::new(),
+            vocabulary: Vec::new(),
+        };
+        models.into_iter().for_each(|model| product.add(model));
+        product
+    }
+
+    /// Adds a model to the others.
+    pub fn add(&mut self, model: Box<dyn Model + 'm>) {
+        let number = self.models.len();
+        for name in model.vocabulary() {
+            let place = name.0 as usize;
+            if place >= self.owners.len() {
+                self.owners.resize(place + 1, Vec::new());
+            }
+            let owners = &mut self.owners[place];
+            if owners.is_empty() {
+                self.vocabulary.push(*name);
+            }
+            if owners.last() != Some(&number) {
+                owners.push(number);
             }
         }
-        Product {
-            words,
-            models,
-            order,
-            owners,
-            vocabulary,
-        }
+        self.models.push(model);
+        let models = &self.models;
+        self.order.push(number);
+        self.order
+            .sort_by_key(|model| !models[*model].is_scenario());
     }
 
     /// Names and values.
@@ -102,6 +109,17 @@ impl<'m> Product<'m> {
     /// Whether a model has a certain number of runs, so that the product has, too.
     pub fn has_suite(&self) -> bool {
         self.models.iter().any(|model| model.is_suite())
+    }
+
+    /// How many runs there are, if a model has a certain number of them.
+    pub fn runs(&self) -> Option<usize> {
+        self.models.iter().filter_map(|model| model.runs()).min()
+    }
+
+    /// The first model that does not say how to begin another run.
+    pub fn without_reset(&self) -> Option<&str> {
+        let model = self.models.iter().find(|model| !model.can_reset())?;
+        Some(model.name())
     }
 
     /// Who knows a name.

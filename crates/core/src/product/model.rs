@@ -60,6 +60,15 @@ pub enum Trouble {
         /// What the language shows of it; may be empty.
         traceback: String,
     },
+    /// The code of the implementation raised, or that which leads it.
+    InStepper {
+        /// The stepper.
+        stepper: String,
+        /// The exception in a line.
+        what: String,
+        /// What the language shows of it; may be empty.
+        traceback: String,
+    },
     /// It is not as it must be.
     Unusable(Error),
     /// A text that it is made of cannot be understood.
@@ -108,6 +117,9 @@ impl fmt::Display for Trouble {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Trouble::Raised { what, .. } => out.write_str(what),
+            Trouble::InStepper { stepper, what, .. } => {
+                write!(out, "the stepper `{stepper}` raised {what}")
+            }
             Trouble::Unusable(error) => error.fmt(out),
             Trouble::Misread(text) => text.fmt(out),
             Trouble::NoReset { model } => {
@@ -139,6 +151,16 @@ pub trait Model {
     /// Whether it has a certain number of runs.
     fn is_suite(&self) -> bool {
         false
+    }
+
+    /// How many runs it has, if that is certain.
+    fn runs(&self) -> Option<usize> {
+        None
+    }
+
+    /// Whether its own code can make another run begin.
+    fn can_reset(&self) -> bool {
+        true
     }
 
     /// Where a run begins, or `None` if it has fewer runs. Runs are numbered from 0, and asked for in order.

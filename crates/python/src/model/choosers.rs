@@ -12,7 +12,7 @@ use testwright_model::{Choice, Chooser};
 
 use super::modules::import;
 use super::speech::raised;
-use super::{Handles, Models};
+use super::{Handles, Models, strategies};
 
 /// Those that come with the tool.
 enum Strategy<'py> {
@@ -22,6 +22,8 @@ enum Strategy<'py> {
     ByName(FxHashMap<NameId, u64>),
     /// A step to a state that was picked least.
     ByState(FxHashMap<Vec<Place>, u64>),
+    /// A name by its weight, then any step of that name.
+    ByWeight(FxHashMap<NameId, f64>),
     /// What a function says.
     Own(Bound<'py, PyAny>),
 }
@@ -39,25 +41,40 @@ const FUNCTIONS: [&str; 3] = ["SelectAction", "selectaction", "select_action"];
 impl<'py> Models<'py> {
     /// A strategy by name: one that comes with the tool, or a module. Without a name, any step is as likely as any other.
     pub fn chooser(&self, name: Option<&str>) -> Result<PythonChooser<'py>, Trouble> {
-        let python = self.python;
+        let trouble = |error: PyErr| raised(self.python, &error);
+        let own = strategies::provide(self.python).map_err(trouble)?;
         let strategy = match name {
             None => Strategy::Any,
-            Some(name) => match self.own_choice(name) {
-                Ok(function) => Strategy::Own(function),
-                // A module of the user's that cannot be imported is not one that is not there.
-                Err(trouble @ Trouble::Raised { .. }) => return Err(trouble),
-                Err(trouble) => match name {
-                    "ActionNameCoverage" => Strategy::ByName(FxHashMap::default()),
-                    "StateCoverage" => Strategy::ByState(FxHashMap::default()),
-                    _ => return Err(trouble),
-                },
-            },
+            Some("ActionNameCoverage") if own[0] => Strategy::ByName(FxHashMap::default()),
+            Some("StateCoverage") if own[1] => Strategy::ByState(FxHashMap::default()),
+            Some(name) => Strategy::Own(self.own_choice(name)?),
         };
-        Ok(PythonChooser {
-            python,
+        Ok(self.choosing(strategy))
+    }
+
+    /// Picks a name by its weight, then any step of that name. Names that are not mentioned weigh 1.
+    pub fn weighted(&self, weights: &[(String, f64)]) -> Result<PythonChooser<'py>, Trouble> {
+        let words = self.product.words();
+        let known = self.product.vocabulary();
+        let mut by_name: FxHashMap<NameId, f64> = known.iter().map(|name| (*name, 1.0)).collect();
+        for (text, weight) in weights {
+            let Some(name) = known.iter().find(|name| words.name_text(**name) == text) else {
+                let names: Vec<&str> = known.iter().map(|name| words.name_text(*name)).collect();
+                let message = format!("the models have no action `{text}` to weigh");
+                let help = format!("they have {}", names.join(", "));
+                return Err(Error::new(message).with_help(help).into());
+            };
+            by_name.insert(*name, *weight);
+        }
+        Ok(self.choosing(Strategy::ByWeight(by_name)))
+    }
+
+    fn choosing(&self, strategy: Strategy<'py>) -> PythonChooser<'py> {
+        PythonChooser {
+            python: self.python,
             strategy,
             handles: self.handles.clone(),
-        })
+        }
     }
 
     /// The function of a module that picks.
@@ -99,6 +116,32 @@ impl PythonChooser<'_> {
         let least = keys.iter().map(count).min().unwrap_or(0);
         let mut places: Vec<usize> = (0..keys.len()).collect();
         places.retain(|place| count(&keys[*place]) == least);
+        Ok(places[self.draw(places.len())?])
+    }
+
+    /// A step of a name that is drawn by weight. Names without any come last, when nothing else is possible.
+    fn heaviest(&self, weights: &FxHashMap<NameId, f64>, names: &[NameId]) -> PyResult<usize> {
+        let mut distinct: Vec<NameId> = Vec::new();
+        for name in names {
+            if !distinct.contains(name) {
+                distinct.push(*name);
+            }
+        }
+        let weight = |name: &NameId| weights.get(name).copied().unwrap_or(1.0);
+        let total: f64 = distinct.iter().map(weight).sum();
+        if total <= 0.0 {
+            return self.draw(names.len());
+        }
+        let random = self.python.import("random")?.call_method0("random")?;
+        let mut rest = random.extract::<f64>()? * total;
+        let heavy = || distinct.iter().filter(|name| weight(name) > 0.0);
+        let drawn = heavy().find(|name| {
+            rest -= weight(name);
+            rest < 0.0
+        });
+        let drawn = drawn.or(heavy().next_back());
+        let mut places: Vec<usize> = (0..names.len()).collect();
+        places.retain(|place| drawn == Some(&names[*place]));
         Ok(places[self.draw(places.len())?])
     }
 
@@ -166,12 +209,13 @@ impl Chooser for PythonChooser<'_> {
             Strategy::Any | Strategy::Own(_) => self.draw(possible.len()),
             Strategy::ByName(counts) => self.least(counts, &names),
             Strategy::ByState(counts) => self.least(counts, &states),
+            Strategy::ByWeight(weights) => self.heaviest(weights, &names),
         };
         let picked = picked.map_err(trouble)?;
         match &mut self.strategy {
             Strategy::ByName(counts) => *counts.entry(names[picked]).or_default() += 1,
             Strategy::ByState(counts) => *counts.entry(states[picked].clone()).or_default() += 1,
-            Strategy::Any | Strategy::Own(_) => {}
+            Strategy::Any | Strategy::ByWeight(_) | Strategy::Own(_) => {}
         }
         let label = possible[picked].label;
         Ok(Some(Choice {

@@ -7,9 +7,9 @@ use std::rc::Rc;
 
 use pyo3::exceptions::{PyAttributeError, PyModuleNotFoundError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyFrozenSet, PyModule, PySet, PyString};
+use pyo3::types::{PyFrozenSet, PyModule, PySet, PyString, PyTuple};
 use testwright_core::Error;
-use testwright_core::product::{Model, NameId, Product, Trouble, Words};
+use testwright_core::product::{Label, Model, NameId, Product, Trouble, ValueId, Words};
 use testwright_model::Filter;
 
 use super::actions;
@@ -74,6 +74,8 @@ pub(crate) fn load<'py>(
     let mut models: Vec<Box<dyn Model + 'py>> = Vec::new();
     let mut states = Vec::new();
     let mut documented = Vec::new();
+    let mut meant: Vec<(String, Label)> = Vec::new();
+    let mut without: Vec<(String, NameId)> = Vec::new();
     // Only now, for one of them may have changed another.
     let mut modules = Vec::new();
     for (name, module, kind) in found {
@@ -88,15 +90,20 @@ pub(crate) fn load<'py>(
         match kind {
             Kind::Fsm => {
                 let (fsm, objects) = scenarios::fsm(&mut reader)?;
+                meant.extend(fsm.edges().iter().map(|edge| (name.clone(), edge.label)));
                 models.push(Box::new(fsm));
                 states.push(StatesOf::Fsm(objects));
             }
             Kind::Suite => {
-                models.push(Box::new(scenarios::suite(&mut reader)?));
+                let suite = scenarios::suite(&mut reader)?;
+                let steps = suite.runs().iter().flatten();
+                meant.extend(steps.map(|label| (name.clone(), *label)));
+                models.push(Box::new(suite));
                 states.push(StatesOf::Suite);
             }
             Kind::Program => {
                 let program = reader.program()?;
+                without.extend(program.without_parameters().map(|one| (name.clone(), one)));
                 states.push(StatesOf::Program {
                     states: program.states(),
                     module: module.dict(),
@@ -107,6 +114,7 @@ pub(crate) fn load<'py>(
         }
         modules.push(module.clone());
     }
+    remark_arguments_in_vain(&words, &meant, &without, &mut remarks);
     for (model, module) in models.iter().zip(&modules) {
         for name in model.vocabulary() {
             let function = module.getattr(words.name_text(*name));
@@ -132,6 +140,29 @@ pub(crate) fn load<'py>(
         },
         documented,
     })
+}
+
+/// Remarks that a scenario has arguments for an action that takes none in a model, so that it never comes about. With
+/// the ancestor of this tool it was as if it did.
+fn remark_arguments_in_vain(
+    words: &Words,
+    meant: &[(String, Label)],
+    without: &[(String, NameId)],
+    remarks: &mut Vec<String>,
+) {
+    for (program, name) in without {
+        let is_in_vain = |(_, label): &&(String, Label)| {
+            label.name == *name && label.arguments != ValueId::EMPTY
+        };
+        if let Some((scenario, label)) = meant.iter().find(is_in_vain) {
+            remarks.push(format!(
+                "`{scenario}` means `{}{}`, and `{}` of the module `{program}` takes no arguments; so it never happens",
+                words.name_text(*name),
+                words.value_text(label.arguments).plain(),
+                words.name_text(*name),
+            ));
+        }
+    }
 }
 
 /// Makes Ctrl-C an exception in whatever a model does, and a wish to stop. Only the main thread can be interrupted so.
@@ -213,6 +244,27 @@ pub(crate) fn first_on_path(python: Python<'_>, folder: &Path) -> PyResult<()> {
         path.call_method1("insert", (0, folder))?;
     }
     Ok(())
+}
+
+/// Lets a module be imported as a part of the ancestor's package, too: so the younger of the ancestors has it.
+pub(crate) fn put_into_ancestor<'py>(
+    python: Python<'py>,
+    name: &str,
+    module: &Bound<'py, PyModule>,
+) -> PyResult<()> {
+    let modules = python.import("sys")?.getattr("modules")?;
+    // Who has the ancestor installed may import more of it.
+    let parent = match python.import("pymodel") {
+        Ok(parent) => parent,
+        Err(_) => {
+            let parent = PyModule::new(python, "pymodel")?;
+            parent.setattr("__path__", PyTuple::empty(python))?;
+            modules.set_item("pymodel", &parent)?;
+            parent
+        }
+    };
+    modules.set_item(format!("pymodel.{name}"), module)?;
+    parent.setattr(name, module)
 }
 
 /// Imports a module from a folder, or from wherever Python finds it.

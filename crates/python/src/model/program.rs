@@ -252,6 +252,12 @@ impl<'py> Program<'py> {
             .collect()
     }
 
+    /// The actions that take no arguments.
+    pub(crate) fn without_parameters(&self) -> impl Iterator<Item = NameId> {
+        let actions = self.actions.iter().filter(|action| action.takes == Some(0));
+        actions.map(|action| action.name)
+    }
+
     /// The action of that name that is listed.
     fn action(&self, name: NameId) -> Option<usize> {
         let mut actions = self.actions.iter();
@@ -270,6 +276,10 @@ impl Model for Program<'_> {
 
     fn is_scenario(&self) -> bool {
         false
+    }
+
+    fn can_reset(&self) -> bool {
+        self.reset.is_some()
     }
 
     fn start(&mut self, run: usize) -> Result<Option<Place>, Trouble> {

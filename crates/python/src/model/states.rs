@@ -52,6 +52,14 @@ impl<'py> States<'py> {
         }
     }
 
+    /// The names of the variables.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let names = self.variables.iter();
+        names
+            .map(|name| name.to_string_lossy().into_owned())
+            .collect()
+    }
+
     /// The state that the variables of a module are in now.
     pub(crate) fn take(
         &mut self,

@@ -9,7 +9,7 @@ use testwright_core::Error;
 use testwright_core::product::{Label, NameId, Trouble, ValueId, Words};
 use testwright_model::Implementation;
 
-use super::modules::{self, import};
+use super::modules::{self, import, put_into_ancestor};
 use super::speech::raised;
 use super::{Handles, Models};
 use crate::failures::Raised;
@@ -36,8 +36,8 @@ pub struct Stepper<'py> {
 const ACT: [&str; 3] = ["TestAction", "testaction", "test_action"];
 const RESET: [&str; 2] = ["Reset", "reset"];
 
-/// Where steppers put what they observe, under the names by which they import it.
-const QUEUE: [&str; 2] = ["observation_queue", "pymodel.observation_queue"];
+/// Where steppers put what they observe.
+const QUEUE: &str = "observation_queue";
 
 impl<'py> Models<'py> {
     /// Imports a stepper. `patience` is how long it may take for a step, and to wait for something to observe.
@@ -84,33 +84,21 @@ pub(super) fn observations(python: Python<'_>) -> PyResult<Bound<'_, PyModule>> 
         .cast_into::<PyDict>()
         .map_err(PyErr::from)?;
     // A stepper that was imported before, for other runs, has this one. It will not import another.
-    if let Some(module) = modules.get_item(QUEUE[0])?
+    if let Some(module) = modules.get_item(QUEUE)?
         && module.hasattr("queue")?
         && module.hasattr("asynch")?
     {
         module.getattr("queue")?.call_method0("clear")?;
         return module.cast_into::<PyModule>().map_err(PyErr::from);
     }
-    let module = PyModule::new(python, QUEUE[0])?;
+    let module = PyModule::new(python, QUEUE)?;
     module.setattr(
         "queue",
         python.import("collections")?.getattr("deque")?.call0()?,
     )?;
     module.setattr("asynch", false)?;
-    for name in QUEUE {
-        modules.set_item(name, &module)?;
-    }
-    // Who has the ancestor installed may import more of it.
-    let parent = match python.import("pymodel") {
-        Ok(parent) => parent,
-        Err(_) => {
-            let parent = PyModule::new(python, "pymodel")?;
-            parent.setattr("__path__", PyTuple::empty(python))?;
-            modules.set_item("pymodel", &parent)?;
-            parent
-        }
-    };
-    parent.setattr(QUEUE[0], &module)?;
+    modules.set_item(QUEUE, &module)?;
+    put_into_ancestor(python, QUEUE, &module)?;
     Ok(module)
 }
 
@@ -203,6 +191,18 @@ impl<'py> Stepper<'py> {
         Ok(format!("stepper raised exception: {class}, {text}"))
     }
 
+    /// Trouble that the stepper has, and not the model.
+    fn trouble(&self, error: &PyErr) -> Trouble {
+        match raised(self.python, error) {
+            Trouble::Raised { what, traceback } => Trouble::InStepper {
+                stepper: self.name.clone(),
+                what,
+                traceback,
+            },
+            other => other,
+        }
+    }
+
     fn queue(&self) -> PyResult<Bound<'py, PyAny>> {
         self.observations.getattr("queue")
     }
@@ -238,7 +238,7 @@ impl Implementation for Stepper<'_> {
             let help = "it is needed when there is more than one run";
             return Err(Error::new(message).with_help(help).into());
         };
-        reset.call0().map_err(|error| raised(self.python, &error))?;
+        reset.call0().map_err(|error| self.trouble(&error))?;
         Ok(())
     }
 
@@ -254,7 +254,7 @@ impl Implementation for Stepper<'_> {
             let mut speech = self.handles.speech.borrow_mut();
             Ok(Some((words.name(&name), speech.value(words, &arguments)?)))
         };
-        work().map_err(|error| raised(self.python, &error))
+        work().map_err(|error| self.trouble(&error))
     }
 
     fn is_asynchronous(&self) -> bool {
@@ -262,8 +262,7 @@ impl Implementation for Stepper<'_> {
     }
 
     fn wait(&mut self) -> Result<Option<bool>, Trouble> {
-        let python = self.python;
-        let trouble = |error: PyErr| raised(python, &error);
+        let trouble = |error: PyErr| self.trouble(&error);
         if !self.is_asynchronous() {
             return Ok(None);
         }

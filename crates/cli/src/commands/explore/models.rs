@@ -1,12 +1,12 @@
 //! Exploring models: all states of a product, as a machine to look at, to write and to judge.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
-use testwright_core::Error;
-use testwright_core::explore::temporal::{Answer, Ending};
+use testwright_core::explore::temporal::{Answer, Ending, Parsed};
 use testwright_core::explore::{Explorer, Plan};
 use testwright_core::product::Trouble as ModelTrouble;
+use testwright_core::{Error, Failure};
 use testwright_model::parallel::{CANNOT_PASS_STATES, DIFFERENT, Team};
 use testwright_model::{
     Exploration, Filter, Graph, Limits, Progress, Walk, conform, explore, explore_with, fsm_file,
@@ -17,24 +17,21 @@ use testwright_python::Models;
 use super::{Explore, helpers, questions};
 use crate::console::{Console, Look};
 use crate::files::Place;
+use crate::guard::{Note, guarded};
+use crate::pictures::Pictures;
 use crate::pulse::Pulse;
 use crate::{ExitStatus, Trouble, duration, models, pictures, quantity, size};
 
-/// Whether a name on the command line is that of a model: a module, one in a package, or its file.
-pub(super) fn is_model(name: &Path) -> bool {
-    match name.extension() {
-        Some(ending) => ending == "py" || is_in_package(name),
-        None => !name.is_file(),
-    }
-}
-
-fn is_in_package(name: &Path) -> bool {
-    let file = name.to_string_lossy().replace('.', "/");
-    !name.exists() && Path::new(&format!("{file}.py")).is_file()
-}
-
 /// How many ways to states are shown.
 const MOST_SHOWN: usize = 3;
+
+/// What is to come of an exploration.
+struct Wanted<'w> {
+    names: &'w [String],
+    formula: Option<&'w Parsed>,
+    out: Option<&'w Place>,
+    pictures: &'w Pictures,
+}
 
 impl Explore {
     pub(super) fn run_models(&self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
@@ -51,10 +48,35 @@ impl Explore {
             include: self.action.clone(),
             exclude: self.exclude.clone(),
         };
-        models::with_models(console, &names, &filter, |console, models| {
+        // The code of a model may end its process, and somebody has to tell.
+        guarded(console, tell_crash, |console, note| {
+            let wanted = Wanted {
+                names: &names,
+                formula: formula.as_ref(),
+                out: out.as_ref(),
+                pictures: &pictures,
+            };
+            self.explore_and_tell(console, &filter, &wanted, note)
+        })
+    }
+
+    fn explore_and_tell(
+        &self,
+        console: &mut Console<'_>,
+        filter: &Filter,
+        wanted: &Wanted<'_>,
+        note: &Note,
+    ) -> Result<ExitStatus, Trouble> {
+        let Wanted {
+            names,
+            formula,
+            out,
+            pictures,
+        } = *wanted;
+        models::with_models(console, names, filter, |console, models| {
             let started = Instant::now();
             let chance = models.chance();
-            let explored = self.explore_models(console, models, started)?;
+            let explored = self.explore_models(console, models, started, note)?;
             let time = started.elapsed();
             let drew = models.chance() != chance;
             console.clear_status();
@@ -64,15 +86,15 @@ impl Explore {
                 report.say(console, models, &explored);
                 say_dead_end(console, models, &explored.graph);
             }
-            if let Some(out) = &out {
-                let command = self.command_line(&names);
+            if let Some(out) = out {
+                let command = self.command_line(names);
                 out.write(&fsm_file::write(&models.product, &explored.graph, &command))?;
                 if !self.json {
                     console.say(format_args!("Written: {}", out.shown().display()));
                 }
             }
             if self.pictures.is_given() {
-                let title = pictures::title(&names);
+                let title = pictures::title(names);
                 let drawn = pictures::of_exploration(&models.product, &explored.graph, &title);
                 console.keep_quiet(self.json);
                 pictures.write(console, &drawn)?;
@@ -80,7 +102,7 @@ impl Explore {
             }
             let mut status = report.status();
             let mut answer = None;
-            if let Some(formula) = &formula
+            if let Some(formula) = formula
                 && explored.trouble.is_none()
             {
                 let judged = judge(models, &formula.formula, self.most())?;
@@ -154,6 +176,7 @@ impl Explore {
         console: &mut Console<'_>,
         models: &mut Models<'_>,
         started: Instant,
+        note: &Note,
     ) -> Result<Exploration, Error> {
         let limits = Limits {
             transitions: self.max,
@@ -161,6 +184,7 @@ impl Explore {
         };
         let mut pulse = Pulse::new();
         let mut proceed = |progress: &Progress| {
+            note.count([progress.states, progress.transitions, progress.waiting]);
             let Some(now) = pulse.beat() else {
                 return true;
             };
@@ -198,6 +222,39 @@ impl Explore {
         console.warning(&format!("explored in one process, since {why}"), None);
         Ok(explored)
     }
+}
+
+/// Tells that the code of a model has ended its process, and how far the exploration was.
+fn tell_crash(
+    console: &mut Console<'_>,
+    note: &str,
+    failure: &Failure,
+) -> Result<ExitStatus, Trouble> {
+    let counts: Vec<u64> = note
+        .split_whitespace()
+        .filter_map(|one| one.parse().ok())
+        .collect();
+    let title = console.paint(Look::Bad, "The code of a model ended the process");
+    console.say(format_args!("{title}: {}", failure.message));
+    for line in failure.details.lines() {
+        console.say(format_args!("    {line}"));
+    }
+    match counts.as_slice() {
+        [states, transitions, waiting] => {
+            console.say(format_args!(
+                "Explored until then: {}, {}",
+                quantity::of(*states, "state"),
+                quantity::of(*transitions, "transition"),
+            ));
+            let expanded = states.saturating_sub(*waiting);
+            console.say(format_args!(
+                "It was at state {expanded}; with `--max {transitions}` it ends before"
+            ));
+        }
+        _ => console
+            .say("It happened before the first state was met, while the models were imported"),
+    }
+    Ok(ExitStatus::CouldNot)
 }
 
 fn refuse_own_model(out: &Place, names: &[String]) -> Result<(), Error> {

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 
 use testwright_core::replay::{ReplayOptions, Watcher, replay};
 use testwright_core::{ActionId, Random, System};
-use testwright_python::{Output, PythonSystem};
+use testwright_python::Output;
 use testwright_report::graph::path::{self, Path, summarise};
 
 use super::Graph;
 use crate::console::Console;
-use crate::{ExitStatus, Trouble, load};
+use crate::files::TextFile;
+use crate::{ExitStatus, Trouble};
 
 /// In how many kinds of other actions a step branches at most.
 const MOST_BRANCHES: usize = 4;
@@ -26,15 +27,13 @@ impl Graph {
     pub(super) fn draw_path(&self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
         let test = PathBuf::from(&self.models[0]);
         let picture = self.pictures.only_svg()?;
-        let harness = self.harness.of(std::slice::from_ref(&test))?;
-        let options = self.system.options(Output::Drop);
-        let title = harness.display().to_string();
-        load::with_test(
-            console,
-            &harness,
-            &test,
-            &options,
-            |console, system, test| {
+        let source = self.harness.of(std::slice::from_ref(&test))?;
+        let options = self.system.options_for(&source, Output::Drop)?;
+        let title = source.shown();
+        let saved = TextFile::read(&test)?;
+        source
+            .read(console)?
+            .with_test(console, saved, &options, |console, system, test| {
                 let mut branches = Branches {
                     random: Random::new(self.seed),
                     steps: Vec::new(),
@@ -51,8 +50,7 @@ impl Graph {
                 picture.write(&path::write(&drawn))?;
                 console.say(format_args!("Written: {}", picture.shown().display()));
                 Ok(ExitStatus::NothingFound)
-            },
-        )
+            })
     }
 }
 
@@ -62,8 +60,8 @@ struct Branches {
     steps: Vec<path::Step>,
 }
 
-impl<'py> Watcher<PythonSystem<'py>> for Branches {
-    fn before(&mut self, system: &mut PythonSystem<'py>, taken: ActionId) {
+impl<S: System + ?Sized> Watcher<S> for Branches {
+    fn before(&mut self, system: &mut S, taken: ActionId) {
         let enabled = self.enabled(system);
         let text = |action: ActionId| system.actions().text(action);
         let others = enabled.into_iter().filter(|one| *one != taken);
@@ -85,7 +83,7 @@ impl<'py> Watcher<PythonSystem<'py>> for Branches {
 
 impl Branches {
     /// The actions that are enabled; of a harness with very many, some of them.
-    fn enabled(&mut self, system: &mut PythonSystem<'_>) -> Vec<ActionId> {
+    fn enabled(&mut self, system: &mut (impl System + ?Sized)) -> Vec<ActionId> {
         if system.actions().len() <= FEW_ACTIONS {
             return system.enabled();
         }

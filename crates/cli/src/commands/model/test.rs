@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use testwright_core::Error;
 use testwright_core::product::{Label, Words};
 use testwright_model::{
     Chooser, CoverPlan, Goal, Implementation, Limits, Plan, Playlist, RunEnd, RunWatcher, Runs,
@@ -62,6 +63,11 @@ pub(super) struct Test {
     #[arg(long, value_name = "STRATEGY", default_value = "random")]
     strategy: String,
 
+    /// How much more likely an action is to be chosen than others, which weigh 1: its name is drawn by weight, then one
+    /// of its steps; can be given several times
+    #[arg(long, value_name = "NAME=WEIGHT", value_parser = weight)]
+    weight: Vec<(String, f64)>,
+
     /// For runs that are made beforehand: how many transitions of the model to look at
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     max: usize,
@@ -97,6 +103,12 @@ pub(super) struct Test {
 
 impl Test {
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+        if !self.weight.is_empty() && self.strategy != "random" {
+            let message = format!("`--weight` and `--strategy {}` both choose", self.strategy);
+            return Err(Error::new(message)
+                .with_help("leave one of the two out")
+                .into());
+        }
         let suite = self.suite.as_deref().map(Place::new).transpose()?;
         let folder = Place::new(&self.folder())?;
         // Models may change it.
@@ -158,12 +170,16 @@ impl Test {
             .as_ref()
             .map(|name| format!(" --stepper {name}"));
         format!(
-            "testwright model test {}{} --runs {} --steps {} --strategy {} --seed {seed}",
+            "testwright model test {}{} --runs {} --steps {} --strategy {}{} --seed {seed}",
             self.model.models.join(" "),
             stepper.unwrap_or_default(),
             self.runs,
             self.steps,
             self.strategy,
+            self.weight
+                .iter()
+                .map(|(name, weight)| format!(" --weight {name}={weight}"))
+                .collect::<String>(),
         )
     }
 
@@ -187,7 +203,10 @@ impl Test {
                 }
                 None => {
                     let name = Some(self.strategy.as_str()).filter(|name| *name != "random");
-                    let chooser = models.chooser(name);
+                    let chooser = match self.weight.as_slice() {
+                        [] => models.chooser(name),
+                        weights => models.weighted(weights),
+                    };
                     let chooser = chooser.and_then(|chooser| models.seed(seed).map(|()| chooser));
                     let chooser = chooser.map_err(|trouble| models::tell(console, &trouble))?;
                     if !models.product.has_suite() {
@@ -243,6 +262,15 @@ impl Test {
             Err(trouble) => Err(models::tell(console, &trouble)),
         }
     }
+}
+
+fn weight(text: &str) -> Result<(String, f64), String> {
+    let read = text.rsplit_once('=').and_then(|(name, weight)| {
+        let weight: f64 = weight.trim().parse().ok()?;
+        let is_weight = weight.is_finite() && weight >= 0.0;
+        (is_weight && !name.trim().is_empty()).then(|| (name.trim().to_owned(), weight))
+    });
+    read.ok_or_else(|| "must be a name and a number from 0 upwards, such as `Push=3`".to_owned())
 }
 
 /// What runs that are made beforehand shall cover.

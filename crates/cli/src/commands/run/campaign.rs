@@ -378,7 +378,8 @@ impl<'a, 'c> Campaign<'a, 'c> {
         self.started = Instant::now();
         let jobs = self.gauges.len();
         let plan = &self.desk.plan;
-        self.run.say_plan(self.console, self.harness, plan, jobs);
+        let what = report::actions_from_lines(self.harness);
+        self.run.say_plan(self.console, &what, plan, jobs);
         let catalog = &self.harness.catalog;
         let start = events::Start {
             harness: &self.run.harness().display().to_string(),

@@ -13,6 +13,7 @@ use super::Run;
 use crate::columns::harmless;
 use crate::console::{Console, Look};
 use crate::files::{OutputFolder, Place};
+use crate::source::Source;
 use crate::{quantity, report};
 
 /// A failing test, as it came up.
@@ -101,6 +102,7 @@ pub(super) enum Verdict {
 /// Where findings are taken in.
 pub(super) struct Desk<'a> {
     pub(super) run: &'a Run,
+    source: Source,
     pub(super) folder: OutputFolder,
     pub(super) plan: Search,
     pub(super) catalog: Catalog,
@@ -111,12 +113,14 @@ pub(super) struct Desk<'a> {
 impl<'a> Desk<'a> {
     pub(super) fn new(
         run: &'a Run,
+        source: Source,
         folder: OutputFolder,
         plan: Search,
         catalog: Catalog,
     ) -> Desk<'a> {
         Desk {
             run,
+            source,
             folder,
             plan,
             catalog,
@@ -126,6 +130,11 @@ impl<'a> Desk<'a> {
 }
 
 impl Desk<'_> {
+    /// The option by which tests are told what they belong to.
+    pub(super) fn source(&self) -> &Source {
+        &self.source
+    }
+
     /// Keeps a failing test before anything else is done with it.
     pub(super) fn open(
         &mut self,
@@ -348,10 +357,8 @@ impl Desk<'_> {
     /// What stands at the beginning of a saved test.
     pub(super) fn notes(&self, origin: Origin, failure: Option<&Failure>) -> Vec<(String, String)> {
         let note = |name: &str, text: String| (name.to_owned(), text);
-        let mut notes = vec![
-            note("harness", self.run.harness().display().to_string()),
-            note("seed", format!("{}, {origin}", self.plan.seed)),
-        ];
+        let mut notes = self.source.notes();
+        notes.push(note("seed", format!("{}, {origin}", self.plan.seed)));
         notes.extend(
             failure
                 .map(|failure| note("failure", format!("{}: {}", failure.kind, failure.message))),
@@ -405,9 +412,9 @@ impl Desk<'_> {
             let check = if self.plan.check { "" } else { " --no-check" };
             console.say("");
             console.say(format_args!(
-                "To see it again: testwright replay {} --harness {}{check}",
+                "To see it again: testwright replay {} {}{check}",
                 report::shell_word(path),
-                report::shell_word(self.run.harness()),
+                self.source.as_option(),
             ));
         }
         console.say("");

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use testwright_core::generate::{Found, Made, Progress, SearchWatcher, Summary};
 use testwright_core::shrink::ReduceError;
-use testwright_core::{Error, System, TargetId, Test, saved};
-use testwright_python::{Output, PythonSystem, Style};
+use testwright_core::{Error, TargetId, Test, saved};
+use testwright_python::Output;
 use testwright_report::Attribution;
 
 use super::finding::{Desk, Discovery, Finding, Origin, Verdict, instead};
@@ -20,6 +20,7 @@ use crate::coverage::Reached;
 use crate::files::OutputFolder;
 use crate::pulse::Pulse;
 use crate::reducing::{self, Aim, Reduced};
+use crate::subject::Subject;
 
 /// Looks after a search until it ends.
 pub(super) struct InProcess<'s, 'c> {
@@ -99,22 +100,13 @@ impl<'s, 'c> InProcess<'s, 'c> {
     }
 
     /// Notes what was reached for the first time since this was last done.
-    pub(super) fn note_coverage(
-        &mut self,
-        system: &PythonSystem<'_>,
-        name: impl FnOnce() -> String,
-    ) {
+    pub(super) fn note_coverage(&mut self, system: &impl Subject, name: impl FnOnce() -> String) {
         self.note(system, &[], name);
     }
 
     /// The same, together with what the strategy was told of.
-    fn note(
-        &mut self,
-        system: &PythonSystem<'_>,
-        told: &[TargetId],
-        name: impl FnOnce() -> String,
-    ) {
-        if let Some(collector) = system.coverage() {
+    fn note(&mut self, system: &impl Subject, told: &[TargetId], name: impl FnOnce() -> String) {
+        if let Some(collector) = system.collector() {
             let mut targets = told.to_vec();
             targets.extend(collector.take_new());
             self.reached.note(name, targets);
@@ -135,7 +127,7 @@ impl<'s, 'c> InProcess<'s, 'c> {
     }
 }
 
-impl<'py> SearchWatcher<PythonSystem<'py>> for InProcess<'_, '_> {
+impl<S: Subject> SearchWatcher<S> for InProcess<'_, '_> {
     fn proceed(&mut self, progress: &Progress) -> bool {
         if progress.tests != self.progress.tests {
             self.pace = Pace::begin(progress);
@@ -156,7 +148,7 @@ impl<'py> SearchWatcher<PythonSystem<'py>> for InProcess<'_, '_> {
         self.run.time().is_none_or(|time| now - self.started < time)
     }
 
-    fn unfinished(&mut self, system: &PythonSystem<'py>, new: &[TargetId]) {
+    fn unfinished(&mut self, system: &S, new: &[TargetId]) {
         let number = self.progress.tests + 1;
         self.note(system, new, || format!("test {number}"));
     }
@@ -166,7 +158,7 @@ impl<'py> SearchWatcher<PythonSystem<'py>> for InProcess<'_, '_> {
             .is_too_slow(progress, self.desk.plan.length as u64)
     }
 
-    fn made(&mut self, system: &PythonSystem<'py>, made: Made<'_>) -> ControlFlow<()> {
+    fn made(&mut self, system: &S, made: Made<'_>) -> ControlFlow<()> {
         self.note(system, made.new, || format!("test {}", made.number + 1));
         let Some(kept) = &mut self.kept else {
             return ControlFlow::Continue(());
@@ -190,7 +182,7 @@ impl<'py> SearchWatcher<PythonSystem<'py>> for InProcess<'_, '_> {
         }
     }
 
-    fn found(&mut self, system: &mut PythonSystem<'py>, found: Found) -> ControlFlow<()> {
+    fn found(&mut self, system: &mut S, found: Found) -> ControlFlow<()> {
         let known = self
             .findings
             .iter_mut()
@@ -203,7 +195,7 @@ impl<'py> SearchWatcher<PythonSystem<'py>> for InProcess<'_, '_> {
         self.last_words
             .reduced(FailureReport::new(&finding, system.actions()));
         self.findings.push(finding);
-        if let Some(collector) = system.coverage() {
+        if let Some(collector) = system.collector() {
             // While it was reduced.
             self.reached.add_to_last(collector.take_new());
         }
@@ -217,7 +209,7 @@ impl<'py> SearchWatcher<PythonSystem<'py>> for InProcess<'_, '_> {
 }
 
 impl InProcess<'_, '_> {
-    fn take_in(&mut self, system: &mut PythonSystem<'_>, found: Found) -> Finding {
+    fn take_in(&mut self, system: &mut impl Subject, found: Found) -> Finding {
         system.flush();
         let origin = Origin {
             stream: 0,
@@ -229,11 +221,14 @@ impl InProcess<'_, '_> {
             origin,
         };
         let number = self.findings.len() + 1;
+        // Models may have more actions by now.
+        self.desk.catalog = system.actions().clone();
         let mut finding = self.desk.open(self.console, &discovery, number);
         // Known already if the system gets stuck while the test is reduced.
         self.last_words
             .found(FailureReport::new(&finding, system.actions()));
         let verdict = self.judge(system, &discovery, number);
+        self.desk.catalog = system.actions().clone();
         self.desk.close(self.console, &mut finding, verdict);
         finding
     }
@@ -241,7 +236,7 @@ impl InProcess<'_, '_> {
     /// Reduces a failing test, and makes sure that the result fails in a process of its own.
     fn judge(
         &mut self,
-        system: &mut PythonSystem<'_>,
+        system: &mut impl Subject,
         discovery: &Discovery,
         number: usize,
     ) -> Verdict {
@@ -279,25 +274,25 @@ impl InProcess<'_, '_> {
             failure = discovery.failure.clone();
         }
         let (file, title) = self.desk.pytest_names(number);
-        let pytest = system.standalone(&test, Style::Pytest, &title, Some(file.absolute()));
+        let pytest = system.unit_test(&test, &title, file.absolute());
         Verdict::Fails {
             test,
             failure,
             story,
-            pytest: Some(pytest),
+            pytest,
         }
     }
 
     /// Whether a test fails in a process of its own, if that can be found out.
-    fn fails_alone(&self, system: &PythonSystem<'_>, test: &Test) -> Option<bool> {
+    fn fails_alone(&self, system: &impl Subject, test: &Test) -> Option<bool> {
         let text = saved::write(system.actions(), test, &[]);
-        confirm::fails_alone(self.run, system, &text)
+        confirm::fails_alone(self.run, self.desk.source(), system, &text)
     }
 
     /// Reduces a test, if that is wanted. What the system prints meanwhile helps nobody.
     fn reduce(
         &mut self,
-        system: &mut PythonSystem<'_>,
+        system: &mut impl Subject,
         discovery: &Discovery,
     ) -> Result<Reduced, ReduceError> {
         let (test, failure) = (&discovery.test, &discovery.failure);

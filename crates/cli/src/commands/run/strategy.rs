@@ -11,10 +11,11 @@ use testwright_core::generate::{
     Summary, Swarm, SwarmOptions, search, search_with,
 };
 use testwright_core::{Classes, Covered, Error, System, Test};
-use testwright_python::{Measured, PythonSystem};
+use testwright_python::Measured;
 
 use crate::console::Console;
 use crate::files::TextFile;
+use crate::subject::Subject;
 use crate::{Trouble, load};
 
 /// How tests are made.
@@ -92,20 +93,20 @@ impl StrategyArguments {
     pub(super) fn chosen<S: System + Covered>(
         &self,
         console: &mut Console<'_>,
-        system: &mut PythonSystem<'_>,
+        system: &mut impl Subject,
         is_length_fixed: bool,
     ) -> Result<Chosen<S>, Trouble> {
         let classes = Arc::new(Classes::new(system.actions()));
         let boxed: Box<dyn Strategy<S>> = match self.strategy {
             Name::Auto => {
-                return Ok(match (system.coverage(), is_length_fixed) {
-                    (Some(_), false) => Chosen::Auto(Box::new(Auto::new(&classes, NewCoverage))),
-                    (Some(_), true) => {
+                return Ok(match (system.is_measured(), is_length_fixed) {
+                    (true, false) => Chosen::Auto(Box::new(Auto::new(&classes, NewCoverage))),
+                    (true, true) => {
                         let auto = Auto::new(&classes, NewCoverage);
                         Chosen::Auto(Box::new(auto.with_fixed_length()))
                     }
-                    (None, false) => Chosen::Other(Box::new(Auto::new(&classes, NothingNew))),
-                    (None, true) => {
+                    (false, false) => Chosen::Other(Box::new(Auto::new(&classes, NothingNew))),
+                    (false, true) => {
                         let auto = Auto::new(&classes, NothingNew);
                         Chosen::Other(Box::new(auto.with_fixed_length()))
                     }

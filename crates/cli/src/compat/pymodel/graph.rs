@@ -5,15 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use testwright_core::Error;
-use testwright_model::{Limits, explore, fsm_file};
 use testwright_python::Machine;
 use testwright_report::graph::{Labels, dot, svg};
 
 use super::super::{Calling, Ended, Tool};
-use super::{Actions, ended, first_name, help, keep_imported, output};
+use super::{Exploring, ended, first_name, help};
 use crate::console::Console;
 use crate::files::Place;
-use crate::{Trouble, models, pictures};
+use crate::{Trouble, pictures};
 
 /// The kind of picture that needs no other program.
 const SVG: &str = "svg";
@@ -100,26 +99,8 @@ fn title(base: &str) -> &str {
 #[derive(clap::Parser)]
 #[command(name = "pmv")]
 pub(in crate::compat) struct Viewer {
-    /// Models, scenarios, suites and configurations: names of modules
-    #[arg(value_name = "MODULE")]
-    models: Vec<String>,
-
     #[command(flatten)]
-    actions: Actions,
-
-    /// How many transitions to record
-    #[arg(
-        short,
-        long = "maxTransitions",
-        value_name = "N",
-        default_value_t = 100,
-        allow_negative_numbers = true
-    )]
-    max_transitions: usize,
-
-    /// The files to write, without their endings [default: the first module's name and FSM]
-    #[arg(short, long, value_name = "NAME")]
-    output: Option<String>,
+    exploring: Exploring,
 
     #[command(flatten)]
     drawing: Drawing,
@@ -136,57 +117,24 @@ pub(in crate::compat) struct Viewer {
 
 impl Tool for Viewer {
     fn run(self, console: &mut Console<'_>, calling: &Calling) -> Result<Ended, Trouble> {
-        if self.models.is_empty() {
+        if self.exploring.models.is_empty() {
             return Ok(help::<Viewer>(console));
         }
-        let base = self.output.clone();
-        let base = base.unwrap_or_else(|| format!("{}FSM", first_name(&self.models)));
+        let base = self.exploring.base();
         let place = |ending: &str| Place::new(&PathBuf::from(format!("{base}.{ending}")));
         let [graph, picture] = [place("dot")?, place(&self.file_type)?];
-        let read: Vec<&str> = self.models.iter().map(String::as_str).collect();
-        let module = output(&base, &read)?;
-        let limits = Limits {
-            transitions: Some(self.max_transitions),
-            ..Limits::default()
-        };
-        models::with_models(
-            console,
-            &self.models,
-            &self.actions.filter(),
-            |console, models| {
-                keep_imported(&module, &base, models)?;
-                let explored = explore(&mut models.product, &limits, &mut |_| {
-                    !testwright_python::asked_to_stop()
-                });
-                testwright_python::flush();
-                module.write(&fsm_file::write(
-                    &models.product,
-                    &explored.graph,
-                    calling.line(),
-                ))?;
-                if let Some(trouble) = &explored.trouble {
-                    return ended(console, trouble);
-                }
-                console.say(fsm_file::summary(&explored.graph));
-                let drawn =
-                    pictures::of_exploration(&models.product, &explored.graph, title(&base));
-                let options = self.drawing.options();
-                graph.write(&dot::write(&drawn, &options))?;
-                if self.file_type != SVG {
-                    draw_elsewhere(&self.file_type, &graph, &picture)?;
-                    return Ok(Ended::Well);
-                }
-                let labels = options.labels;
-                picture.write(&svg::write(
-                    &drawn,
-                    &svg::Options {
-                        labels,
-                        trace: None,
-                    },
-                ))?;
-                Ok(Ended::Well)
-            },
-        )
+        self.exploring.run(console, calling, |_, models, explored| {
+            let drawn = pictures::of_exploration(&models.product, explored, title(&base));
+            let options = self.drawing.options();
+            graph.write(&dot::write(&drawn, &options))?;
+            if self.file_type != SVG {
+                return Ok(draw_elsewhere(&self.file_type, &graph, &picture)?);
+            }
+            let labels = options.labels;
+            let trace = None;
+            picture.write(&svg::write(&drawn, &svg::Options { labels, trace }))?;
+            Ok(())
+        })
     }
 }
 

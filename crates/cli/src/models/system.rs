@@ -1,0 +1,235 @@
+//! Models as a system that commands can work on.
+
+use std::path::{Path, PathBuf};
+
+use testwright_core::product::Trouble;
+use testwright_core::{
+    ActionId, Catalog, Coverage, Covered, Error, Outcome, Random, System, TargetId, TemplateSet,
+};
+use testwright_model::{Walk, state_text};
+use testwright_python::{Models, Output, Printed, SlotValue};
+
+use crate::files::TextFile;
+use crate::guard::Note;
+use crate::subject::{Reachable, Subject};
+
+/// Where what models print goes, from before they are imported.
+pub(crate) struct Curtain(Printed);
+
+impl Curtain {
+    pub(crate) fn new(output: Output) -> Result<Curtain, Error> {
+        Printed::start(output).map(Curtain)
+    }
+}
+
+impl Drop for Curtain {
+    fn drop(&mut self) {
+        // What was printed behind it stays there.
+        testwright_python::flush();
+    }
+}
+
+/// What somebody else can see of it, for the case that this process does not survive.
+#[derive(Clone, Copy)]
+pub(crate) enum At<'s> {
+    /// Nothing.
+    Alone,
+    /// Which step of a saved test it is at while it looks its steps up.
+    Meeting(&'s Note),
+    /// The test that it is at.
+    Test(&'s Note),
+}
+
+/// Models that are led around.
+pub(crate) struct ModelSystem<'s, 'w, 'm> {
+    walk: Walk<'w, 'm>,
+    curtain: &'s mut Curtain,
+    at: At<'s>,
+    /// The steps of the test, a line each.
+    test: String,
+    /// The folder that names of modules refer to.
+    folder: Option<PathBuf>,
+}
+
+/// How many of the states that models may be in are shown.
+const MOST_SHOWN: usize = 3;
+
+impl<'s, 'w, 'm> ModelSystem<'s, 'w, 'm> {
+    pub(crate) fn new(
+        models: &'w mut Models<'m>,
+        curtain: &'s mut Curtain,
+        at: At<'s>,
+    ) -> Result<ModelSystem<'s, 'w, 'm>, Trouble> {
+        Ok(ModelSystem {
+            walk: Walk::new(&mut models.product)?,
+            curtain,
+            at,
+            test: String::new(),
+            folder: std::env::current_dir().ok(),
+        })
+    }
+
+    /// Whether an invariant is false before any step.
+    pub(crate) fn begins_wrong(&self) -> bool {
+        let product = self.walk.product();
+        !self
+            .walk
+            .starts()
+            .iter()
+            .all(|state| product.is_safe(state))
+    }
+}
+
+impl System for ModelSystem<'_, '_, '_> {
+    fn actions(&self) -> &Catalog {
+        self.walk.actions()
+    }
+
+    fn reset(&mut self) -> Result<(), Error> {
+        // What was before has no part in what comes now.
+        self.test.clear();
+        self.walk.reset()
+    }
+
+    fn is_enabled(&mut self, action: ActionId) -> bool {
+        self.walk.is_enabled(action)
+    }
+
+    fn pick(&mut self, random: &mut Random) -> Option<ActionId> {
+        self.walk.pick(random)
+    }
+
+    fn pick_among(&mut self, templates: &TemplateSet, random: &mut Random) -> Option<ActionId> {
+        self.walk.pick_among(templates, random)
+    }
+
+    fn step(&mut self, action: ActionId) -> Outcome {
+        if let At::Test(note) = self.at {
+            self.test.push_str(&self.walk.actions().text(action));
+            self.test.push('\n');
+            note.write(&self.test);
+        }
+        self.walk.step(action)
+    }
+
+    fn check(&mut self) -> Outcome {
+        self.walk.check()
+    }
+
+    fn enabled(&mut self) -> Vec<ActionId> {
+        self.walk.enabled()
+    }
+}
+
+impl Covered for ModelSystem<'_, '_, '_> {
+    fn all_touched(&self) -> Coverage {
+        self.walk.all_touched()
+    }
+
+    fn take_new(&mut self) -> Vec<TargetId> {
+        self.walk.take_new()
+    }
+
+    fn begin_anew(&mut self) -> Result<(), Error> {
+        self.walk.begin_anew()
+    }
+
+    fn touched(&self) -> Coverage {
+        self.walk.touched()
+    }
+}
+
+impl Subject for ModelSystem<'_, '_, '_> {
+    fn is_measured(&self) -> bool {
+        true
+    }
+
+    fn news(&self) -> Vec<TargetId> {
+        self.walk.new_transitions()
+    }
+
+    fn unit(&self) -> &'static str {
+        "transition"
+    }
+
+    fn reachable(&self, targets: &[TargetId], _root: &Path) -> Vec<Reachable> {
+        let names: Vec<&str> = self
+            .walk
+            .product()
+            .models()
+            .iter()
+            .map(|one| one.name())
+            .collect();
+        let file = names.join(" ");
+        let each = targets.iter().map(|target| {
+            let transition = self.walk.transition(*target);
+            let (state, action) = transition
+                .map(|transition| (transition.state, transition.action))
+                .unwrap_or_default();
+            Reachable {
+                file: file.clone(),
+                from: None,
+                to: None,
+                place: format!("{action} in {state}"),
+                source: action,
+            }
+        });
+        each.collect()
+    }
+
+    fn help_to_reach(&self) -> &'static str {
+        "none of their steps is possible: `testwright explore` tells what is"
+    }
+
+    fn meet(&mut self, test: &TextFile) {
+        let at = self.at;
+        self.walk.meet(&test.text, &mut |step, text| {
+            if let At::Meeting(note) = at {
+                note.write(&format!("{}: fails at step {step}, {text}", test.name));
+            }
+        });
+    }
+
+    fn take_output(&mut self) -> String {
+        testwright_python::flush();
+        self.curtain.0.take()
+    }
+
+    fn set_output(&mut self, output: Output) -> Result<(), Error> {
+        testwright_python::flush();
+        self.curtain.0.set(output)
+    }
+
+    fn flush(&self) {
+        testwright_python::flush();
+    }
+
+    /// The states of all models, whatever the action.
+    fn shown(&self, _action: ActionId) -> Vec<SlotValue> {
+        let product = self.walk.product();
+        let value = |name: &str, text: String| SlotValue {
+            name: name.to_owned(),
+            text,
+            type_name: "state".to_owned(),
+            opaque: false,
+        };
+        match self.walk.states() {
+            [only] => {
+                let models = product.models().iter().zip(only);
+                models
+                    .map(|(model, place)| value(model.name(), model.text(*place)))
+                    .collect()
+            }
+            several => several
+                .iter()
+                .take(MOST_SHOWN)
+                .map(|state| value("one of its states", state_text(product, state)))
+                .collect(),
+        }
+    }
+
+    fn home(&self) -> Option<(PathBuf, PathBuf)> {
+        let program = testwright_python::attach(testwright_python::executable)?;
+        Some((program, self.folder.clone()?))
+    }
+}

@@ -1,0 +1,177 @@
+//! What commands need of the system that they work on, besides what every algorithm needs.
+
+use std::path::{Path, PathBuf};
+
+use testwright_core::{ActionId, Covered, Error, TargetId, Test};
+use testwright_python::{Collector, Hook, Output, PythonSystem, SlotValue, Style};
+
+use crate::coverage::Places;
+use crate::files::TextFile;
+
+/// A harness or models, brought to life.
+pub(crate) trait Subject: Covered {
+    /// Whether it tells what was touched.
+    fn is_measured(&self) -> bool;
+
+    /// What was touched for the first time ever, since somebody was last told of that.
+    fn news(&self) -> Vec<TargetId>;
+
+    /// What can be touched.
+    fn unit(&self) -> &'static str;
+
+    /// What targets are, for people. Names of files are relative to `root`.
+    fn reachable(&self, targets: &[TargetId], root: &Path) -> Vec<Reachable>;
+
+    /// What to do about tests that touch nothing.
+    fn help_to_reach(&self) -> &'static str;
+
+    /// Makes sure that the actions that a saved test speaks of can be looked up.
+    fn meet(&mut self, _test: &TextFile) {}
+
+    /// What lines and branches were reached.
+    fn collector(&self) -> Option<&Collector<'_>> {
+        None
+    }
+
+    /// Calls a function of the user's, if there is one.
+    fn call_hook(&mut self, _hook: Hook) {}
+
+    /// What its log says since this was last asked.
+    fn take_log(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What it has printed since this was last asked.
+    fn take_output(&mut self) -> String;
+
+    /// Says what becomes of what it prints from now on.
+    fn set_output(&mut self, output: Output) -> Result<(), Error>;
+
+    /// Lets out what it has printed.
+    fn flush(&self);
+
+    /// The values that matter for an action, as they are now.
+    fn shown(&self, action: ActionId) -> Vec<SlotValue>;
+
+    /// What the reference does for an action.
+    fn reference_text(&self, _action: ActionId) -> Option<String> {
+        None
+    }
+
+    /// A test as a unit test that needs nothing else, or why there is none; nothing if there never is.
+    fn unit_test(
+        &mut self,
+        _test: &Test,
+        _title: &str,
+        _file: &Path,
+    ) -> Option<Result<String, Error>> {
+        None
+    }
+
+    /// Its file, if it has exactly one.
+    fn file(&self) -> Option<&Path> {
+        None
+    }
+
+    /// The Python program and the folder for another process that does the same.
+    fn home(&self) -> Option<(PathBuf, PathBuf)>;
+}
+
+/// Something that can be touched.
+pub(crate) struct Reachable {
+    pub(crate) file: String,
+    /// The line that it leads from, if there is one.
+    pub(crate) from: Option<u32>,
+    /// The line that it leads to, if there is one.
+    pub(crate) to: Option<u32>,
+    pub(crate) source: String,
+    /// All of that in short.
+    pub(crate) place: String,
+}
+
+impl Subject for PythonSystem<'_> {
+    fn is_measured(&self) -> bool {
+        self.coverage().is_some()
+    }
+
+    fn news(&self) -> Vec<TargetId> {
+        self.coverage().map_or_else(Vec::new, Collector::take_new)
+    }
+
+    fn unit(&self) -> &'static str {
+        "branch"
+    }
+
+    fn reachable(&self, targets: &[TargetId], root: &Path) -> Vec<Reachable> {
+        let Some(collector) = self.coverage() else {
+            return Vec::new();
+        };
+        let places = Places::new(collector, root);
+        let each = targets.iter().map(|target| {
+            let place = places.of(collector, *target);
+            Reachable {
+                file: place.file.to_owned(),
+                from: place.from,
+                to: place.to,
+                source: place.source.to_owned(),
+                place: place.to_string(),
+            }
+        });
+        each.collect()
+    }
+
+    fn help_to_reach(&self) -> &'static str {
+        "name files, folders or modules to measure with `source:` lines in the harness"
+    }
+
+    fn collector(&self) -> Option<&Collector<'_>> {
+        self.coverage()
+    }
+
+    fn call_hook(&mut self, hook: Hook) {
+        PythonSystem::call_hook(self, hook);
+    }
+
+    fn take_log(&mut self) -> Vec<String> {
+        PythonSystem::take_log(self)
+    }
+
+    fn take_output(&mut self) -> String {
+        PythonSystem::take_output(self)
+    }
+
+    fn set_output(&mut self, output: Output) -> Result<(), Error> {
+        PythonSystem::set_output(self, output)
+    }
+
+    fn flush(&self) {
+        PythonSystem::flush(self);
+    }
+
+    fn shown(&self, action: ActionId) -> Vec<SlotValue> {
+        let mut values = self.values(action);
+        values.retain(|value| !value.opaque);
+        values
+    }
+
+    fn reference_text(&self, action: ActionId) -> Option<String> {
+        PythonSystem::reference_text(self, action)
+    }
+
+    fn unit_test(
+        &mut self,
+        test: &Test,
+        title: &str,
+        file: &Path,
+    ) -> Option<Result<String, Error>> {
+        Some(self.standalone(test, Style::Pytest, title, Some(file)))
+    }
+
+    fn file(&self) -> Option<&Path> {
+        Some(PythonSystem::file(self))
+    }
+
+    fn home(&self) -> Option<(PathBuf, PathBuf)> {
+        Some((self.executable()?, self.folder()?))
+    }
+}

@@ -1,0 +1,31 @@
+"""Takes a step to the state that was gone to least so far."""
+
+import random
+
+# States need not hash, so they are compared one by one.
+taken = []
+
+
+def times(state):
+    for known in taken:
+        if known[0] == state:
+            return known[1]
+    return 0
+
+
+def SelectAction(enabled):
+    if not enabled:
+        return None, None
+    counts = [times(step[3]) for step in enabled]
+    rare = [step for step, count in zip(enabled, counts) if count == min(counts)]
+    name, arguments, _, state = random.choice(rare)[:4]
+    for known in taken:
+        if known[0] == state:
+            known[1] += 1
+            break
+    else:
+        taken.append([state, 1])
+    return name, arguments
+
+
+selectaction = select_action = SelectAction
