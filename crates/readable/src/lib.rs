@@ -4,3 +4,7 @@
 //! blocks, and only the last step, a renderer, makes text of them.
 
 #![warn(missing_docs)]
+
+pub mod block;
+pub mod measure;
+pub mod render;
