@@ -3,7 +3,7 @@
 //! Terms carry the versions of state variables, so a fact about an old value says nothing about a new one, and facts never
 //! have to be taken back because of a change.
 
-use crate::term::{Call, Callee, Comparison, Term, Type};
+use crate::term::{Call, Callee, Comparison, Role, Term, Type};
 use crate::value::Value;
 
 /// Conditions and whether they hold.
@@ -32,6 +32,15 @@ impl Facts {
     pub(crate) fn forget_objects(&mut self) {
         let depends = |term: &Term| matches!(term, Term::Attribute { .. }) || term.is_unknown_call();
         self.0.retain(|(term, _)| !term.any(&depends));
+    }
+
+    /// What something unknown was done to is not known any longer.
+    pub(crate) fn forget_variable(&mut self, name: &str) {
+        let mentions = |term: &Term| {
+            matches!(term, Term::Reference(one)
+                if one.name == name && matches!(one.role, Role::State { .. }))
+        };
+        self.0.retain(|(term, _)| !term.any(&mentions));
     }
 
     /// Whether the condition holds, if the facts decide that (Y6).
@@ -344,7 +353,7 @@ mod tests {
     use testwright_source::tree;
 
     use super::*;
-    use crate::term::{Reference, Role, Scope};
+    use crate::term::{Reference, Scope};
 
     struct Names;
 

@@ -78,7 +78,7 @@ pub(crate) enum EventKind {
     AsLongAs { condition: Term, body: Vec<Event> },
     /// What is done if what came before fails (Y10).
     IfFails {
-        error: Option<String>,
+        errors: Vec<String>,
         body: Vec<Event>,
     },
     /// Inside of a loop or of what is done after a failure: a value is returned.
@@ -221,7 +221,7 @@ pub(crate) fn change_terms(change: &Change) -> Vec<&Term> {
 }
 
 /// Methods of Python's own collections that change what they are called on.
-pub(crate) const CHANGING: [&str; 16] = [
+pub(crate) const CHANGING: [&str; 17] = [
     "append",
     "extend",
     "insert",
@@ -237,6 +237,7 @@ pub(crate) const CHANGING: [&str; 16] = [
     "popitem",
     "difference_update",
     "intersection_update",
+    "symmetric_difference_update",
     "appendleft",
 ];
 

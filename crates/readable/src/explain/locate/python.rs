@@ -8,6 +8,7 @@ use testwright_source::tree::{
 };
 
 use super::Callable;
+use crate::explain::flow::CHANGING;
 
 /// The names that a module or a class defines.
 #[derive(Debug, Clone, Default)]
@@ -288,13 +289,6 @@ pub(crate) fn callable(function: &Function, range: &Range) -> Callable {
 pub(crate) struct Scan {
     pub(crate) changed: BTreeSet<String>,
 }
-
-/// Methods that change what they are called on.
-const CHANGING: [&str; 17] = [
-    "append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse", "add", "discard",
-    "update", "setdefault", "popitem", "difference_update", "intersection_update",
-    "symmetric_difference_update", "appendleft",
-];
 
 impl Scan {
     /// Looks at statements and all that is in them.

@@ -45,6 +45,14 @@ fn leaves_from(statement: &Statement, in_loop: bool) -> bool {
     }
 }
 
+/// The classes that a handler catches.
+fn error_names(exception: &Expression) -> Vec<String> {
+    match &exception.kind {
+        ExpressionKind::Tuple(all) => all.iter().filter_map(error_name).collect(),
+        _ => error_name(exception).into_iter().collect(),
+    }
+}
+
 impl<'w> Execution<'w> {
     #[allow(
         clippy::too_many_arguments,
@@ -275,9 +283,8 @@ impl<'w> Execution<'w> {
                 let known = path.versions.entry(name.clone()).or_default();
                 *known = (*known).max(*version);
             }
-            let error = handler.exception.as_ref().and_then(error_name);
             let kind = EventKind::IfFails {
-                error,
+                errors: handler.exception.as_ref().map_or(vec![], error_names),
                 body: caught.flow.settled(),
             };
             let range = handler
