@@ -203,6 +203,31 @@ impl Item {
             },
             other => other.clone(),
         };
+        // What has lost all that stood below it says nothing.
+        let has_lost_all = match &kind {
+            ItemKind::Group { items, .. } | ItemKind::Block { items, .. } => items.is_empty(),
+            ItemKind::Choice {
+                branches,
+                otherwise,
+            } => {
+                let last = otherwise.as_deref().unwrap_or_default();
+                last.is_empty() && branches.iter().all(|(_, items)| items.is_empty())
+            }
+            _ => false,
+        };
+        if has_lost_all {
+            return None;
+        }
+        let kind = match kind {
+            ItemKind::Choice {
+                branches,
+                otherwise,
+            } => ItemKind::Choice {
+                branches,
+                otherwise: otherwise.filter(|items| !items.is_empty()),
+            },
+            other => other,
+        };
         Some(Item {
             kind,
             lines: self.lines.clone(),

