@@ -1,9 +1,13 @@
 //! What generators and annotations promise of the values they give (3.4): "whole number", "list of texts".
 
-use testwright_source::tree::Expression;
+mod annotation;
+mod strategy;
 
-use crate::phrase::Speaker;
+use testwright_source::tree::{Expression, ExpressionKind};
+
+use crate::phrase::{Speaker, join};
 use crate::term::{Scope, Term, Type};
+use crate::words::{plural_of, with_article};
 
 /// What kind of values there are to be expected.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,32 +35,26 @@ pub struct Kinds<'a> {
     pub speaker: Speaker<'a>,
 }
 
-impl Kinds<'_> {
-    /// The kind of what a Hypothesis strategy gives. The variable is what conditions of `filter` speak of; without one
-    /// they speak of the parameter of their lambda.
-    #[must_use]
-    pub fn of_strategy(&self, strategy: &Expression, variable: Option<&Term>) -> Kind {
-        let _ = (strategy, variable);
-        Kind::unknown()
-    }
-
-    /// The kind of what an annotation allows.
-    #[must_use]
-    pub fn of_annotation(&self, annotation: &Expression) -> Kind {
-        let _ = annotation;
-        Kind::unknown()
-    }
-}
-
 impl Kind {
     /// Nothing is known.
     #[must_use]
     pub fn unknown() -> Self {
+        Self::named("value", Type::Unknown)
+    }
+
+    fn named(noun: &str, type_: Type) -> Self {
         Self {
-            noun: "value".into(),
-            plural: "values".into(),
+            noun: noun.to_owned(),
+            plural: plural_of(noun),
             restriction: String::new(),
-            type_: Type::Unknown,
+            type_,
+        }
+    }
+
+    fn with_restriction(self, restriction: impl Into<String>) -> Self {
+        Self {
+            restriction: restriction.into(),
+            ..self
         }
     }
 
@@ -65,5 +63,96 @@ impl Kind {
     pub fn any(&self, name: Option<&str>) -> String {
         let name = name.map_or(String::new(), |name| format!(" {name}"));
         format!("any {}{name}{}", self.noun, self.restriction)
+    }
+
+    /// "a whole number from 0 to 9".
+    #[must_use]
+    pub fn one(&self) -> String {
+        format!("{}{}", with_article(&self.noun), self.restriction)
+    }
+
+    /// "whole numbers from 0 to 9".
+    #[must_use]
+    pub fn several(&self) -> String {
+        format!("{}{}", self.plural, self.restriction)
+    }
+}
+
+/// The noun of one of Python's own classes (3.4, C28).
+pub(crate) fn noun_of_class(class: &str) -> Option<&'static str> {
+    Some(match class {
+        "int" => "whole number",
+        "float" => "number",
+        "bool" => "true-or-false value",
+        "str" => "text",
+        "list" | "List" => "list",
+        "tuple" | "Tuple" => "group",
+        "set" | "Set" => "set",
+        "frozenset" | "FrozenSet" => "fixed set",
+        "dict" | "Dict" => "dictionary",
+        "bytes" => "byte string",
+        "complex" => "complex number",
+        "Decimal" => "exact number",
+        "Fraction" => "fraction",
+        "date" => "date",
+        "datetime" => "moment",
+        "timedelta" => "duration",
+        "NoneType" => "empty value",
+        _ => return None,
+    })
+}
+
+/// The type that goes with such a class.
+fn type_of_class(class: &str) -> Type {
+    match class {
+        "int" | "float" | "complex" | "Decimal" | "Fraction" => Type::Number,
+        "bool" => Type::Boolean,
+        "str" => Type::Text,
+        "list" | "List" => Type::list(),
+        "tuple" | "Tuple" => Type::Tuple(Vec::new()),
+        "set" | "Set" | "frozenset" | "FrozenSet" => Type::set(),
+        "dict" | "Dict" => Type::dictionary(),
+        "bytes" => Type::Bytes,
+        "NoneType" => Type::Nothing,
+        _ => Type::Unknown,
+    }
+}
+
+/// A pair or a group of kinds, if at least one is given.
+fn group(kinds: &[Kind]) -> Kind {
+    let noun = if kinds.len() == 2 { "pair" } else { "group" };
+    let items: Vec<String> = kinds
+        .iter()
+        .map(|kind| join::operand(&kind.one()))
+        .collect();
+    let type_ = Type::Tuple(kinds.iter().map(|kind| kind.type_.clone()).collect());
+    Kind::named(noun, type_).with_restriction(format!(" of {}", join::nouns(&items, "and")))
+}
+
+/// One of several kinds.
+fn either(kinds: &[Kind]) -> Kind {
+    if let [only] = kinds {
+        return only.clone();
+    }
+    let alternatives: Vec<String> = kinds.iter().map(Kind::one).collect();
+    let type_ = Type::common(kinds.iter().map(|kind| kind.type_.clone()));
+    let either = join::nouns(&alternatives, "or");
+    Kind {
+        type_,
+        ..Kind::unknown().with_restriction(format!(" that is either {either}"))
+    }
+}
+
+/// The last word of `a.b.c`.
+fn last_name(expression: &Expression) -> Option<&str> {
+    match &expression.kind {
+        ExpressionKind::Name(name) | ExpressionKind::Attribute { name, .. } => Some(name),
+        _ => None,
+    }
+}
+
+impl Kinds<'_> {
+    fn term(&self, expression: &Expression) -> Term {
+        Term::read(expression, self.text, self.scope)
     }
 }
