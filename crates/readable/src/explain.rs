@@ -23,7 +23,6 @@ mod inputs;
 mod locate;
 mod run;
 mod scenario;
-mod stubs;
 mod tell;
 
 use testwright_lang::Diagnostic;
@@ -70,7 +69,7 @@ impl Explanation {
     /// The expressions that no specific rule or idiom knew, as idioms that wait to be filled in (I6).
     #[must_use]
     pub fn unmatched(&self) -> String {
-        stubs::stubs(&self.tally)
+        crate::idiom::stubs(&self.tally)
     }
 }
 

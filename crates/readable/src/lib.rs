@@ -6,6 +6,7 @@
 #![warn(missing_docs)]
 
 pub mod block;
+pub mod drift;
 pub mod explain;
 pub mod idiom;
 pub mod kind;

@@ -9,6 +9,39 @@ pub(crate) use html::place;
 pub use markdown::markdown;
 pub use text::text;
 
+/// In what a document can be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Plain text.
+    Text,
+    /// Markdown.
+    Markdown,
+    /// One HTML file.
+    Html,
+}
+
+impl Format {
+    /// What names of such files end in.
+    #[must_use]
+    pub fn ending(self) -> &'static str {
+        match self {
+            Format::Text => "txt",
+            Format::Markdown => "md",
+            Format::Html => "html",
+        }
+    }
+}
+
+/// A document in any format.
+#[must_use]
+pub fn render(document: &crate::block::Document, format: Format) -> String {
+    match format {
+        Format::Text => text(document),
+        Format::Markdown => markdown(document),
+        Format::Html => html(document),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use crate::block::sample;

@@ -17,7 +17,8 @@ use super::{Options, Unreadable};
 use crate::block::{Document, Heading, Item, Lines, Section, Source};
 use crate::phrase::{Recorder, Speaker, join};
 use crate::render::place;
-use crate::term::{Term, Type};
+use crate::term::{Reference, Role, Term, Type};
+use crate::value::Value;
 use crate::words::{sentence, with_article};
 use fragment::{Code, Holes, alternatives};
 
@@ -429,12 +430,19 @@ impl<'w> Author<'_, 'w> {
             let path = self.path(step);
             let Some(code) = &step.guard else { continue };
             let teller = self.teller(&execution, &index, &code.text);
-            let every: Vec<String> = self
-                .slots(step)
-                .iter()
-                .map(|(name, number)| format!("every {}", numbered(name, *number)))
-                .collect();
             for conjunct in conjuncts(self.term(code, &path, &execution).folded()) {
+                // What always holds need not be said.
+                if conjunct.as_value().and_then(Value::truth) == Some(true) {
+                    continue;
+                }
+                let (conjunct, slots) = renumbered(&conjunct);
+                let every: Vec<String> = slots
+                    .iter()
+                    .map(|(name, number)| {
+                        let name = self.speaker.words(name);
+                        format!("every {}", numbered(&name, u64::from(*number)))
+                    })
+                    .collect();
                 let clause = teller.plain(&conjunct);
                 let told = match every.is_empty() {
                     true => clause,
@@ -467,6 +475,31 @@ impl<'w> Author<'_, 'w> {
         }
         (!items.is_empty()).then(|| section(heading, items))
     }
+}
+
+/// A condition in which the values of each pool are numbered from 1, and the values it speaks of, in order.
+fn renumbered(condition: &Term) -> (Term, Vec<(String, u32)>) {
+    let mut known: Vec<(String, u32)> = Vec::new();
+    let mut slots: Vec<(String, u32)> = Vec::new();
+    let condition = condition.replaced(&mut |part| {
+        let Term::Reference(reference) = part else {
+            return None;
+        };
+        let Role::Pool { number } = reference.role else {
+            return None;
+        };
+        let key = (reference.name.clone(), number);
+        let at = known.iter().position(|one| *one == key).unwrap_or_else(|| {
+            let same = slots.iter().filter(|(name, _)| *name == key.0).count() as u32;
+            slots.push((key.0.clone(), same + 1));
+            known.push(key);
+            known.len() - 1
+        });
+        let number = slots.get(at).map_or(1, |(_, number)| *number);
+        let role = Role::Pool { number };
+        Some(Reference { role, ..reference.clone() }.into())
+    });
+    (condition, slots)
 }
 
 /// "tree", "second tree".

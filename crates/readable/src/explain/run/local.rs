@@ -121,7 +121,7 @@ impl Execution<'_> {
     }
 
     /// Whether a term is too large to be repeated.
-    pub(super) fn is_too_large(&self, term: &Term) -> bool {
+    pub(crate) fn is_too_large(&self, term: &Term) -> bool {
         self.expanded_size(term) > LARGEST
     }
 }

@@ -27,12 +27,12 @@ impl Teller<'_, '_> {
                 continue;
             };
             // Until earlier ones are decided they are taken to be written out, as a reader would have to read them.
-            let is_long = times > 1 && {
-                let speaker = self.speaker.with_marking(Marking::None).with_recorder(&silent);
-                let value = self.execution.expanded(&definition.value);
-                let phrase = speaker.noun(&self.said(&value)).text;
-                phrase.split_whitespace().count() >= LONG
-            };
+            let is_long = times > 1
+                && (self.execution.is_too_large(&definition.value) || {
+                    let speaker = self.speaker.with_marking(Marking::None).with_recorder(&silent);
+                    let phrase = speaker.noun(&self.said(&definition.value)).text;
+                    phrase.split_whitespace().count() >= LONG
+                });
             if is_long {
                 self.defined.insert(number);
             }
