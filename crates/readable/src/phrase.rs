@@ -19,8 +19,10 @@ mod clause;
 mod comparison;
 mod connective;
 mod difference;
+mod equality;
 pub mod join;
 mod length;
+mod membership;
 mod noun;
 mod part;
 mod quantifier;
@@ -91,6 +93,8 @@ pub struct Speaker<'a> {
     vocabulary: &'a Vocabulary,
     marking: Marking<'a>,
     shorten: bool,
+    /// Whether "if" stands before what is said, so that clauses must not begin with another one.
+    behind_if: bool,
     recorder: Option<&'a Recorder>,
 }
 
@@ -102,6 +106,7 @@ impl<'a> Speaker<'a> {
             vocabulary,
             marking: Marking::None,
             shorten: false,
+            behind_if: false,
             recorder: None,
         }
     }
@@ -249,6 +254,20 @@ impl<'a> Speaker<'a> {
         self.say(term, Polarity::Negative, Tense::Present)
     }
 
+    /// The clause of a term that "if" stands before: "if if A then B" would be hard to read, so C37 and C40 give way to
+    /// "either … or …".
+    #[must_use]
+    pub fn condition(&self, term: &Term) -> String {
+        self.behind_if().clause(term)
+    }
+
+    fn behind_if(&self) -> Self {
+        Self {
+            behind_if: true,
+            ..*self
+        }
+    }
+
     /// A value alone (N), or shortened in documents.
     #[must_use]
     pub fn notation(&self, value: &Value) -> String {
@@ -284,5 +303,135 @@ impl<'a> Speaker<'a> {
     #[must_use]
     pub fn call_idiom(&self, term: &Term) -> Option<String> {
         self.vocabulary.call(term, self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noun(reference: Reference) -> (String, bool) {
+        let noun = Speaker::new(&Vocabulary::default()).reference(&reference);
+        (noun.text, noun.plural)
+    }
+
+    fn state(name: &str, type_: Type) -> (String, bool) {
+        noun(Reference::new(name, Role::State { version: 0 }).with_type(type_))
+    }
+
+    #[test]
+    fn r1_r5_r6_variables() {
+        assert_eq!(
+            noun(Reference::new("maxSizes", Role::Variable)),
+            ("max sizes".into(), false)
+        );
+    }
+
+    #[test]
+    fn r2_inputs() {
+        assert_eq!(
+            noun(Reference::new("pid", Role::Input)),
+            ("the given pid".into(), false)
+        );
+        assert_eq!(
+            noun(Reference::new("new_names", Role::Input)),
+            ("the given new names".into(), true)
+        );
+    }
+
+    #[test]
+    fn r3_state_variables() {
+        assert_eq!(state("plates", Type::list()), ("the plates".into(), true));
+        assert_eq!(state("dead", Type::list()), ("the dead".into(), false));
+        assert_eq!(
+            state("usersLoggedIn", Type::set()),
+            ("the users logged in".into(), true)
+        );
+        assert_eq!(
+            state("waiting", Type::Boolean),
+            ("the waiting flag".into(), false)
+        );
+        assert_eq!(
+            state("ready", Type::Boolean),
+            ("the ready flag".into(), false)
+        );
+        assert_eq!(
+            state("done_flag", Type::Boolean),
+            ("the done flag".into(), false)
+        );
+        assert_eq!(
+            state("flags", Type::Boolean),
+            ("the flags flag".into(), false)
+        );
+        assert_eq!(
+            state("paid", Type::Number),
+            ("the paid total".into(), false)
+        );
+        assert_eq!(
+            state("blocked", Type::list()),
+            ("the blocked list".into(), false)
+        );
+        assert_eq!(state("seen", Type::set()), ("the seen set".into(), false));
+        assert_eq!(
+            state("orders_sent", Type::dictionary()),
+            ("the orders sent dictionary".into(), false)
+        );
+        assert_eq!(
+            state("last_received", Type::Text),
+            ("the last received text".into(), false)
+        );
+        assert_eq!(
+            state("last_received", Type::Unknown),
+            ("the last received".into(), false)
+        );
+        assert_eq!(state("count", Type::Number), ("the count".into(), false));
+    }
+
+    #[test]
+    fn r4_pool_values() {
+        assert_eq!(
+            noun(Reference::new("tree", Role::Pool { number: 1 })),
+            ("the tree".into(), false)
+        );
+        assert_eq!(
+            noun(Reference::new("tree", Role::Pool { number: 2 })),
+            ("the second tree".into(), false)
+        );
+        assert_eq!(
+            noun(Reference::new("keys", Role::Pool { number: 11 })),
+            ("the 11th keys".into(), false)
+        );
+    }
+
+    #[test]
+    fn r6_results_in_actions() {
+        assert_eq!(
+            noun(Reference::new("new_answer", Role::Local)),
+            ("the new answer".into(), false)
+        );
+    }
+
+    #[test]
+    fn r10_old_and_new() {
+        let vocabulary = Vocabulary::default();
+        let changed = BTreeSet::from(["plates".to_owned()]);
+        let speaker = Speaker::new(&vocabulary);
+        let text = |marking, name: &str, version| {
+            let reference = Reference::new(name, Role::State { version });
+            speaker.with_marking(marking).reference(&reference).text
+        };
+        let outcome = Marking::Outcome(&changed);
+        assert_eq!(text(outcome, "plates", 0), "the old plates");
+        assert_eq!(text(outcome, "plates", 1), "the new plates");
+        assert_eq!(text(outcome, "plates", 2), "the new plates");
+        assert_eq!(text(outcome, "cups", 0), "the cups");
+        assert_eq!(text(Marking::Condition, "plates", 0), "the plates");
+        assert_eq!(text(Marking::Condition, "plates", 1), "the new plates");
+        assert_eq!(text(Marking::None, "plates", 1), "the plates");
+        let plates = Reference::new("plates", Role::State { version: 0 });
+        assert_eq!(
+            speaker.with_marking(outcome).target(&plates.into()).text,
+            "the plates"
+        );
     }
 }
