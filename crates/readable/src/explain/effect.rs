@@ -73,11 +73,10 @@ fn entry_set(
         let dictionary = speaker.target(object).text;
         return format!("an entry for {key} is added to {dictionary}, with the value {value}");
     }
-    let noun = speaker.target(target);
     if let Some((operator, amount)) = step_from(target, value)
         && is_number_step(target, amount)
     {
-        return up_or_down(speaker, &noun, operator, amount);
+        return up_or_down(speaker, &target_noun(speaker, target), operator, amount);
     }
     grown(speaker, target, value)
         .or_else(|| emptied(speaker, target, value))
@@ -85,11 +84,24 @@ fn entry_set(
         .unwrap_or_else(|| becomes(speaker, target, value))
 }
 
+/// The noun of what changes. Keys tell that something is used like a dictionary, even if its type is not known.
+fn target_noun(speaker: &Speaker<'_>, target: &Term) -> Noun {
+    match target {
+        Term::Item { object, index }
+            if is_entry(object, index) && !matches!(object.type_of(), Type::Dictionary(..)) =>
+        {
+            let (key, object) = (speaker.noun(index).text, speaker.target(object).text);
+            Noun::one(format!("the entry for {key} in {object}"))
+        }
+        _ => speaker.target(target),
+    }
+}
+
 /// Whether `object[index]` is an entry of a dictionary rather than an element at a position.
 fn is_entry(object: &Term, index: &Term) -> bool {
     match object.type_of() {
         Type::Dictionary(..) => true,
-        Type::Unknown | Type::Object(_) => index.type_of() != Type::Number,
+        Type::Unknown | Type::Object(_) => index.type_of() == Type::Text,
         _ => false,
     }
 }
@@ -133,7 +145,7 @@ fn grown(speaker: &Speaker<'_>, target: &Term, value: &Term) -> Option<String> {
     else {
         return None;
     };
-    let noun = || speaker.target(target).text;
+    let noun = || target_noun(speaker, target).text;
     if **right == *target && *operator == Operator::Add {
         let only = only_member(left, is_list)?;
         let element = speaker.noun(&only).text;
@@ -231,7 +243,7 @@ fn merged(speaker: &Speaker<'_>, entries: &Term, target: &str) -> String {
 fn emptied(speaker: &Speaker<'_>, target: &Term, value: &Term) -> Option<String> {
     let is_empty = match value {
         Term::Value(Value::Nothing) => {
-            let noun = speaker.target(target);
+            let noun = target_noun(speaker, target);
             let has = verb(&noun, "has", "have");
             return Some(format!("{} no longer {has} a value", noun.text));
         }
@@ -249,13 +261,13 @@ fn emptied(speaker: &Speaker<'_>, target: &Term, value: &Term) -> Option<String>
 }
 
 fn becomes_empty(speaker: &Speaker<'_>, target: &Term) -> String {
-    let noun = speaker.target(target);
+    let noun = target_noun(speaker, target);
     format!("{} {} empty", noun.text, verb(&noun, "becomes", "become"))
 }
 
 /// Numbers and flags go up, down and round (E14, E16, E17, E18).
 fn counted(speaker: &Speaker<'_>, target: &Term, value: &Term) -> Option<String> {
-    let noun = || speaker.target(target);
+    let noun = || target_noun(speaker, target);
     if let Term::Not(inner) = value
         && **inner == *target
     {
@@ -427,7 +439,7 @@ fn becomes(speaker: &Speaker<'_>, target: &Term, value: &Term) -> String {
     {
         return format!("{} becomes {value}", element_at(speaker, object, index));
     }
-    let noun = speaker.target(target);
+    let noun = target_noun(speaker, target);
     format!("{} {} {value}", noun.text, verb(&noun, "becomes", "become"))
 }
 

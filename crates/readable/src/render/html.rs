@@ -3,6 +3,7 @@
 //! The text comes first, as a reader wants it. Where each section comes from stands at the end, folded away: a reader who does
 //! not program is not disturbed, and one who does finds the lines by the same names.
 
+use super::markdown::parted;
 use crate::block::{Document, Heading, Item, ItemKind, Lines, Section, Source};
 
 const STYLE: &str = "\
@@ -67,7 +68,8 @@ fn items(all: &[Item], lines: &mut Vec<String>) {
                 lines.push(paragraph(&format!("{} {sentence}", strong(label))));
             }
             ItemKind::Group { label, items: below } => {
-                lines.push(paragraph(&strong(label)));
+                let (label, rest) = parted(label);
+                lines.push(paragraph(&format!("{}{}", strong(label), escape(rest))));
                 items(below, lines);
             }
             ItemKind::Sentence(words) => {

@@ -51,7 +51,8 @@ impl Page {
                     self.block(with_code(&words, item));
                 }
                 ItemKind::Group { label, items } => {
-                    self.block(format!("**{}**", literal(label)));
+                    let (label, rest) = parted(label);
+                    self.block(format!("**{}**{}", literal(label), literal(rest)));
                     self.items(items);
                     self.end_of_list();
                 }
@@ -68,6 +69,14 @@ impl Page {
         let mut text = self.blocks.join("\n\n");
         text.push('\n');
         text
+    }
+}
+
+/// A label, and the words behind its first colon: only the label is emphasised.
+pub(super) fn parted(label: &str) -> (&str, &str) {
+    match label.find(": ") {
+        Some(at) => label.split_at(at + 1),
+        None => (label, ""),
     }
 }
 

@@ -27,10 +27,7 @@ impl<'w> Author<'_, 'w> {
                 return format!("choose {pool}");
             }
             return match called(value) {
-                Some((name, true)) => {
-                    let _ = name;
-                    format!("make {pool}")
-                }
+                Some((_, true)) => format!("make {pool}"),
                 Some((name, false)) => self.speaker.words(&name),
                 None => format!("set {pool}"),
             };
@@ -45,7 +42,12 @@ impl<'w> Author<'_, 'w> {
             Some(axis) => with_article(&self.pool_words(step, *axis)),
             None => "something".to_owned(),
         };
-        format!("set {name}")
+        // What is only looked at is not set.
+        let is_question = matches!(first.map(|one| &one.kind), Some(StatementKind::Expression(_)));
+        match is_question {
+            true => format!("look at {name}"),
+            false => format!("set {name}"),
+        }
     }
 
     fn pool_words(&self, step: &Step<'_>, axis: usize) -> String {

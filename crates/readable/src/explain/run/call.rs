@@ -53,6 +53,14 @@ impl<'w> Execution<'w> {
             | ExpressionKind::FormattedText(_)
             | ExpressionKind::Name(_)
             | ExpressionKind::Attribute { .. } => {}
+            // What is asked may fail, or be compared with what a reference answers.
+            ExpressionKind::Subscript { .. }
+            | ExpressionKind::Compare { .. }
+            | ExpressionKind::Unary { .. }
+            | ExpressionKind::Binary { .. } => {
+                let term = self.term(expression, path, frame);
+                self.carry_out(term, range, path, events);
+            }
             _ => {
                 let text = frame.text.get(range.clone()).unwrap_or_default();
                 let words: Vec<&str> = text.split_whitespace().collect();
