@@ -31,8 +31,10 @@ pub(crate) fn vocabulary(
     for path in paths {
         let file = TextFile::read(path)?;
         if let Err(errors) = vocabulary.add(&file.text) {
-            let problems: Vec<Diagnostic> =
-                errors.iter().map(|error| idiom(&file.text, error)).collect();
+            let problems: Vec<Diagnostic> = errors
+                .iter()
+                .map(|error| idiom(&file.text, error))
+                .collect();
             tell_problems(console, &file, &problems);
             return Err(Trouble::Told);
         }
@@ -41,7 +43,9 @@ pub(crate) fn vocabulary(
 }
 
 fn idiom(text: &str, error: &IdiomError) -> Diagnostic {
-    let before = text.split_inclusive('\n').take(error.line.saturating_sub(1));
+    let before = text
+        .split_inclusive('\n')
+        .take(error.line.saturating_sub(1));
     let start = before.map(str::len).sum::<usize>();
     let line = text.get(start..).unwrap_or_default();
     let line = line.lines().next().unwrap_or_default();

@@ -130,7 +130,13 @@ fn python(
         }
     }
     match locate::machine(tree, wanted) {
-        Some(parts) => Ok(document::document(&parts.name, &parts, source, options, recorder)),
+        Some(parts) => Ok(document::document(
+            &parts.name,
+            &parts,
+            source,
+            options,
+            recorder,
+        )),
         None => Err(Unreadable::NoModel),
     }
 }

@@ -55,7 +55,10 @@ pub fn document(document: &Document, lines: usize, phrased: Phrased) -> Figures 
     let mut figures = of_sentences(&texts);
     figures.lines_per_line = ratio(lines, source_lines);
     figures.look_backs = per(look_backs(document, &texts), texts.len());
-    figures.coverage = percent(phrased.all - phrased.by_fallback.min(phrased.all), phrased.all);
+    figures.coverage = percent(
+        phrased.all - phrased.by_fallback.min(phrased.all),
+        phrased.all,
+    );
     figures.traceable = percent(traced, texts.len());
     figures
 }
@@ -75,7 +78,13 @@ fn sentence_of(line: &str) -> Option<&str> {
         return None;
     }
     let line = line.strip_prefix("- ").unwrap_or(line);
-    let headings = ["Feature:", "Rule:", "Scenario:", "Scenario Outline:", "Examples:"];
+    let headings = [
+        "Feature:",
+        "Rule:",
+        "Scenario:",
+        "Scenario Outline:",
+        "Examples:",
+    ];
     let named = headings.iter().find_map(|word| line.strip_prefix(word));
     let said = named.unwrap_or(line).trim();
     (!said.is_empty()).then_some(said)
@@ -118,7 +127,11 @@ fn words(sentence: &str) -> impl Iterator<Item = &str> {
 /// How often something is named that stands under "Here:".
 fn look_backs(document: &Document, sentences: &[&str]) -> usize {
     let mut names: Vec<&str> = Vec::new();
-    let mut pending: Vec<&Item> = document.sections.iter().flat_map(|one| &one.items).collect();
+    let mut pending: Vec<&Item> = document
+        .sections
+        .iter()
+        .flat_map(|one| &one.items)
+        .collect();
     while let Some(item) = pending.pop() {
         let below = item.parts();
         if matches!(&item.kind, ItemKind::Group { label, .. } if label == "Here:") {
@@ -183,7 +196,11 @@ mod tests {
     fn q3_reading_ease() {
         let figures = text("The cat sat on the mat.\n");
         // Six words of one syllable each.
-        assert!((figures.ease - (206.835 - 6.09 - 84.6)).abs() < 1e-9, "{}", figures.ease);
+        assert!(
+            (figures.ease - (206.835 - 6.09 - 84.6)).abs() < 1e-9,
+            "{}",
+            figures.ease
+        );
         assert!(text("Considerable institutional complexity obstructs.\n").ease < 0.0);
     }
 
@@ -231,12 +248,16 @@ mod tests {
 
     #[test]
     fn q9_sentences_have_lines() {
-        assert_eq!(document(&sample(), 1, Phrased::default()).traceable, Some(100.0));
+        assert_eq!(
+            document(&sample(), 1, Phrased::default()).traceable,
+            Some(100.0)
+        );
     }
 
     #[test]
     fn steps_and_headings_are_sentences() {
-        let feature = "@property\nFeature: Lists\n\n  Rule: r\n    Scenario: s\n      Given n\n      | a |\n";
+        let feature =
+            "@property\nFeature: Lists\n\n  Rule: r\n    Scenario: s\n      Given n\n      | a |\n";
         assert_eq!(text(feature).sentences, 4);
     }
 }

@@ -7,7 +7,10 @@ use testwright_readable::explain::Limits;
 
 #[test]
 fn y1_locals_are_written_out_and_connectives_do_not_part_the_ways() {
-    assert_eq!(change("y = x\nz = y + 1\nn = z"), "- The n becomes one more than the given x.");
+    assert_eq!(
+        change("y = x\nz = y + 1\nn = z"),
+        "- The n becomes one more than the given x."
+    );
     assert_eq!(
         change("if x and i or n:\n    return 1\nreturn 2"),
         "- Nothing changes.\nIf either the given x is set and the given i is set, or the n is not zero:\n  - It returns 1.\nOtherwise:\n  - It returns 2."
@@ -16,7 +19,9 @@ fn y1_locals_are_written_out_and_connectives_do_not_part_the_ways() {
 
 #[test]
 fn y1_constant_parts_are_folded() {
-    let told = happens("LIMIT = 2 + 1\nn = 0\ndef act():\n    global n\n    n = LIMIT * 2\nstate = ('n',)\n");
+    let told = happens(
+        "LIMIT = 2 + 1\nn = 0\ndef act():\n    global n\n    n = LIMIT * 2\nstate = ('n',)\n",
+    );
     assert_eq!(told, "- The n becomes 6.");
 }
 
@@ -50,15 +55,26 @@ fn y2_helpers_that_return_on_some_paths_are_unknown_calls() {
 
 #[test]
 fn y2_recursion_and_other_arguments_are_unknown_calls() {
-    let told = happens("n = 0\ndef f(x):\n    return f(x - 1)\ndef act(x):\n    return f(x)\nstate = ('n',)\n");
-    assert!(told.ends_with("- It returns the result of \"f\" with one less than the given x."), "{told}");
-    let told = happens("n = 0\ndef f(x, y): return x\ndef act(x):\n    return f(x)\nstate = ('n',)\n");
-    assert!(told.ends_with("- It returns the result of \"f\" with the given x."), "{told}");
+    let told = happens(
+        "n = 0\ndef f(x):\n    return f(x - 1)\ndef act(x):\n    return f(x)\nstate = ('n',)\n",
+    );
+    assert!(
+        told.ends_with("- It returns the result of \"f\" with one less than the given x."),
+        "{told}"
+    );
+    let told =
+        happens("n = 0\ndef f(x, y): return x\ndef act(x):\n    return f(x)\nstate = ('n',)\n");
+    assert!(
+        told.ends_with("- It returns the result of \"f\" with the given x."),
+        "{told}"
+    );
 }
 
 #[test]
 fn y2_defaults_and_keywords_are_arguments() {
-    let told = happens("n = 0\ndef f(x, y=2): return x + y\ndef act(x):\n    return f(x=x)\nstate = ('n',)\n");
+    let told = happens(
+        "n = 0\ndef f(x, y=2): return x + y\ndef act(x):\n    return f(x=x)\nstate = ('n',)\n",
+    );
     assert!(told.ends_with("- It returns the given x plus 2."), "{told}");
 }
 
@@ -66,10 +82,21 @@ fn y2_defaults_and_keywords_are_arguments() {
 fn y2_a_helper_with_a_name_of_its_own_is_not_looked_into() {
     let model = "t = []\ndef full(): return len(t) > 3\ndef act(): t.clear()\nstate = ('t',)\n\
         actions = (act,)\nenablers = {act: (lambda: full(),)}\n";
-    let told = text_with("model.py", model, "[names]\nfull = no room is left\n", Limits::default());
-    assert!(told.contains("When it can happen: only if \"no room is left\" holds."), "{told}");
+    let told = text_with(
+        "model.py",
+        model,
+        "[names]\nfull = no room is left\n",
+        Limits::default(),
+    );
+    assert!(
+        told.contains("When it can happen: only if \"no room is left\" holds."),
+        "{told}"
+    );
     let told = text("model.py", model);
-    assert!(told.contains("When it can happen: only if the t has more than 3 elements."), "{told}");
+    assert!(
+        told.contains("When it can happen: only if the t has more than 3 elements."),
+        "{told}"
+    );
 }
 
 #[test]
@@ -79,15 +106,26 @@ fn y2_helpers_are_looked_into_only_so_deep() {
         for number in 1..=length {
             model += &format!("def f{number}(x): return f{}(x)\n", number - 1);
         }
-        happens(&format!("{model}def act(x): return f{length}(x)\nstate = ('n',)\n"))
+        happens(&format!(
+            "{model}def act(x): return f{length}(x)\nstate = ('n',)\n"
+        ))
     };
-    assert!(chain(4).ends_with("It returns true if the given x is greater than 0, and false otherwise."));
-    assert!(chain(5).ends_with("- It returns the result of \"f0\" with the given x."), "{}", chain(5));
+    assert!(
+        chain(4)
+            .ends_with("It returns true if the given x is greater than 0, and false otherwise.")
+    );
+    assert!(
+        chain(5).ends_with("- It returns the result of \"f0\" with the given x."),
+        "{}",
+        chain(5)
+    );
 }
 
 #[test]
 fn y2_what_a_helper_does_behind_return_is_done() {
-    let told = happens("t = []\ndef put(y):\n    t.append(y)\n    return len(t)\ndef act(x):\n    return put(x)\nstate = ('t',)\n");
+    let told = happens(
+        "t = []\ndef put(y):\n    t.append(y)\n    return len(t)\ndef act(x):\n    return put(x)\nstate = ('t',)\n",
+    );
     assert_eq!(
         told,
         "- The given x is added at the end of the t.\n- It returns the number of elements in the new t."
@@ -162,21 +200,33 @@ fn y6_a_fact_about_an_old_value_says_nothing_about_a_new_one() {
 
 #[test]
 fn y7_outcomes_that_read_alike_are_one() {
-    assert_eq!(change("if x:\n    n = 1\n    return 2\nn = 1\nreturn 2"), "- The n becomes 1.\n- It returns 2.");
-    assert_eq!(change("if x:\n    n = 1\nelse:\n    n = 1"), "- The n becomes 1.");
+    assert_eq!(
+        change("if x:\n    n = 1\n    return 2\nn = 1\nreturn 2"),
+        "- The n becomes 1.\n- It returns 2."
+    );
+    assert_eq!(
+        change("if x:\n    n = 1\nelse:\n    n = 1"),
+        "- The n becomes 1."
+    );
 }
 
 #[test]
 fn y8_changes_that_nobody_saw_are_left_out() {
     assert_eq!(change("n = 1\nn = 2"), "- The n becomes 2.");
     assert_eq!(change("n += 1\nn = 2"), "- The n becomes 2.");
-    assert_eq!(change("n = 1\nm = n\nn = 2"), "- The n becomes 1.\n- The m becomes the new n.\n- The n becomes 2.");
+    assert_eq!(
+        change("n = 1\nm = n\nn = 2"),
+        "- The n becomes 1.\n- The m becomes the new n.\n- The n becomes 2."
+    );
     assert_eq!(change("y = n\nn = 0\nn = y + 1"), "- The n goes up by 1.");
 }
 
 #[test]
 fn y9_loops_are_one_sentence() {
-    assert_eq!(change("for v in x:\n    t.append(v)\n    n += 1"), "- For each v in the given x, v is added at the end of the t and the n goes up by 1.");
+    assert_eq!(
+        change("for v in x:\n    t.append(v)\n    n += 1"),
+        "- For each v in the given x, v is added at the end of the t and the n goes up by 1."
+    );
     assert_eq!(
         change("for v in x:\n    if v > 3:\n        t.append(v)"),
         "- For each v in the given x such that v is greater than 3, v is added at the end of the t."
@@ -225,19 +275,34 @@ fn y9_the_first_that_is_found() {
 
 #[test]
 fn y9_while() {
-    assert_eq!(change("while t:\n    t.pop()"), "- As long as the t is not empty, the last element of the t is removed.");
+    assert_eq!(
+        change("while t:\n    t.pop()"),
+        "- As long as the t is not empty, the last element of the t is removed."
+    );
     let told = change("while t:\n    n += 1\n    if n > 3:\n        t.pop()");
-    assert!(told.starts_with("As long as the t is not empty:\n  - The n goes up by 1.\n"), "{told}");
+    assert!(
+        told.starts_with("As long as the t is not empty:\n  - The n goes up by 1.\n"),
+        "{told}"
+    );
 }
 
 #[test]
 fn y9_list_and_sorted_are_transparent_if_order_does_not_matter() {
     let told = change("for k in sorted(d):\n    del d[k]");
-    assert_eq!(told, "- For each k in the d, the entry for k is removed from the d.");
+    assert_eq!(
+        told,
+        "- For each k in the d, the entry for k is removed from the d."
+    );
     let told = change("for k in sorted(t):\n    t.append(k)");
-    assert_eq!(told, "- For each k in the t in sorted order, k is added at the end of the t.");
+    assert_eq!(
+        told,
+        "- For each k in the t in sorted order, k is added at the end of the t."
+    );
     let told = change("for k in list(d):\n    del d[k]");
-    assert_eq!(told, "- For each k in the d, the entry for k is removed from the d.");
+    assert_eq!(
+        told,
+        "- For each k in the d, the entry for k is removed from the d."
+    );
 }
 
 #[test]
@@ -284,5 +349,10 @@ fn y11_guards_are_one_condition() {
         "t, n = [], 0\ndef act(): t.pop()\ndef may():\n    if n > 3:\n        return t\n    return n == 1\n\
          state = ('t', 'n')\nactions = (act,)\nenablers = {act: (may,)}\n",
     );
-    assert!(told.contains("only if if the n is greater than 3 then the t is not empty, otherwise the n is 1."), "{told}");
+    assert!(
+        told.contains(
+            "only if if the n is greater than 3 then the t is not empty, otherwise the n is 1."
+        ),
+        "{told}"
+    );
 }

@@ -27,7 +27,10 @@ fn l1_guards() {
         "only if all of the following hold:\n    - the n is greater than 0\n    - the given x is not in the t"
     );
     // Constant parts are folded away, and a guard's parameters are matched by position.
-    assert_eq!(when("lambda y: True and y in t"), "only if the given x is in the t.");
+    assert_eq!(
+        when("lambda y: True and y in t"),
+        "only if the given x is in the t."
+    );
 }
 
 #[test]
@@ -74,7 +77,10 @@ fn l4_choices_without_else() {
         change("if x:\n    n = 1"),
         "If the given x is set:\n  - The n becomes 1.\nOtherwise:\n  - Nothing changes."
     );
-    assert_eq!(change("m = 2\nif x:\n    n = 1"), "- The m becomes 2.\nIf the given x is set:\n  - The n becomes 1.");
+    assert_eq!(
+        change("m = 2\nif x:\n    n = 1"),
+        "- The m becomes 2.\nIf the given x is set:\n  - The n becomes 1."
+    );
     assert_eq!(
         change("m = 2\nif x:\n    pass\nelse:\n    n = 1"),
         "- The m becomes 2.\nIf the given x is not set:\n  - The n becomes 1."
@@ -84,7 +90,10 @@ fn l4_choices_without_else() {
 #[test]
 fn l5_results() {
     assert!(change("return x").ends_with("- It returns the given x."));
-    assert!(change("return x in t").ends_with("- It returns true if the given x is in the t, and false otherwise."));
+    assert!(
+        change("return x in t")
+            .ends_with("- It returns true if the given x is in the t, and false otherwise.")
+    );
     assert!(change("return f").ends_with("- It returns the f flag."));
     assert_eq!(change("return None"), "- Nothing changes.");
 }
@@ -96,7 +105,9 @@ fn l5_what_a_rule_returns_is_kept() {
         "class M(RuleBasedStateMachine):\n    keys = Bundle('keys')\n    @rule(target=keys, k=st.integers())\n    def add(self, k):\n        return k\n",
     );
     assert!(
-        told.contains("    - It returns the given k.\n    - What it returns is kept among the keys.\n"),
+        told.contains(
+            "    - It returns the given k.\n    - What it returns is kept among the keys.\n"
+        ),
         "{told}"
     );
 }
@@ -123,7 +134,10 @@ fn l6_long_locals_that_are_used_twice_are_defined() {
             - The t becomes the y followed by the y."#]]
     .assert_eq(&section(&told, "Action: act"));
     // A short phrase is written out, however often it is used.
-    assert_eq!(change("y = x + 1\nn = y\nm = y"), "- The n becomes one more than the given x.\n- The m becomes one more than the given x.");
+    assert_eq!(
+        change("y = x + 1\nn = y\nm = y"),
+        "- The n becomes one more than the given x.\n- The m becomes one more than the given x."
+    );
 }
 
 #[test]
@@ -132,7 +146,10 @@ fn l7_harness_headings() {
         "h.tstl",
         "@import sut\npool: <int> 2\npool: <stack> 1\npool: <list> 1\n<int> := <[1..3]>\n<int> := <[7,8]>\n<stack> := sut.Stack()\n<stack> := sut.Stack(<int>)\n<list> := []\n~<list>.append(<int>)\n{IndexError,sut.Full} <stack>.push(<int>, <int>)\n<stack>.push(1)\n",
     );
-    let titles: Vec<&str> = told.lines().filter(|line| line.starts_with("Action: ")).collect();
+    let titles: Vec<&str> = told
+        .lines()
+        .filter(|line| line.starts_with("Action: "))
+        .collect();
     assert_eq!(
         titles,
         [
@@ -180,7 +197,11 @@ fn l8_after_the_actions() {
 
         Exploration is limited to situations in which the n is less than 9.
     "#]]
-    .assert_eq(told.split_once("- The t becomes empty.\n").expect("the action").1);
+    .assert_eq(
+        told.split_once("- The t becomes empty.\n")
+            .expect("the action")
+            .1,
+    );
 }
 
 #[test]
@@ -189,14 +210,26 @@ fn l8_properties_of_harnesses() {
         "h.tstl",
         "pool: <a> 1\npool: <b> 1\n<a> := 1\n<b> := 2\nproperty: <a> < <b> and f(<a>)\nproperty: True or 1\nreference: x ==> y\n",
     );
-    assert!(told.contains("  - For every a and every b, the a is less than the b.\n"), "{told}");
-    assert!(told.contains("  - For every a, \"f\" holds for the a.\n"), "{told}");
-    assert!(told.contains("The reference:\n  - \"x\" corresponds to \"y\".\n"), "{told}");
+    assert!(
+        told.contains("  - For every a and every b, the a is less than the b.\n"),
+        "{told}"
+    );
+    assert!(
+        told.contains("  - For every a, \"f\" holds for the a.\n"),
+        "{told}"
+    );
+    assert!(
+        told.contains("The reference:\n  - \"x\" corresponds to \"y\".\n"),
+        "{told}"
+    );
 }
 
 #[test]
 fn l9_sections_are_separated_by_one_blank_line() {
-    let told = text("model.py", "n = 0\ndef a(): pass\ndef b(): pass\nstate = ('n',)\nactions = (a, b)\n");
+    let told = text(
+        "model.py",
+        "n = 0\ndef a(): pass\ndef b(): pass\nstate = ('n',)\nactions = (a, b)\n",
+    );
     assert!(!told.contains("\n\n\n") && told.ends_with('\n') && !told.ends_with("\n\n"));
     assert_eq!(told.matches("\n\n").count(), 3);
 }
@@ -329,8 +362,14 @@ fn scenario_machines_are_told() {
 
 #[test]
 fn observed_actions_say_so() {
-    let told = text("m.py", "n = 0\ndef act(): pass\nstate = ('n',)\nactions = (act,)\nobservables = (act,)\n");
-    assert!(told.contains("\nAction: act (observed, not chosen by the tester)\n"), "{told}");
+    let told = text(
+        "m.py",
+        "n = 0\ndef act(): pass\nstate = ('n',)\nactions = (act,)\nobservables = (act,)\n",
+    );
+    assert!(
+        told.contains("\nAction: act (observed, not chosen by the tester)\n"),
+        "{told}"
+    );
 }
 
 /// Branches each of which leaves on some of its ways only, so that the ways double with each.
@@ -349,18 +388,32 @@ fn limits_end_what_would_not_end() {
     let independent: String = (0..20)
         .map(|number| format!("    if x[{number}]:\n        if y[{number}]:\n            return {number}\n        n += 1\n"))
         .collect();
-    let model = format!("n = 0\ndef act(x, y):\n    global n\n{independent}state = ('n',)\nactions = (act,)\n");
+    let model = format!(
+        "n = 0\ndef act(x, y):\n    global n\n{independent}state = ('n',)\nactions = (act,)\n"
+    );
     let told = text("model.py", &model);
-    assert!(told.contains("- Further outcomes are not listed, because the limit of 64 was reached.\n"));
+    assert!(
+        told.contains("- Further outcomes are not listed, because the limit of 64 was reached.\n")
+    );
     assert!(
         told.ends_with("\n\nNote: this explanation is incomplete. 1 action has more than 64 possible outcomes.\n"),
         "{}",
         &told[told.len().saturating_sub(300)..]
     );
-    assert!(told.lines().count() < 2_000, "{} lines", told.lines().count());
-    let few = Limits { outcomes: 3, ..Limits::default() };
+    assert!(
+        told.lines().count() < 2_000,
+        "{} lines",
+        told.lines().count()
+    );
+    let few = Limits {
+        outcomes: 3,
+        ..Limits::default()
+    };
     let told = text_with("model.py", &doubling(4), "", few);
-    assert!(told.contains("because the limit of 3 was reached."), "{told}");
+    assert!(
+        told.contains("because the limit of 3 was reached."),
+        "{told}"
+    );
     assert!(!text("model.py", &doubling(2)).contains("Note:"));
 }
 
@@ -369,7 +422,10 @@ fn every_text_ends() {
     // Twice as large with every line, and helpers that call one another twice.
     let mut model = "n = 0\ndef f0(x): return x + x\n".to_owned();
     for number in 1..40 {
-        model += &format!("def f{number}(x): return f{0}(x) + f{0}(x + 1)\n", number - 1);
+        model += &format!(
+            "def f{number}(x): return f{0}(x) + f{0}(x + 1)\n",
+            number - 1
+        );
     }
     model += "def act(x):\n    global n\n    y = f39(x)\n";
     model += &"    y = y + y * y\n".repeat(60);
@@ -383,7 +439,10 @@ fn what_cannot_be_read_is_quoted_and_counted() {
     let model = "n = 0\ndef act(x):\n    match x:\n        case 1: pass\nstate = ('n',)\nactions = (act,)\n";
     let told = explained("model.py", model);
     let text = render::text(&told.document.shown_at(1));
-    assert!(text.contains("- The Python statement \"match x: case 1: pass\" is carried out.\n"), "{text}");
+    assert!(
+        text.contains("- The Python statement \"match x: case 1: pass\" is carried out.\n"),
+        "{text}"
+    );
     assert_eq!(told.phrased().by_fallback, 1);
 }
 
@@ -415,7 +474,10 @@ fn level_0_is_brief_and_level_2_full() {
         assert!(full.contains(line), "{line} is not in\n{full}");
     }
     let trace = render::text(&document.shown_at(3));
-    assert!(trace.contains("      - The n becomes 1.\n          `n = 1`\n"), "{trace}");
+    assert!(
+        trace.contains("      - The n becomes 1.\n          `n = 1`\n"),
+        "{trace}"
+    );
 }
 
 #[test]
@@ -424,10 +486,16 @@ fn each_level_is_the_next_one_with_lines_left_out() {
         state = ('n', 'm', 't')\nactions = (act,)\n";
     let document = explained("model.py", model).document;
     for level in 0..3 {
-        let (less, more) = (render::text(&document.shown_at(level)), render::text(&document.shown_at(level + 1)));
+        let (less, more) = (
+            render::text(&document.shown_at(level)),
+            render::text(&document.shown_at(level + 1)),
+        );
         let mut rest = more.lines();
         for line in less.lines() {
-            assert!(rest.any(|other| other == line), "{line} of level {level} is not in\n{more}");
+            assert!(
+                rest.any(|other| other == line),
+                "{line} of level {level} is not in\n{more}"
+            );
         }
     }
 }
@@ -455,7 +523,10 @@ fn trap_11_docstrings_stay_as_they_are() {
         "model.py",
         "n = 0\ndef act():\n    '''Given x == 1,\n    do `this`.\n\n    Not that.'''\nstate = ('n',)\nactions = (act,)\n",
     );
-    assert!(told.contains("Action: act\n  Given x == 1, do `this`.\n  Inputs: none.\n"), "{told}");
+    assert!(
+        told.contains("Action: act\n  Given x == 1, do `this`.\n  Inputs: none.\n"),
+        "{told}"
+    );
     assert!(!told.contains("Not that"));
 }
 
@@ -469,6 +540,11 @@ fn trap_14_nothing_depends_on_hash_order() {
 
 #[test]
 fn r10_in_a_rule_that_returns_after_a_change() {
-    let told = happens("n, m = 0, 0\ndef act(x):\n    global n\n    old = n\n    n = m\n    return old + n + m\nstate = ('n', 'm')\n");
-    assert_eq!(told, "- The n becomes the m.\n- It returns the old n plus the new n plus the m.");
+    let told = happens(
+        "n, m = 0, 0\ndef act(x):\n    global n\n    old = n\n    n = m\n    return old + n + m\nstate = ('n', 'm')\n",
+    );
+    assert_eq!(
+        told,
+        "- The n becomes the m.\n- It returns the old n plus the new n plus the m."
+    );
 }

@@ -57,7 +57,10 @@ fn example_2_a_stack() {
 #[test]
 fn example_2_in_markdown() {
     let page = render::markdown(&explained("plates.py", None).document.shown_at(NORMAL));
-    assert!(page.contains(&format!("\n{}\n", read("plates.take.md"))), "{page}");
+    assert!(
+        page.contains(&format!("\n{}\n", read("plates.take.md"))),
+        "{page}"
+    );
 }
 
 #[test]
@@ -68,7 +71,10 @@ fn example_2_in_html() {
 
 #[test]
 fn example_5_a_process_registry() {
-    same(&read("process_registry.txt"), &text("process_registry.py", None));
+    same(
+        &read("process_registry.txt"),
+        &text("process_registry.py", None),
+    );
 }
 
 #[test]

@@ -108,7 +108,9 @@ impl Explain {
         }
         if self.instead.diff.is_some() {
             let help = "name one file, and its older version with `--diff OLD`";
-            return Err(Error::new("only two versions can be compared").with_help(help).into());
+            return Err(Error::new("only two versions can be compared")
+                .with_help(help)
+                .into());
         }
         let mut status = ExitStatus::NothingFound;
         for (number, argument) in self.files.iter().enumerate() {
@@ -202,7 +204,9 @@ impl Explain {
         let drifted = drift(&file.text, &render(document, format), format);
         for block in &drifted {
             let name = &file.name;
-            console.say(format_args!("{name}: {block}: the text no longer matches the model"));
+            console.say(format_args!(
+                "{name}: {block}: the text no longer matches the model"
+            ));
         }
         if drifted.is_empty() {
             console.say(format_args!("{}: as the model says", file.name));

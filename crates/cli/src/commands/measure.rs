@@ -58,7 +58,11 @@ impl Measure {
                 console.say("");
             }
             let rows = rows(&figures, &path, !self.names.is_empty());
-            console.say(format_args!("{}: {} sentences", path.display(), figures.sentences));
+            console.say(format_args!(
+                "{}: {} sentences",
+                path.display(),
+                figures.sentences
+            ));
             for row in &rows {
                 console.say(row.text(rows.iter().map(|one| one.name.len()).max().unwrap_or(0)));
                 all_reached &= row.is_reached;
@@ -71,11 +75,7 @@ impl Measure {
     }
 }
 
-fn figures(
-    console: &mut Console<'_>,
-    path: &Path,
-    options: &Options,
-) -> Result<Figures, Trouble> {
+fn figures(console: &mut Console<'_>, path: &Path, options: &Options) -> Result<Figures, Trouble> {
     let ending = path.extension().unwrap_or_default();
     if ending != "py" && ending != "tstl" {
         return Ok(measure::text(&TextFile::read(path)?.text));
@@ -134,14 +134,24 @@ fn rows(figures: &Figures, path: &Path, has_names: bool) -> Vec<Row> {
     let is_harness = path.extension().is_some_and(|ending| ending == "tstl");
     // At most 2 in 100 sentences.
     let leaks = figures.sentences as f64 / 50.0;
-    let mut rows = vec![Row::most("code leaks", figures.leaks as f64, leaks.floor(), 0)];
+    let mut rows = vec![Row::most(
+        "code leaks",
+        figures.leaks as f64,
+        leaks.floor(),
+        0,
+    )];
     rows.extend(figures.lines_per_line.map(|lines| {
         let most = if is_harness { 3.5 } else { 1.5 };
         Row::most("lines per line of source", lines, most, 1)
     }));
     rows.extend([
         Row::least("reading ease", figures.ease, 65.0, ""),
-        Row::most("longest sentence, in words", figures.longest as f64, 35.0, 0),
+        Row::most(
+            "longest sentence, in words",
+            figures.longest as f64,
+            35.0,
+            0,
+        ),
         Row::most("look-backs per sentence", figures.look_backs, 0.1, 2),
         Row::most("\"of\" in one sentence", figures.of_depth as f64, 4.0, 0),
     ]);

@@ -8,7 +8,11 @@ pub fn difference(old: &Document, new: &Document) -> Document {
     let mut sections = Vec::new();
     for section in &new.sections {
         let title = title(section);
-        match old.sections.iter().find(|known| self::title(known) == title) {
+        match old
+            .sections
+            .iter()
+            .find(|known| self::title(known) == title)
+        {
             Some(before) => sections.extend(changes(before, section)),
             None => sections.push(whole(section, Change::New)),
         }
@@ -39,9 +43,11 @@ fn title(section: &Section) -> String {
         Heading::Plain(words) | Heading::Action(words) => words.clone(),
         Heading::None => match section.items.first().map(|item| &item.kind) {
             Some(ItemKind::Labelled { label, .. }) => label.clone(),
-            Some(ItemKind::Paragraph(words)) => {
-                words.split_whitespace().take(3).collect::<Vec<_>>().join(" ")
-            }
+            Some(ItemKind::Paragraph(words)) => words
+                .split_whitespace()
+                .take(3)
+                .collect::<Vec<_>>()
+                .join(" "),
             _ => String::new(),
         },
     }
@@ -57,7 +63,9 @@ fn whole(section: &Section, change: Change) -> Section {
                 Change::Removed => "No longer",
             };
             let said = statements(&section.items);
-            said.into_iter().map(|one| format!("{word}: {}", one.words)).collect()
+            said.into_iter()
+                .map(|one| format!("{word}: {}", one.words))
+                .collect()
         }
     };
     with_items(section, told)
@@ -100,7 +108,11 @@ fn changes(old: &Section, new: &Section) -> Option<Section> {
         (gone, "No longer requires", "No longer"),
     ] {
         for one in all {
-            let opening = if one.is_requirement { requires } else { happens };
+            let opening = if one.is_requirement {
+                requires
+            } else {
+                happens
+            };
             told.push(format!("{opening}: {}", one.words));
         }
     }
@@ -116,7 +128,10 @@ struct Statement {
 
 fn statements(items: &[Item]) -> Vec<Statement> {
     let mut found = Vec::new();
-    for item in items.iter().filter(|item| item.level <= crate::block::NORMAL) {
+    for item in items
+        .iter()
+        .filter(|item| item.level <= crate::block::NORMAL)
+    {
         gather(item, "", false, &mut found);
     }
     found

@@ -59,9 +59,8 @@ pub(super) fn incomplete_note(actions: usize, limit: usize) -> Option<Section> {
         1 => "1 action has".to_owned(),
         several => format!("{several} actions have"),
     };
-    let note = format!(
-        "Note: this explanation is incomplete. {who} more than {limit} possible outcomes."
-    );
+    let note =
+        format!("Note: this explanation is incomplete. {who} more than {limit} possible outcomes.");
     Some(Section {
         heading: Heading::None,
         items: vec![Item::new(ItemKind::Paragraph(note), 1..=1).from_level(0)],
@@ -98,7 +97,13 @@ struct Author<'a, 'w> {
 impl<'a, 'w> Author<'a, 'w> {
     fn teller<'t>(&'t self, execution: &'t Execution<'w>) -> Teller<'t, 'w> {
         let place = (&self.index, self.source.text.as_str());
-        Teller::new(execution, self.speaker, self.recorder, place, &self.variables)
+        Teller::new(
+            execution,
+            self.speaker,
+            self.recorder,
+            place,
+            &self.variables,
+        )
     }
 
     fn remembered(&self) -> Section {
@@ -125,7 +130,10 @@ impl<'a, 'w> Author<'a, 'w> {
 
     fn noun(&self, name: &str) -> String {
         let known = self.variables.iter().find(|(known, _)| known == name);
-        known.map_or_else(|| format!("the {}", self.speaker.words(name)), |(_, noun)| noun.clone())
+        known.map_or_else(
+            || format!("the {}", self.speaker.words(name)),
+            |(_, noun)| noun.clone(),
+        )
     }
 
     fn start(&self, value: &Term) -> String {
@@ -187,7 +195,10 @@ impl<'a, 'w> Author<'a, 'w> {
         }
         let mut happens = teller.outcomes(&ended.flow, &action.does.range);
         for target in &action.targets {
-            let kept = format!("What it returns is kept among the {}.", self.speaker.words(target));
+            let kept = format!(
+                "What it returns is kept among the {}.",
+                self.speaker.words(target)
+            );
             happens.push(Item::sentence(kept, lines.clone()));
         }
         items.push(Item::group("What happens", happens, lines.clone()).from_level(0));
@@ -216,7 +227,10 @@ impl<'a, 'w> Author<'a, 'w> {
         for input in &action.inputs {
             let known = inputs::known(input, execution, self.speaker);
             let name = self.speaker.words(&input.name);
-            items.push(Item::sentence(format!("{name}: {}", known.phrase), lines.clone()));
+            items.push(Item::sentence(
+                format!("{name}: {}", known.phrase),
+                lines.clone(),
+            ));
             if let Some(kind) = kind_of(&known.type_) {
                 let told = format!("kind of {name}: {kind}");
                 items.push(Item::sentence(told, lines.clone()).from_level(2));
@@ -230,7 +244,10 @@ impl<'a, 'w> Author<'a, 'w> {
         }
         if action.in_cases {
             let told = "The inputs are combined one by one, in order.";
-            items.push(Item::new(ItemKind::Paragraph(told.to_owned()), lines.clone()));
+            items.push(Item::new(
+                ItemKind::Paragraph(told.to_owned()),
+                lines.clone(),
+            ));
         }
         Item::group("Inputs", items, lines.clone())
     }

@@ -320,9 +320,8 @@ fn cut(speaker: &Speaker<'_>, target: &Term, value: &Term) -> Option<String> {
             stop,
             step: None,
         } if **object == *target => {
-            let number = |bound: &Option<Box<Term>>| {
-                bound.as_deref().and_then(Term::as_value)?.as_integer()
-            };
+            let number =
+                |bound: &Option<Box<Term>>| bound.as_deref().and_then(Term::as_value)?.as_integer();
             let unit = target.type_of();
             let unit = unit.unit();
             let text = speaker.target(target).text;
@@ -333,12 +332,12 @@ fn cut(speaker: &Speaker<'_>, target: &Term, value: &Term) -> Option<String> {
                 (None, Some(_)) if number(stop) == Some(-1) => {
                     Some(format!("the last {unit} of {text} is removed"))
                 }
-                (Some(count), None) if number(start).is_none_or(|count| count > 0) => {
-                    Some(format!("{} are removed", first_units(speaker, target, count)))
-                }
-                (None, Some(count)) if number(stop).is_none_or(|count| count >= 0) => {
-                    Some(format!("only {} are kept", first_units(speaker, target, count)))
-                }
+                (Some(count), None) if number(start).is_none_or(|count| count > 0) => Some(
+                    format!("{} are removed", first_units(speaker, target, count)),
+                ),
+                (None, Some(count)) if number(stop).is_none_or(|count| count >= 0) => Some(
+                    format!("only {} are kept", first_units(speaker, target, count)),
+                ),
                 _ => None,
             }
         }
@@ -405,9 +404,7 @@ fn rearranged(speaker: &Speaker<'_>, target: &Term, value: &Term) -> Option<Stri
             start: None,
             stop: None,
             step: Some(step),
-        } if **object == *target
-            && step.as_value().and_then(Value::as_integer) == Some(-1) =>
-        {
+        } if **object == *target && step.as_value().and_then(Value::as_integer) == Some(-1) => {
             "reverse"
         }
         _ => return None,
@@ -529,22 +526,36 @@ fn called(speaker: &Speaker<'_>, term: &Term, giving: &[Reference]) -> String {
 fn method(speaker: &Speaker<'_>, object: &Term, name: &str, call: &Call) -> Option<String> {
     let text = || speaker.target(object).text;
     let noun = |term: &Term| speaker.noun(term);
-    let is_number = |term: &Term, number| term.as_value().and_then(Value::as_integer) == Some(number);
+    let is_number =
+        |term: &Term, number| term.as_value().and_then(Value::as_integer) == Some(number);
     Some(match (name, object.type_of(), call.arguments.as_slice()) {
         ("append", _, [one]) => added_at_the_end(speaker, one, &text()),
         ("insert", _, [at, one]) if is_number(at, 0) => {
             let one = noun(one);
-            format!("{} {} added at the start of {}", one.text, is_or_are(&one), text())
+            format!(
+                "{} {} added at the start of {}",
+                one.text,
+                is_or_are(&one),
+                text()
+            )
         }
         ("insert", _, [at, one]) => {
             let (one, at) = (noun(one), noun(at).text);
             let is = is_or_are(&one);
-            format!("{} {is} inserted into {} at position {at}", one.text, text())
+            format!(
+                "{} {is} inserted into {} at position {at}",
+                one.text,
+                text()
+            )
         }
         ("extend", _, [more]) => elements_added(speaker, more, &text()),
         ("remove", Type::Set(_), [one]) => removed_from(&noun(one), &text()),
         ("remove", _, [one]) => {
-            format!("the first occurrence of {} is removed from {}", noun(one).text, text())
+            format!(
+                "the first occurrence of {} is removed from {}",
+                noun(one).text,
+                text()
+            )
         }
         ("pop", Type::Dictionary(..), [key, ..]) => entry_removed(speaker, object, key),
         ("pop", Type::Set(_), []) => format!("an element of {} is removed", text()),
@@ -559,17 +570,27 @@ fn method(speaker: &Speaker<'_>, object: &Term, name: &str, call: &Call) -> Opti
         ("discard", _, [one]) => format!("{} if present", removed_from(&noun(one), &text())),
         ("update", Type::Dictionary(..), [entries]) => merged(speaker, entries, &text()),
         ("update", _, [more]) => {
-            format!("the elements of {} are added to {}", noun(more).text, text())
+            format!(
+                "the elements of {} are added to {}",
+                noun(more).text,
+                text()
+            )
         }
         ("difference_update", _, [other]) => {
-            format!("the elements of {} are removed from {}", noun(other).text, text())
+            format!(
+                "the elements of {} are removed from {}",
+                noun(other).text,
+                text()
+            )
         }
         ("intersection_update", _, [other]) => {
             let (all, other) = (text(), noun(other).text);
             format!("only the elements common to {all} and {other} are kept")
         }
         ("setdefault", _, [key, rest @ ..]) => {
-            let value = rest.first().map_or("nothing".to_owned(), |one| noun(one).text);
+            let value = rest
+                .first()
+                .map_or("nothing".to_owned(), |one| noun(one).text);
             let (key, all) = (noun(key).text, text());
             format!(
                 "an entry for {key} is added to {all}, with the value {value}, unless there is one already"

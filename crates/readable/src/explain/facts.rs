@@ -30,7 +30,8 @@ impl Facts {
 
     /// What an unknown call may have changed is not known any longer.
     pub(crate) fn forget_objects(&mut self) {
-        let depends = |term: &Term| matches!(term, Term::Attribute { .. }) || term.is_unknown_call();
+        let depends =
+            |term: &Term| matches!(term, Term::Attribute { .. }) || term.is_unknown_call();
         self.0.retain(|(term, _)| !term.any(&depends));
     }
 
@@ -154,7 +155,9 @@ fn comparison_atom(first: &Term, comparison: Comparison, second: &Term) -> (Term
         },
         _ => (first, comparison, second),
     };
-    let is_empty = second.as_value().is_some_and(|value| value.length() == Some(0));
+    let is_empty = second
+        .as_value()
+        .is_some_and(|value| value.length() == Some(0));
     let (positive, sign) = match comparison {
         Comparison::NotEqual => (Comparison::Equal, false),
         Comparison::IsNot => (Comparison::Is, false),
@@ -170,9 +173,10 @@ fn comparison_atom(first: &Term, comparison: Comparison, second: &Term) -> (Term
             (atom, !sign)
         }
         // Nothing equals `None` but `None` itself.
-        Comparison::Is if matches!(second.as_value(), Some(Value::Nothing)) => {
-            (Term::compare(first.clone(), Comparison::Equal, second.clone()), sign)
-        }
+        Comparison::Is if matches!(second.as_value(), Some(Value::Nothing)) => (
+            Term::compare(first.clone(), Comparison::Equal, second.clone()),
+            sign,
+        ),
         // `k in d.keys()` is `k in d`.
         Comparison::In => (
             Term::compare(first.clone(), positive, without_keys(second).clone()),

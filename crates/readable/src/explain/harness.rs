@@ -30,11 +30,19 @@ pub(super) fn document(
     recorder: &Recorder,
 ) -> Result<Document, Unreadable> {
     let (harness, diagnostics) = parse(&source.text);
-    if diagnostics.iter().any(|one| one.severity == Severity::Error) {
+    if diagnostics
+        .iter()
+        .any(|one| one.severity == Severity::Error)
+    {
         return Err(Unreadable::Harness(diagnostics));
     }
     let parts = parts(&harness);
-    let world = World::new(&parts, &harness.raw.text, &options.vocabulary, options.limits);
+    let world = World::new(
+        &parts,
+        &harness.raw.text,
+        &options.vocabulary,
+        options.limits,
+    );
     let steps: Vec<Step> = harness
         .actions
         .iter()
@@ -66,7 +74,10 @@ pub(super) fn document(
         .iter()
         .map(|property| (line(&harness, &property.line), property))
         .collect();
-    sections.push(section("What must always be true", author.properties(&properties)));
+    sections.push(section(
+        "What must always be true",
+        author.properties(&properties),
+    ));
     let references = reference::items(&harness, speaker);
     sections.push(section("The reference", references));
     sections.extend(incomplete_note(incomplete, options.limits.outcomes));
@@ -181,7 +192,10 @@ fn pool_types(harness: &Harness, steps: &[Step<'_>], world: &World<'_>) -> Vec<T
         if let Some(Axis::Slot { pool, .. }) = step.axes.get(axis)
             && let Some(types) = found.get_mut(pool.0)
         {
-            types.push(step.holes.type_of_value(value, &step.body.text, step.axes, world));
+            types.push(
+                step.holes
+                    .type_of_value(value, &step.body.text, step.axes, world),
+            );
         }
     }
     found
@@ -257,7 +271,9 @@ impl<'w> Author<'_, 'w> {
     fn path(&self, step: &Step<'_>) -> Path {
         let used = step.used();
         let pool = |axis: usize| match step.axes.get(axis) {
-            Some(Axis::Slot { pool, .. }) => self.harness.pools.get(pool.0).map(|one| (pool.0, one)),
+            Some(Axis::Slot { pool, .. }) => {
+                self.harness.pools.get(pool.0).map(|one| (pool.0, one))
+            }
             _ => None,
         };
         let mut path = Path::default();
@@ -269,15 +285,18 @@ impl<'w> Author<'_, 'w> {
                     };
                     let type_ = self.types.get(at).cloned().unwrap_or_default();
                     let before = used.iter().take_while(|one| **one != axis);
-                    let same = before.filter(|one| pool(**one).is_some_and(|(other, _)| other == at));
+                    let same =
+                        before.filter(|one| pool(**one).is_some_and(|(other, _)| other == at));
                     let number = same.count() as u32 + 1;
                     let is_new = *role == SlotRole::Definition;
                     let words = self.speaker.words(&known.name);
                     let name = (known.name.as_str(), words.as_str());
-                    step.holes.bind_slot(axis, name, number, is_new, &type_, &mut path);
+                    step.holes
+                        .bind_slot(axis, name, number, is_new, &type_, &mut path);
                 }
                 Axis::Choice(choice) => {
-                    step.holes.bind_choice(axis, choice, self.speaker, &mut path);
+                    step.holes
+                        .bind_choice(axis, choice, self.speaker, &mut path);
                 }
                 Axis::Repeat(_) => {}
             }
@@ -288,10 +307,11 @@ impl<'w> Author<'_, 'w> {
     fn teller<'t>(
         &'t self,
         execution: &'t Execution<'w>,
-        index: &'t LineIndex,
-        text: &'t str,
+        (index, text): (&'t LineIndex, &'t str),
+        shown: &'t dyn Fn(&str) -> String,
     ) -> Teller<'t, 'w> {
-        Teller::new(execution, self.speaker, self.recorder, (index, text), &[])
+        let place = (index, text);
+        Teller::new(execution, self.speaker, self.recorder, place, &[]).showing(shown)
     }
 
     fn action<'s: 'w>(&self, step: &'s Step<'_>, titles: &mut Vec<String>) -> (Section, bool) {
@@ -304,7 +324,8 @@ impl<'w> Author<'_, 'w> {
         let place = place(self.source, &lines);
         items.push(Item::labelled("Source", format!("{place}."), lines.clone()).from_level(2));
         items.push(self.inputs(step, &lines));
-        let mut teller = self.teller(&execution, &index, &step.body.text);
+        let shown = |code: &str| step.holes.shown(code);
+        let mut teller = self.teller(&execution, (&index, &step.body.text), &shown);
         let guards: Vec<Term> = match &step.guard {
             Some(guard) => conjuncts(self.term(guard, &path, &execution).folded()),
             None => vec![],
@@ -344,9 +365,9 @@ impl<'w> Author<'_, 'w> {
         items.push(Item::group("What happens", happens, lines.clone()).from_level(0));
         if let Some(post) = &step.post {
             let checked = conjuncts(self.term(post, &path, &execution).folded());
-            let told = checked.iter().map(|one| {
-                Item::sentence(sentence(&teller.plain(one)), lines.clone())
-            });
+            let told = checked
+                .iter()
+                .map(|one| Item::sentence(sentence(&teller.plain(one)), lines.clone()));
             let label = "What is checked afterwards";
             items.push(Item::group(label, told.collect(), lines.clone()));
         }
@@ -373,7 +394,9 @@ impl<'w> Author<'_, 'w> {
     }
 
     fn error(&self, class: &str) -> String {
-        let name = tree::expression(class).ok().and_then(|one| error_name(&one));
+        let name = tree::expression(class)
+            .ok()
+            .and_then(|one| error_name(&one));
         self.speaker.words(name.as_deref().unwrap_or(class))
     }
 
@@ -429,7 +452,8 @@ impl<'w> Author<'_, 'w> {
             let execution = Execution::new(self.world);
             let path = self.path(step);
             let Some(code) = &step.guard else { continue };
-            let teller = self.teller(&execution, &index, &code.text);
+            let shown = |code: &str| step.holes.shown(code);
+            let teller = self.teller(&execution, (&index, &code.text), &shown);
             for conjunct in conjuncts(self.term(code, &path, &execution).folded()) {
                 // What always holds need not be said.
                 if conjunct.as_value().and_then(Value::truth) == Some(true) {
@@ -467,7 +491,8 @@ impl<'w> Author<'_, 'w> {
                 items.push(Item::sentence(told, lines));
                 continue;
             }
-            let mut teller = self.teller(&execution, &index, &step.body.text);
+            let shown = |code: &str| step.holes.shown(code);
+            let mut teller = self.teller(&execution, (&index, &step.body.text), &shown);
             let body: &[Statement] = step.body.code.as_deref().unwrap_or_default();
             let flow = execution.body(body, path, &frame(&step.body.text)).flow;
             teller.decide(&[], &flow);
@@ -497,7 +522,13 @@ fn renumbered(condition: &Term) -> (Term, Vec<(String, u32)>) {
         });
         let number = slots.get(at).map_or(1, |(_, number)| *number);
         let role = Role::Pool { number };
-        Some(Reference { role, ..reference.clone() }.into())
+        Some(
+            Reference {
+                role,
+                ..reference.clone()
+            }
+            .into(),
+        )
     });
     (condition, slots)
 }

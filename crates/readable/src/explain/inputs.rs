@@ -60,7 +60,11 @@ pub(crate) fn known<'w>(
             }
         }
         Origin::Bundle { name, is_consumed } => {
-            let used_up = if *is_consumed { ", which is then used up" } else { "" };
+            let used_up = if *is_consumed {
+                ", which is then used up"
+            } else {
+                ""
+            };
             Known {
                 phrase: format!("any of the {}{used_up}", speaker.words(name)),
                 type_: Type::Unknown,
@@ -151,7 +155,10 @@ fn without_wrapping(term: &Term) -> &Term {
     match term {
         Term::Call(call) => match (&call.callee, call.arguments.as_slice()) {
             (Callee::Function { module: None, name }, [inner])
-                if matches!(name.as_str(), "list" | "tuple" | "set" | "sorted" | "frozenset") =>
+                if matches!(
+                    name.as_str(),
+                    "list" | "tuple" | "set" | "sorted" | "frozenset"
+                ) =>
             {
                 without_wrapping(inner)
             }
@@ -174,7 +181,11 @@ fn members(value: &Value) -> Option<Vec<Value>> {
             Some(members)
         }
         Value::Dictionary(entries) => Some(entries.iter().map(|(key, _)| key.clone()).collect()),
-        Value::Text(text) => Some(text.chars().map(|one| Value::text(one.to_string())).collect()),
+        Value::Text(text) => Some(
+            text.chars()
+                .map(|one| Value::text(one.to_string()))
+                .collect(),
+        ),
         _ => None,
     }
 }

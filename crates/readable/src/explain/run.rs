@@ -220,7 +220,15 @@ impl<'w> Execution<'w> {
                 otherwise,
             } => {
                 let condition = self.term(condition, path, frame);
-                return self.branch(&condition, [body, otherwise], range, work, path, frame, events);
+                return self.branch(
+                    &condition,
+                    [body, otherwise],
+                    range,
+                    work,
+                    path,
+                    frame,
+                    events,
+                );
             }
             StatementKind::Return(value) => {
                 return Some(self.returned(value.as_ref(), range, path, frame, events));

@@ -61,7 +61,10 @@ impl Author<'_> {
     /// "From state N:", in the order in which states are left first.
     fn states(&self, scenario: &Scenario) -> Vec<Section> {
         let mut states: Vec<&Expression> = Vec::new();
-        let appearing = scenario.edges.iter().flat_map(|edge| [&edge.from, &edge.to]);
+        let appearing = scenario
+            .edges
+            .iter()
+            .flat_map(|edge| [&edge.from, &edge.to]);
         for state in appearing {
             if !states.contains(&state) {
                 states.push(state);
@@ -108,6 +111,10 @@ impl Author<'_> {
             [first, ..] => first.range.clone(),
             [] => scenario.initial.range.clone(),
         };
-        Some(alone(Item::labelled("A run may end", told, self.index.lines(&range))))
+        Some(alone(Item::labelled(
+            "A run may end",
+            told,
+            self.index.lines(&range),
+        )))
     }
 }

@@ -54,6 +54,8 @@ pub(crate) struct Teller<'t, 'w> {
     pub(crate) text: &'t str,
     /// The variables that can change, each with its phrase, for what stays as it is.
     pub(crate) variables: &'t [(String, String)],
+    /// How code that was put together for reading is shown to people.
+    shown: Option<&'t dyn Fn(&str) -> String>,
     /// The definitions that are told under "Here:" (L6).
     defined: BTreeSet<usize>,
 }
@@ -73,7 +75,23 @@ impl<'t, 'w> Teller<'t, 'w> {
             index,
             text,
             variables,
+            shown: None,
             defined: BTreeSet::new(),
+        }
+    }
+
+    /// The same, showing code in another way than it was read.
+    pub(crate) fn showing(self, shown: &'t dyn Fn(&str) -> String) -> Self {
+        Teller {
+            shown: Some(shown),
+            ..self
+        }
+    }
+
+    fn shown(&self, code: &str) -> String {
+        match self.shown {
+            Some(shown) => shown(code),
+            None => code.to_owned(),
         }
     }
 
@@ -84,7 +102,7 @@ impl<'t, 'w> Teller<'t, 'w> {
     /// The code of a range, for those who want to see it.
     fn code(&self, range: &Range) -> String {
         let code = self.text.get(range.clone()).unwrap_or_default();
-        code.trim().to_owned()
+        self.shown(code.trim())
     }
 
     fn item(&self, clause: &str, range: &Range) -> Item {
@@ -116,13 +134,15 @@ impl<'t, 'w> Teller<'t, 'w> {
                 _ => None,
             },
             Term::Call(call) => self.first(call),
+            Term::Source(code) => Some(Term::Source(self.shown(code))),
             _ => None,
         })
     }
 
     /// "the first v in X such that C" (Y9).
     fn first(&self, call: &Call) -> Option<Term> {
-        let is_first = matches!(&call.callee, Callee::Function { module: None, name } if name == FIRST);
+        let is_first =
+            matches!(&call.callee, Callee::Function { module: None, name } if name == FIRST);
         let [Term::Comprehension { clauses, .. }] = call.arguments.as_slice() else {
             return None;
         };
@@ -238,7 +258,11 @@ pub(crate) fn checks(flow: &Flow) -> Vec<Term> {
     {
         let not = Term::Not(Box::new(condition.clone()));
         found.extend(checks(then).into_iter().map(|one| implied(&not, one)));
-        found.extend(checks(otherwise).into_iter().map(|one| implied(condition, one)));
+        found.extend(
+            checks(otherwise)
+                .into_iter()
+                .map(|one| implied(condition, one)),
+        );
     }
     found
 }
@@ -255,7 +279,11 @@ fn checked(events: &[Event]) -> Vec<Term> {
             } => {
                 let not = Term::Not(Box::new(condition.clone()));
                 found.extend(checked(then).into_iter().map(|one| implied(&not, one)));
-                found.extend(checked(otherwise).into_iter().map(|one| implied(condition, one)));
+                found.extend(
+                    checked(otherwise)
+                        .into_iter()
+                        .map(|one| implied(condition, one)),
+                );
             }
             EventKind::Each {
                 targets,

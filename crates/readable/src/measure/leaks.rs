@@ -2,7 +2,17 @@
 
 /// Words of Python that are no words of English.
 const KEYWORDS: [&str; 12] = [
-    "None", "True", "False", "def", "lambda", "elif", "del", "nonlocal", "async", "await", "len",
+    "None",
+    "True",
+    "False",
+    "def",
+    "lambda",
+    "elif",
+    "del",
+    "nonlocal",
+    "async",
+    "await",
+    "len",
     "isinstance",
 ];
 
@@ -18,7 +28,11 @@ pub fn leaks(sentence: &str) -> usize {
     let admitted = sentence.matches("the Python expression \"").count()
         + sentence.matches("he Python statement \"").count();
     let outside = without_quotes(sentence);
-    admitted + outside.split_whitespace().filter(|word| is_code(word)).count()
+    admitted
+        + outside
+            .split_whitespace()
+            .filter(|word| is_code(word))
+            .count()
 }
 
 /// The sentence without what stands in quotation marks.

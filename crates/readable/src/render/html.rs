@@ -67,7 +67,10 @@ fn items(all: &[Item], lines: &mut Vec<String>) {
                 let sentence = with_code(sentence, item);
                 lines.push(paragraph(&format!("{} {sentence}", strong(label))));
             }
-            ItemKind::Group { label, items: below } => {
+            ItemKind::Group {
+                label,
+                items: below,
+            } => {
                 let (label, rest) = parted(label);
                 lines.push(paragraph(&format!("{}{}", strong(label), escape(rest))));
                 items(below, lines);
@@ -224,7 +227,9 @@ mod tests {
     #[test]
     fn choices_are_nested_lists() {
         let page = html(&sample().shown_at(1));
-        let start = page.find("<section id=\"action-start\">").expect("the action");
+        let start = page
+            .find("<section id=\"action-start\">")
+            .expect("the action");
         let end = page[start..].find("</section>").expect("its end") + start;
         expect![[r#"
             <section id="action-start">
@@ -273,10 +278,17 @@ mod tests {
         document.sections.push(document.sections[1].clone());
         assert_eq!(
             names(&document.sections),
-            ["what-is-remembered", "action-start", "a-run-may-end", "action-start-2"]
+            [
+                "what-is-remembered",
+                "action-start",
+                "a-run-may-end",
+                "action-start-2"
+            ]
         );
         let page = html(&document.shown_at(3));
-        for element in ["ul", "li", "p", "section", "details", "footer", "pre", "strong", "code"] {
+        for element in [
+            "ul", "li", "p", "section", "details", "footer", "pre", "strong", "code",
+        ] {
             let count = |tag: String| page.matches(&tag).count();
             let opened = count(format!("<{element}>")) + count(format!("<{element} "));
             assert_eq!(opened, count(format!("</{element}>")), "{element}");

@@ -86,7 +86,10 @@ mod tests {
     #[test]
     fn code_is_shown_when_everything_is() {
         let told = text(&sample().shown_at(3));
-        assert!(told.contains("      - Three.\n          `x = 3`\n"), "{told}");
+        assert!(
+            told.contains("      - Three.\n          `x = 3`\n"),
+            "{told}"
+        );
         assert!(!text(&sample().shown_at(2)).contains('`'));
     }
 }

@@ -37,7 +37,9 @@ pub(crate) fn happens(model: &str) -> String {
     let told = text("model.py", &listed);
     let (_, rest) = told.split_once("  What happens:\n").expect(&told);
     let lines = rest.lines().take_while(|line| !line.is_empty());
-    let lines: Vec<&str> = lines.map(|line| line.strip_prefix("    ").unwrap_or(line)).collect();
+    let lines: Vec<&str> = lines
+        .map(|line| line.strip_prefix("    ").unwrap_or(line))
+        .collect();
     lines.join("\n")
 }
 
@@ -60,6 +62,11 @@ pub(crate) fn changes(statement: &str, sentence: &str) {
 
 /// The lines of a section by its heading.
 pub(crate) fn section(told: &str, heading: &str) -> String {
-    let found = told.split("\n\n").find(|section| section.starts_with(heading));
-    found.unwrap_or_else(|| panic!("no {heading} in\n{told}")).trim_end().to_owned()
+    let found = told
+        .split("\n\n")
+        .find(|section| section.starts_with(heading));
+    found
+        .unwrap_or_else(|| panic!("no {heading} in\n{told}"))
+        .trim_end()
+        .to_owned()
 }

@@ -29,11 +29,16 @@ pub(super) struct Holes {
 }
 
 /// One way to fill the holes for each combination of alternatives that are pieces of code.
-pub(super) fn alternatives(harness: &Harness, axes: &[Axis], fragments: &[&Fragment]) -> Vec<Holes> {
+pub(super) fn alternatives(
+    harness: &Harness,
+    axes: &[Axis],
+    fragments: &[&Fragment],
+) -> Vec<Holes> {
     let is_code = |wanted: usize| {
-        fragments.iter().flat_map(|one| &one.parts).any(
-            |part| matches!(part, Part::Choice { axis, is_operand: false } if *axis == wanted),
-        )
+        fragments
+            .iter()
+            .flat_map(|one| &one.parts)
+            .any(|part| matches!(part, Part::Choice { axis, is_operand: false } if *axis == wanted))
     };
     let pools = axes.iter().map(|axis| match axis {
         Axis::Slot { pool, .. } => harness
@@ -76,6 +81,32 @@ impl Holes {
         }
     }
 
+    /// Code with holes as the harness writes it.
+    pub(super) fn shown(&self, code: &str) -> String {
+        let is_part = |one: char| one.is_alphanumeric() || one == '_';
+        let mut shown = String::new();
+        let mut rest = code;
+        while let Some(start) = rest.find(is_part) {
+            let (before, behind) = rest.split_at(start);
+            let end = behind.find(|one| !is_part(one)).unwrap_or(behind.len());
+            let (word, after) = behind.split_at(end);
+            shown.push_str(before);
+            let pool = |axis: Option<usize>| axis.and_then(|axis| self.pools.get(axis));
+            let twin = word
+                .strip_prefix("__twin_")
+                .and_then(|axis| axis.parse().ok());
+            match (pool(Holes::axis_of(word)), pool(twin)) {
+                (Some(pool), _) if pool.is_empty() => shown.push_str("<[...]>"),
+                (Some(pool), _) => shown.push_str(&format!("<{pool}>")),
+                (None, Some(pool)) => shown.push_str(&format!("REF:<{pool}>")),
+                (None, None) if word == EARLIER => shown.push_str("pre"),
+                (None, None) => shown.push_str(word),
+            }
+            rest = after;
+        }
+        shown + rest
+    }
+
     /// The axis that a name stands for.
     pub(super) fn axis_of(name: &str) -> Option<usize> {
         name.strip_prefix("__hole_")?.parse().ok()
@@ -107,11 +138,7 @@ impl Holes {
         Code { text, code }
     }
 
-    pub(super) fn statements(
-        &self,
-        fragment: &Fragment,
-        pre: &[Fragment],
-    ) -> Code<Vec<Statement>> {
+    pub(super) fn statements(&self, fragment: &Fragment, pre: &[Fragment]) -> Code<Vec<Statement>> {
         let text = self.render(fragment, pre);
         let code = tree::statements(&text).ok();
         Code { text, code }
@@ -214,10 +241,12 @@ fn type_of(choice: &Choice) -> Type {
         Choice::Integers { .. } => Type::Number,
         Choice::Characters { .. } => Type::Text,
         Choice::Texts(texts) => {
-            let types = texts.iter().map(|text| match tree::expression(text.trim()) {
-                Ok(expression) => Term::read(&expression, text.trim(), &Unscoped).type_of(),
-                Err(_) => Type::Unknown,
-            });
+            let types = texts
+                .iter()
+                .map(|text| match tree::expression(text.trim()) {
+                    Ok(expression) => Term::read(&expression, text.trim(), &Unscoped).type_of(),
+                    Err(_) => Type::Unknown,
+                });
             Type::common(types)
         }
     }

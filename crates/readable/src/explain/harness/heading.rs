@@ -43,7 +43,10 @@ impl<'w> Author<'_, 'w> {
             None => "something".to_owned(),
         };
         // What is only looked at is not set.
-        let is_question = matches!(first.map(|one| &one.kind), Some(StatementKind::Expression(_)));
+        let is_question = matches!(
+            first.map(|one| &one.kind),
+            Some(StatementKind::Expression(_))
+        );
         match is_question {
             true => format!("look at {name}"),
             false => format!("set {name}"),

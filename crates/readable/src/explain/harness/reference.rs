@@ -32,7 +32,8 @@ fn last_name(pattern: &str) -> Option<&str> {
         let rest = &pattern[start..];
         let end = rest.find(|one| !is_part(one)).unwrap_or(rest.len());
         // `\S` and `\1` are signs of regular expressions, and so is a letter in a class of letters.
-        let is_sign = pattern[..start].ends_with(['\\', '[']) || rest.starts_with(|one: char| one.is_ascii_digit());
+        let is_sign = pattern[..start].ends_with(['\\', '['])
+            || rest.starts_with(|one: char| one.is_ascii_digit());
         if !is_sign {
             last = Some(&rest[..end]);
         }

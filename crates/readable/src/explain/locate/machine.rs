@@ -32,7 +32,10 @@ pub(crate) fn machines(tree: &Tree) -> Vec<String> {
 
 /// Whether a class is a machine: it is derived from one by name, or has rules of its own.
 fn is_machine(class: &Class) -> bool {
-    let last_word = |base: &Expression| base.dotted().and_then(|words| words.last().copied().map(str::to_owned));
+    let last_word = |base: &Expression| {
+        base.dotted()
+            .and_then(|words| words.last().copied().map(str::to_owned))
+    };
     let is_derived = class
         .bases
         .iter()
@@ -40,7 +43,9 @@ fn is_machine(class: &Class) -> bool {
     is_derived || methods(class).any(|(method, _)| decorator(method, "rule").is_some())
 }
 
-fn methods(class: &Class) -> impl Iterator<Item = (&testwright_source::tree::Function, &Statement)> {
+fn methods(
+    class: &Class,
+) -> impl Iterator<Item = (&testwright_source::tree::Function, &Statement)> {
     class.body.iter().filter_map(|one| match &one.kind {
         StatementKind::Function(function) => Some((&**function, one)),
         _ => None,
@@ -99,9 +104,9 @@ fn read(class: &Class, module: &Module, tree: &Tree) -> Parts {
         if let Some((_, keywords)) = decorator(method, "rule") {
             let guards = decorators(method, "precondition");
             let guards = guards.filter_map(|(arguments, _)| {
-                arguments.first().and_then(|guard| {
-                    own.callable(guard).or_else(|| module.callable(guard))
-                })
+                arguments
+                    .first()
+                    .and_then(|guard| own.callable(guard).or_else(|| module.callable(guard)))
             });
             let mut guards: Vec<Callable> = guards.collect();
             // Decorators are applied from below, but read from above.
@@ -125,7 +130,9 @@ fn read(class: &Class, module: &Module, tree: &Tree) -> Parts {
     for (name, value, _) in &own.values {
         let is_variable = parts.state.iter().any(|one| one.name == *name);
         if !is_variable && !bundles.contains(&name.as_str()) && !changed.contains(name) {
-            parts.constants.insert(format!("self.{name}"), value.clone());
+            parts
+                .constants
+                .insert(format!("self.{name}"), value.clone());
         }
     }
     parts
@@ -328,7 +335,10 @@ fn targets(keywords: &[Keyword]) -> Vec<String> {
             }
             _ => continue,
         };
-        let last = |one: &&Expression| one.dotted().and_then(|words| words.last().copied().map(str::to_owned));
+        let last = |one: &&Expression| {
+            one.dotted()
+                .and_then(|words| words.last().copied().map(str::to_owned))
+        };
         names.extend(all.iter().filter_map(last));
     }
     names
@@ -383,8 +393,20 @@ class Bank(RuleBasedStateMachine):
         };
         assert_eq!(add.targets, ["accounts"]);
         assert!(matches!(add.inputs[0].from, Origin::Strategy(_)));
-        assert!(matches!(&take.inputs[0].from, Origin::Bundle { is_consumed: false, .. }));
-        assert!(matches!(&take.inputs[1].from, Origin::Bundle { is_consumed: true, .. }));
+        assert!(matches!(
+            &take.inputs[0].from,
+            Origin::Bundle {
+                is_consumed: false,
+                ..
+            }
+        ));
+        assert!(matches!(
+            &take.inputs[1].from,
+            Origin::Bundle {
+                is_consumed: true,
+                ..
+            }
+        ));
         assert_eq!((take.guards.len(), parts.always.len()), (1, 1));
         assert!(parts.helpers.contains_key("self.helper"));
         assert!(parts.constants.contains_key("self.limit"));

@@ -82,15 +82,25 @@ mod tests {
             panic!("two steps")
         };
         assert_eq!((first.action.as_str(), second.action.as_str()), ("A", "B"));
-        assert_eq!((first.arguments.len(), first.to.clone()), (2, second.from.clone()));
+        assert_eq!(
+            (first.arguments.len(), first.to.clone()),
+            (2, second.from.clone())
+        );
         assert!(first.result.is_none() && second.result.is_some());
         assert_eq!(found.accepting.map(|all| all.len()), Some(1));
     }
 
     #[test]
     fn what_is_no_scenario_is_none() {
-        for text in ["graph = 3\ninitial = 0\n", "graph = [(1, 2)]\ninitial = 0\n", "x = 1\n"] {
-            assert!(scenario(&tree::module(text).expect("Python")).is_none(), "{text}");
+        for text in [
+            "graph = 3\ninitial = 0\n",
+            "graph = [(1, 2)]\ninitial = 0\n",
+            "x = 1\n",
+        ] {
+            assert!(
+                scenario(&tree::module(text).expect("Python")).is_none(),
+                "{text}"
+            );
         }
     }
 }

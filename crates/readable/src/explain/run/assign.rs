@@ -273,7 +273,9 @@ impl<'w> Execution<'w> {
             };
             let is_read = read(value)
                 || path.locals.values().any(&read)
-                || events[at + 1..].iter().any(|one| one.terms().into_iter().any(&read));
+                || events[at + 1..]
+                    .iter()
+                    .any(|one| one.terms().into_iter().any(&read));
             if is_read {
                 break;
             }
@@ -432,11 +434,7 @@ fn plain_change(event: &Event, name: &str) -> Option<u32> {
 }
 
 /// The names that a target gives, if all of them are locals.
-fn local_names<'e>(
-    target: &'e Expression,
-    frame: &Frame<'_>,
-    names: &mut Vec<&'e str>,
-) -> bool {
+fn local_names<'e>(target: &'e Expression, frame: &Frame<'_>, names: &mut Vec<&'e str>) -> bool {
     match &target.kind {
         ExpressionKind::Name(name) => {
             names.push(name);

@@ -195,7 +195,11 @@ impl<'w> Execution<'w> {
         let Some((name, method, arguments)) = self.fresh_local(expression, path) else {
             return false;
         };
-        let before = path.locals.get(&name).cloned().unwrap_or(Term::Tuple(vec![]));
+        let before = path
+            .locals
+            .get(&name)
+            .cloned()
+            .unwrap_or(Term::Tuple(vec![]));
         let given: Vec<Term> = arguments
             .iter()
             .map(|one| self.term(one, path, frame))

@@ -46,10 +46,20 @@ impl<'w> Execution<'w> {
         if self.accumulate(cycle, &targets, &iterable, &inside, path, frame) {
             return None;
         }
-        let body = self.rounds(cycle.body, &targets, inside, path, cycle.range, frame, events);
+        let body = self.rounds(
+            cycle.body,
+            &targets,
+            inside,
+            path,
+            cycle.range,
+            frame,
+            events,
+        );
         for name in &targets {
-            path.locals
-                .insert(name.clone(), Reference::new(name.clone(), Role::Local).into());
+            path.locals.insert(
+                name.clone(),
+                Reference::new(name.clone(), Role::Local).into(),
+            );
         }
         if body.is_empty() {
             return None;
@@ -164,8 +174,8 @@ impl<'w> Execution<'w> {
         else {
             return None;
         };
-        let always_returns =
-            matches!(body.last()?.kind, StatementKind::Return(_)) && !leaves(&body[..body.len() - 1]);
+        let always_returns = matches!(body.last()?.kind, StatementKind::Return(_))
+            && !leaves(&body[..body.len() - 1]);
         let [target] = targets else { return None };
         if !otherwise.is_empty() || !always_returns {
             return None;

@@ -97,7 +97,10 @@ impl Execution<'_> {
             let definitions = self.definitions.borrow();
             return definitions.get(number).map_or(1, |one| one.size);
         }
-        let inside = term.children().into_iter().map(|one| self.expanded_size(one));
+        let inside = term
+            .children()
+            .into_iter()
+            .map(|one| self.expanded_size(one));
         inside.fold(1_usize, usize::saturating_add)
     }
 

@@ -69,7 +69,9 @@ impl Scope for View<'_, '_> {
         let first = name.split('.').next().unwrap_or(name);
         let is_imported = parts.imported.iter().any(|known| known == first);
         // `from m import Thing` brings a class, whose methods are no functions.
-        is_imported && !first.starts_with(char::is_uppercase) && !self.path.locals.contains_key(first)
+        is_imported
+            && !first.starts_with(char::is_uppercase)
+            && !self.path.locals.contains_key(first)
     }
 }
 
@@ -125,7 +127,10 @@ impl<'w> Execution<'w> {
         is_method: bool,
     ) -> Option<BTreeMap<String, Term>> {
         let mut parameters = helper.parameters.iter().skip(usize::from(is_method));
-        let starred = call.arguments.iter().any(|one| matches!(one, Term::Starred(_)));
+        let starred = call
+            .arguments
+            .iter()
+            .any(|one| matches!(one, Term::Starred(_)));
         let variadic = parameters.clone().any(|one| {
             matches!(
                 one.kind,

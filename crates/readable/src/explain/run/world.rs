@@ -155,9 +155,7 @@ impl<'w> World<'w> {
                 Type::Dictionary(_, value) if is_entry && **value == Type::Unknown => {
                     **value = element;
                 }
-                Type::List(inner) | Type::Set(inner)
-                    if !is_entry && **inner == Type::Unknown =>
-                {
+                Type::List(inner) | Type::Set(inner) if !is_entry && **inner == Type::Unknown => {
                     **inner = element;
                 }
                 _ => {}

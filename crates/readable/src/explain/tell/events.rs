@@ -97,7 +97,10 @@ impl Teller<'_, '_> {
                     .collect();
                 let heading = match quoted.is_empty() {
                     true => "If this fails".to_owned(),
-                    false => format!("If this fails with the error {}", join::nouns(&quoted, "or")),
+                    false => format!(
+                        "If this fails with the error {}",
+                        join::nouns(&quoted, "or")
+                    ),
                 };
                 let mut items = self.told(body, marking, conditions);
                 if items.is_empty() {
@@ -108,9 +111,10 @@ impl Teller<'_, '_> {
             EventKind::Returns(value) => self.result(value, range, marking).into_iter().collect(),
             EventKind::Ends => vec![self.item("no further one is looked at", range)],
             EventKind::Python(code) => {
+                let code = self.shown(code);
                 let quoted = crate::value::Value::text(code.clone());
                 self.recorder
-                    .fallback(Fallback::Statement, &Term::Source(code.clone()));
+                    .fallback(Fallback::Statement, &Term::Source(code));
                 let quoted = speaker.notation(&quoted);
                 let clause = format!("the Python statement {quoted} is carried out");
                 vec![self.item(&clause, range)]
@@ -242,11 +246,17 @@ impl Teller<'_, '_> {
                     true => (speaker.clause(&condition), self.simple(then)?),
                     false => (speaker.negative(&condition), self.simple(otherwise)?),
                 };
-                Some(format!("{} such that {words}, {done}", self.cycle_heading(event)))
+                Some(format!(
+                    "{} such that {words}, {done}",
+                    self.cycle_heading(event)
+                ))
             }
             (false, true) => {
                 let (words, done) = (speaker.clause(&condition), self.simple(then)?);
-                Some(format!("{}, if {words} then {done}", self.cycle_heading(event)))
+                Some(format!(
+                    "{}, if {words} then {done}",
+                    self.cycle_heading(event)
+                ))
             }
             (false, false) => {
                 let (then, otherwise) = (self.simple(then)?, self.simple(otherwise)?);
@@ -281,9 +291,11 @@ impl Teller<'_, '_> {
                 continue;
             }
             match &event.kind {
-                EventKind::Check(checked) => clauses.extend(checked.iter().map(|one| {
-                    format!("it is checked that {}", speaker.clause(&self.said(one)))
-                })),
+                EventKind::Check(checked) => {
+                    clauses.extend(checked.iter().map(|one| {
+                        format!("it is checked that {}", speaker.clause(&self.said(one)))
+                    }))
+                }
                 _ => clauses.extend(self.clause(event, &speaker)),
             }
             at += 1;

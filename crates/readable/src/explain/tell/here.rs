@@ -2,7 +2,7 @@
 
 use super::{Teller, Told, named, terms};
 use crate::block::Item;
-use crate::explain::flow::{EventKind, Event, Flow, End};
+use crate::explain::flow::{End, Event, EventKind, Flow};
 use crate::explain::run::number_of;
 use crate::phrase::{Marking, Recorder};
 use crate::term::{Change, Reference, Role, Term};
@@ -29,14 +29,21 @@ impl Teller<'_, '_> {
             // Until earlier ones are decided they are taken to be written out, as a reader would have to read them.
             let is_long = times > 1
                 && (self.execution.is_too_large(&definition.value) || {
-                    let speaker = self.speaker.with_marking(Marking::None).with_recorder(&silent);
+                    let speaker = self
+                        .speaker
+                        .with_marking(Marking::None)
+                        .with_recorder(&silent);
                     let phrase = speaker.noun(&self.said(&definition.value)).text;
                     phrase.split_whitespace().count() >= LONG
                 });
             if is_long {
                 self.defined.insert(number);
             }
-            count(&definition.value, if is_long { 1 } else { times }, &mut counts);
+            count(
+                &definition.value,
+                if is_long { 1 } else { times },
+                &mut counts,
+            );
         }
     }
 

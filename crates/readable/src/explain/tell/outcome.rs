@@ -96,18 +96,16 @@ impl Teller<'_, '_> {
     }
 
     /// What is returned (L5).
-    pub(super) fn result(
-        &self,
-        value: &Term,
-        range: &Range,
-        marking: Marking<'_>,
-    ) -> Option<Item> {
+    pub(super) fn result(&self, value: &Term, range: &Range, marking: Marking<'_>) -> Option<Item> {
         let value = self.said(value);
         let speaker = self.speaker.with_marking(marking);
         let told = match &value {
             Term::Value(Value::Nothing) => return None,
             _ if is_condition(&value) => {
-                format!("it returns true if {}, and false otherwise", speaker.clause(&value))
+                format!(
+                    "it returns true if {}, and false otherwise",
+                    speaker.clause(&value)
+                )
             }
             _ => format!("it returns {}", speaker.noun(&value).text),
         };
@@ -239,9 +237,10 @@ pub(super) fn same_text(one: &[Item], other: &[Item]) -> bool {
         && shown(one).iter().zip(&shown(other)).all(|(one, other)| {
             let (parts, others) = (one.parts(), other.parts());
             let same_parts = parts.len() == others.len()
-                && parts.iter().zip(&others).all(|(part, other)| {
-                    part.0 == other.0 && same_text(part.1, other.1)
-                });
+                && parts
+                    .iter()
+                    .zip(&others)
+                    .all(|(part, other)| part.0 == other.0 && same_text(part.1, other.1));
             let same_words = match (&one.kind, &other.kind) {
                 (ItemKind::Sentence(one), ItemKind::Sentence(other))
                 | (ItemKind::Paragraph(one), ItemKind::Paragraph(other)) => one == other,
