@@ -82,16 +82,26 @@ impl Speaker<'_> {
         })
     }
 
-    /// C40.
+    /// C40. With a constant side it is a plain connective.
     pub(super) fn choice(
         &self,
         [condition, then, otherwise]: [&Term; 3],
         polarity: Polarity,
         tense: Tense,
     ) -> String {
+        let not = || Term::Not(Box::new(condition.clone()));
+        let connective = match (then.truth(), otherwise.truth()) {
+            (_, Some(true)) => Some(Term::Or(vec![not(), then.clone()])),
+            (_, Some(false)) => Some(Term::And(vec![condition.clone(), then.clone()])),
+            (Some(true), _) => Some(Term::Or(vec![condition.clone(), otherwise.clone()])),
+            (Some(false), _) => Some(Term::And(vec![not(), otherwise.clone()])),
+            (None, None) => None,
+        };
+        if let Some(connective) = connective {
+            return self.say(&connective.folded(), polarity, tense);
+        }
         if self.behind_if && condition.size() <= LARGEST_SAID_TWICE {
-            let not = Term::Not(Box::new(condition.clone()));
-            let sides = [(condition.clone(), then), (not, otherwise)];
+            let sides = [(condition.clone(), then), (not(), otherwise)];
             let sides = sides.map(|(condition, side)| {
                 let side = match polarity {
                     Polarity::Positive => side.clone(),
@@ -280,6 +290,31 @@ mod tests {
             not("flag if x in xs else y in ys"),
             "if x is in xs then flag is false, otherwise y is not in ys"
         );
+    }
+
+    #[test]
+    fn c40_with_a_constant_side_is_a_connective() {
+        assert_eq!(
+            cl("flag if x in xs else True"),
+            "if x is in xs then flag is true"
+        );
+        assert_eq!(
+            not("flag if x in xs else True"),
+            "x is in xs but flag is false"
+        );
+        assert_eq!(
+            cl("flag if x in xs else False"),
+            "x is in xs and flag is true"
+        );
+        assert_eq!(
+            cl("True if x in xs else flag"),
+            "either x is in xs or flag is true"
+        );
+        assert_eq!(
+            cl("False if x in xs else flag"),
+            "x is not in xs and flag is true"
+        );
+        assert_eq!(cl("True if x in xs else False"), "x is in xs");
     }
 
     #[test]
