@@ -10,7 +10,7 @@ use testwright_readable::render;
 use crate::console::Console;
 use crate::explaining::{explained, parted, vocabulary};
 use crate::files::TextFile;
-use crate::{ExitStatus, Trouble};
+use crate::{ExitStatus, Trouble, quantity};
 
 /// Tell how readable explanations and features are, in figures
 ///
@@ -58,11 +58,8 @@ impl Measure {
                 console.say("");
             }
             let rows = rows(&figures, &path, !self.names.is_empty());
-            console.say(format_args!(
-                "{}: {} sentences",
-                path.display(),
-                figures.sentences
-            ));
+            let size = quantity::of(figures.sentences as u64, "sentence");
+            console.say(format_args!("{}: {size}", path.display()));
             for row in &rows {
                 console.say(row.text(rows.iter().map(|one| one.name.len()).max().unwrap_or(0)));
                 all_reached &= row.is_reached;
