@@ -436,14 +436,22 @@ fn every_text_ends() {
 
 #[test]
 fn what_cannot_be_read_is_quoted_and_counted() {
-    let model = "n = 0\ndef act(x):\n    match x:\n        case 1: pass\nstate = ('n',)\nactions = (act,)\n";
+    let model = "n = 0\ndef act(x):\n    match x:\n        case [1]: pass\nstate = ('n',)\nactions = (act,)\n";
     let told = explained("model.py", model);
     let text = render::text(&told.document.shown_at(1));
     assert!(
-        text.contains("- The Python statement \"match x: case 1: pass\" is carried out.\n"),
+        text.contains("- The Python statement \"match x: case [1]: pass\" is carried out.\n"),
         "{text}"
     );
     assert_eq!(told.phrased().by_fallback, 1);
+}
+
+#[test]
+fn cases_that_compare_are_choices() {
+    assert_eq!(
+        change("match x:\n    case 1: n = 1\n    case 2 | 3: n = 2\n    case y: n = y"),
+        "If the given x is 1:\n  - The n becomes 1.\nOtherwise, if the given x is either 2 or 3:\n  - The n becomes 2.\nOtherwise:\n  - The n becomes the given x."
+    );
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //!
 //! Each kind of model is a file that fills in the same [`Parts`]; what comes after knows only those.
 
+mod cases;
 mod machine;
 mod program;
 mod python;

@@ -8,6 +8,7 @@ use testwright_source::tree::{
 };
 
 use super::Callable;
+use super::cases::without_cases;
 use crate::explain::flow::CHANGING;
 
 /// The names that a module or a class defines.
@@ -286,7 +287,7 @@ pub(crate) fn callable(function: &Function, range: &Range) -> Callable {
         name: function.name.clone(),
         parameters: function.parameters.clone(),
         docstring: function.docstring.clone(),
-        body: function.body.clone(),
+        body: without_cases(&function.body),
         range: range.clone(),
     }
 }
