@@ -255,7 +255,7 @@ impl<'w> Execution<'w> {
                 target,
                 operator,
                 value,
-            } => self.augment(target, *operator, value, range, path, frame, events),
+            } => self.augment(target, (*operator, value), range, path, frame, events),
             StatementKind::Delete(targets) => {
                 for target in targets {
                     self.delete(target, range, path, frame, events);

@@ -46,12 +46,11 @@ pub(crate) fn happens(model: &str) -> String {
 /// What one statement changes. `t` is a list, `d` a dictionary, `s` a set, `n` and `m` numbers, `w` a text, `f` a flag.
 pub(crate) fn change(statement: &str) -> String {
     let body = statement.replace('\n', "\n    ");
-    let told = happens(&format!(
+    happens(&format!(
         "t, d, s, n, m, w, f, o = [], {{}}, set(), 0, 5, '', False, None\n\
          def act(x, i):\n    global t, d, s, n, m, w, f, o\n    {body}\n\
          state = ('t', 'd', 's', 'n', 'm', 'w', 'f', 'o')\n"
-    ));
-    told
+    ))
 }
 
 /// Asserts what one statement changes.

@@ -100,14 +100,14 @@ fn variables(module: &Module) -> Vec<Variable> {
 }
 
 fn latest(module: &Module, spellings: &[&str]) -> Option<Callable> {
-    let found = spellings.iter().filter_map(|spelling| {
+    let mut found = spellings.iter().rev().filter_map(|spelling| {
         let name = Expression {
             range: 0..0,
             kind: ExpressionKind::Name((*spelling).to_owned()),
         };
         module.callable(&name)
     });
-    found.last()
+    found.next()
 }
 
 /// The values that a dictionary has for an action, later ones first.

@@ -288,8 +288,7 @@ impl<'w> Execution<'w> {
     pub(super) fn augment(
         &self,
         target: &Expression,
-        operator: Operator,
-        value: &Expression,
+        (operator, value): (Operator, &Expression),
         range: &Range,
         path: &mut Path,
         frame: &Frame<'w>,

@@ -20,9 +20,7 @@ impl<'w> Execution<'w> {
         events: &mut Vec<Event>,
     ) {
         match &expression.kind {
-            ExpressionKind::Await(inner) => {
-                return self.alone(inner, range, path, frame, events);
-            }
+            ExpressionKind::Await(inner) => self.alone(inner, range, path, frame, events),
             ExpressionKind::Call { function, .. } => {
                 if is_silent(function) {
                     return;
