@@ -3,9 +3,10 @@
 mod fragment;
 mod heading;
 mod reference;
+mod step;
 
 use testwright_core::{Axis, Role as SlotRole};
-use testwright_lang::harness::{Action, Fragment, Harness, Line, Property};
+use testwright_lang::harness::{Harness, Property};
 use testwright_lang::{Severity, parse};
 use testwright_source::tree::{self, Expression, Statement};
 
@@ -20,7 +21,8 @@ use crate::render::place;
 use crate::term::{Reference, Role, Term, Type};
 use crate::value::Value;
 use crate::words::{sentence, with_article};
-use fragment::{Code, Holes, alternatives};
+use fragment::Code;
+use step::{Step, line, lines, steps};
 
 /// Tells a harness.
 pub(super) fn document(
@@ -116,72 +118,6 @@ fn parts(harness: &Harness) -> Parts {
     }
 }
 
-/// One action, with its code as Python in which holes are names.
-struct Step<'h> {
-    axes: &'h [Axis],
-    holes: Holes,
-    guard: Option<Code<Expression>>,
-    body: Code<Vec<Statement>>,
-    post: Option<Code<Expression>>,
-    /// What a message would quote.
-    expected: Vec<String>,
-    line: usize,
-    last_line: usize,
-}
-
-/// An action, once for each alternative of a choice between pieces of code.
-fn steps<'h>(harness: &'h Harness, action: &'h Action) -> Vec<Step<'h>> {
-    let fragments: Vec<&Fragment> = [&action.statement]
-        .into_iter()
-        .chain(action.guard.as_ref())
-        .chain(action.post.as_ref())
-        .chain(&action.pre_values)
-        .collect();
-    let all = alternatives(harness, &action.axes, &fragments);
-    let step = |holes: Holes| {
-        let pre = &action.pre_values;
-        Step {
-            guard: action
-                .guard
-                .as_ref()
-                .map(|guard| holes.expression(guard, pre)),
-            body: holes.statements(&action.statement, pre),
-            post: action.post.as_ref().map(|post| holes.expression(post, pre)),
-            axes: &action.axes,
-            holes,
-            expected: action
-                .expected
-                .iter()
-                .chain(&action.warnings)
-                .cloned()
-                .collect(),
-            line: action.line,
-            last_line: action.line,
-        }
-    };
-    all.into_iter().map(step).collect()
-}
-
-/// A line that is no action: the statements of `init:`, the expression of `property:`.
-fn line<'h>(harness: &'h Harness, line: &'h Line) -> Step<'h> {
-    let mut all = alternatives(harness, &line.axes, &[&line.code]);
-    let holes = all.pop().unwrap_or_default();
-    Step {
-        guard: Some(holes.expression(&line.code, &[])),
-        body: holes.statements(&line.code, &[]),
-        post: None,
-        axes: &line.axes,
-        holes,
-        expected: vec![],
-        line: line.line,
-        last_line: line.line,
-    }
-}
-
-fn lines<'h>(harness: &'h Harness, all: &'h [Line]) -> Vec<Step<'h>> {
-    all.iter().map(|one| line(harness, one)).collect()
-}
-
 /// What is known of the values of each pool: what all that is ever put into it has in common.
 fn pool_types(harness: &Harness, steps: &[Step<'_>], world: &World<'_>) -> Vec<Type> {
     let mut found: Vec<Vec<Type>> = vec![vec![]; harness.pools.len()];
@@ -202,46 +138,6 @@ fn pool_types(harness: &Harness, steps: &[Step<'_>], world: &World<'_>) -> Vec<T
         .into_iter()
         .map(|types| Type::common(types.into_iter()))
         .collect()
-}
-
-impl Step<'_> {
-    /// The axis that the action fills, and with what.
-    fn defines(&self) -> Option<(usize, &Expression)> {
-        use testwright_source::tree::StatementKind;
-        let [statement] = self.body.code.as_ref()?.as_slice() else {
-            return None;
-        };
-        let StatementKind::Assign { targets, value } = &statement.kind else {
-            return None;
-        };
-        let [target] = targets.as_slice() else {
-            return None;
-        };
-        let axis = Holes::axis_of(target.as_name()?)?;
-        let is_slot = matches!(self.axes.get(axis), Some(Axis::Slot { .. }));
-        is_slot.then_some((axis, value))
-    }
-
-    /// The axes whose slots must hold a value, in order.
-    fn used(&self) -> Vec<usize> {
-        let is_used = |axis: &Axis| {
-            matches!(
-                axis,
-                Axis::Slot {
-                    role: SlotRole::Use | SlotRole::SilentUse,
-                    ..
-                }
-            )
-        };
-        let all = self.axes.iter().enumerate();
-        all.filter(|(_, axis)| is_used(axis))
-            .map(|(at, _)| at)
-            .collect()
-    }
-
-    fn lines(&self) -> Lines {
-        self.line..=self.last_line.max(self.line)
-    }
 }
 
 struct Author<'a, 'w> {
