@@ -80,6 +80,8 @@ COMMANDS = [
     "campaign show",
     "campaign export",
     "campaign prune",
+    "explain",
+    "measure",
     "compat",
 ]
 
@@ -93,6 +95,8 @@ WITHOUT_SYSTEM = {
     "model",
     "conform",
     "campaign",
+    "explain",
+    "measure",
     "compat",
 }
 
@@ -137,7 +141,7 @@ def blocks(page):
 
 def play(language, text, folder):
     named = NAMED.match(text)
-    if named and language in {"tstl", "python"}:
+    if named and language in {"tstl", "python", "ini"}:
         (folder / named[1]).write_text(text, encoding="utf-8")
     elif language == "tstl":
         (folder / "block.tstl").write_text(text, encoding="utf-8")

@@ -5,9 +5,14 @@
 
 #![warn(missing_docs)]
 
+pub mod block;
+pub mod drift;
+pub mod explain;
 pub mod idiom;
 pub mod kind;
+pub mod measure;
 pub mod phrase;
+pub mod render;
 pub mod term;
 pub mod value;
 pub mod words;

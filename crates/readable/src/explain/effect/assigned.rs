@@ -1,0 +1,333 @@
+//! Assignments as clauses: what grows, shrinks, goes up or becomes something else.
+
+use super::{
+    added_at_the_end, becomes_empty, element_at, elements_added, first_units, is_entry, is_or_are,
+    merged, put_in_order, sorted_order, target_noun, verb,
+};
+use crate::phrase::{Noun, Speaker};
+use crate::term::{Callee, Form, Operator, Term, Type};
+use crate::value::Value;
+
+pub(super) fn assigned(speaker: &Speaker<'_>, target: &Term, value: &Term, is_new: bool) -> String {
+    if let Term::Item { object, index } = target
+        && is_entry(object, index)
+    {
+        return entry_set(speaker, target, (object, index), value, is_new);
+    }
+    let told = grown(speaker, target, value)
+        .or_else(|| emptied(speaker, target, value))
+        .or_else(|| counted(speaker, target, value))
+        .or_else(|| cut(speaker, target, value))
+        .or_else(|| rearranged(speaker, target, value));
+    told.unwrap_or_else(|| becomes(speaker, target, value))
+}
+
+/// E10, E11.
+fn entry_set(
+    speaker: &Speaker<'_>,
+    target: &Term,
+    (object, key): (&Term, &Term),
+    value: &Term,
+    is_new: bool,
+) -> String {
+    if is_new {
+        let (key, value) = (speaker.noun(key).text, speaker.noun(value).text);
+        let dictionary = speaker.target(object).text;
+        return format!("an entry for {key} is added to {dictionary}, with the value {value}");
+    }
+    if let Some((operator, amount)) = step_from(target, value)
+        && is_number_step(target, amount)
+    {
+        return up_or_down(speaker, &target_noun(speaker, target), operator, amount);
+    }
+    grown(speaker, target, value)
+        .or_else(|| emptied(speaker, target, value))
+        .or_else(|| counted(speaker, target, value))
+        .unwrap_or_else(|| becomes(speaker, target, value))
+}
+
+/// `t + x` or `t - x` for the target `t`: the operator and `x`.
+fn step_from<'v>(target: &Term, value: &'v Term) -> Option<(Operator, &'v Term)> {
+    match value {
+        Term::Binary {
+            left,
+            operator,
+            right,
+        } if **left == *target => Some((*operator, right)),
+        _ => None,
+    }
+}
+
+/// Whether what is added or subtracted is a number, as far as that is known.
+fn is_number_step(target: &Term, amount: &Term) -> bool {
+    let types = [target.type_of(), amount.type_of()];
+    let is_open = |one: &Type| matches!(one, Type::Unknown | Type::Nothing | Type::Object(_));
+    types.contains(&Type::Number) || types.iter().all(is_open)
+}
+
+fn up_or_down(speaker: &Speaker<'_>, noun: &Noun, operator: Operator, amount: &Term) -> String {
+    let (text, goes) = (&noun.text, verb(noun, "goes", "go"));
+    let amount_words = speaker.noun(amount).text;
+    match operator {
+        Operator::Add => format!("{text} {goes} up by {amount_words}"),
+        Operator::Subtract => format!("{text} {goes} down by {amount_words}"),
+        _ => format!("{text} {} multiplied by {amount_words}", is_or_are(noun)),
+    }
+}
+
+/// Elements are added (E1, E2, E4, E8, E9, E15).
+fn grown(speaker: &Speaker<'_>, target: &Term, value: &Term) -> Option<String> {
+    let Term::Binary {
+        left,
+        operator,
+        right,
+    } = value
+    else {
+        return None;
+    };
+    let noun = || target_noun(speaker, target).text;
+    if **right == *target && *operator == Operator::Add {
+        let only = only_member(left, is_list)?;
+        let element = speaker.noun(&only).text;
+        return Some(format!("{element} is added at the start of {}", noun()));
+    }
+    let (operator, added) = step_from(target, value)?;
+    let type_ = match target.type_of() {
+        Type::Unknown => added.type_of(),
+        known => known,
+    };
+    match (operator, type_) {
+        (Operator::Add, Type::List(_)) => Some(match only_member(added, is_list) {
+            Some(only) => added_at_the_end(speaker, &only, &noun()),
+            None => elements_added(speaker, added, &noun()),
+        }),
+        (Operator::Add, Type::Text) => Some(added_at_the_end(speaker, added, &noun())),
+        (Operator::BitOr, Type::Set(_)) => Some(match only_member(added, is_set) {
+            Some(only) => {
+                let only = speaker.noun(&only);
+                format!("{} {} added to {}", only.text, is_or_are(&only), noun())
+            }
+            None => format!(
+                "the elements of {} are added to {}",
+                speaker.noun(added).text,
+                noun()
+            ),
+        }),
+        (Operator::Subtract, Type::Set(_)) => Some(match only_member(added, is_set) {
+            Some(only) => {
+                let only = speaker.noun(&only);
+                format!("{} {} removed from {}", only.text, is_or_are(&only), noun())
+            }
+            None => format!(
+                "the elements of {} are removed from {}",
+                speaker.noun(added).text,
+                noun()
+            ),
+        }),
+        (Operator::BitOr, Type::Dictionary(..)) => Some(merged(speaker, added, &noun())),
+        _ => None,
+    }
+}
+
+fn is_list(value: &Value) -> bool {
+    matches!(value, Value::List(_))
+}
+
+fn is_set(value: &Value) -> bool {
+    matches!(value, Value::Set(_) | Value::FrozenSet(_))
+}
+
+/// The only member of a display.
+fn only_member(term: &Term, is_kind: fn(&Value) -> bool) -> Option<Term> {
+    match term {
+        Term::List(members) if is_kind(&Value::List(vec![])) => match members.as_slice() {
+            [Term::Starred(_)] => None,
+            [only] => Some(only.clone()),
+            _ => None,
+        },
+        Term::Set(members) if is_kind(&Value::Set(vec![])) => match members.as_slice() {
+            [Term::Starred(_)] => None,
+            [only] => Some(only.clone()),
+            _ => None,
+        },
+        Term::Value(value) if is_kind(value) => match value {
+            Value::List(members) | Value::Set(members) | Value::FrozenSet(members) => {
+                match members.as_slice() {
+                    [only] => Some(only.clone().into()),
+                    _ => None,
+                }
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Nothing is left (E7, E25).
+fn emptied(speaker: &Speaker<'_>, target: &Term, value: &Term) -> Option<String> {
+    let is_empty = match value {
+        Term::Value(Value::Nothing) => {
+            let noun = target_noun(speaker, target);
+            let has = verb(&noun, "has", "have");
+            return Some(format!("{} no longer {has} a value", noun.text));
+        }
+        Term::Value(value) => value.length() == Some(0),
+        Term::List(items) | Term::Set(items) | Term::Tuple(items) => items.is_empty(),
+        Term::Dictionary(entries) => entries.is_empty(),
+        Term::Call(call) => {
+            let makes_collection = matches!(&call.callee, Callee::Function { module: None, name }
+                if matches!(name.as_str(), "list" | "set" | "dict" | "tuple" | "str" | "frozenset"));
+            makes_collection && call.arguments.is_empty() && call.keywords.is_empty()
+        }
+        _ => false,
+    };
+    is_empty.then(|| becomes_empty(speaker, target))
+}
+
+/// Numbers and flags go up, down and round (E14, E16, E17, E18).
+fn counted(speaker: &Speaker<'_>, target: &Term, value: &Term) -> Option<String> {
+    let noun = || target_noun(speaker, target);
+    if let Term::Not(inner) = value
+        && **inner == *target
+    {
+        return Some(switches(&noun(), "true and false"));
+    }
+    let Term::Binary {
+        left,
+        operator,
+        right,
+    } = value
+    else {
+        return None;
+    };
+    let is_one = |term: &Term| term.as_value().and_then(Value::as_integer) == Some(1);
+    match operator {
+        Operator::Subtract if is_one(left) && **right == *target => {
+            Some(switches(&noun(), "0 and 1"))
+        }
+        Operator::Remainder => {
+            let (Operator::Add, amount) = step_from(target, left)? else {
+                return None;
+            };
+            let last = Term::Binary {
+                left: right.clone(),
+                operator: Operator::Subtract,
+                right: Box::new(Value::integer(1).into()),
+            };
+            let last = speaker.noun(&last.folded()).text;
+            let up = up_or_down(speaker, &noun(), Operator::Add, amount);
+            Some(format!("{up}, starting again from 0 after {last}"))
+        }
+        Operator::Add | Operator::Subtract | Operator::Multiply if **left == *target => {
+            is_number_step(target, right).then(|| up_or_down(speaker, &noun(), *operator, right))
+        }
+        _ => None,
+    }
+}
+
+fn switches(noun: &Noun, between: &str) -> String {
+    let switches = verb(noun, "switches", "switch");
+    format!("{} {switches} between {between}", noun.text)
+}
+
+/// A part is kept (E19, E20).
+fn cut(speaker: &Speaker<'_>, target: &Term, value: &Term) -> Option<String> {
+    match value {
+        Term::Slice {
+            object,
+            start,
+            stop,
+            step: None,
+        } if **object == *target => {
+            let number =
+                |bound: &Option<Box<Term>>| bound.as_deref().and_then(Term::as_value)?.as_integer();
+            let unit = target.type_of();
+            let unit = unit.unit();
+            let text = speaker.target(target).text;
+            match (start, stop) {
+                (Some(_), None) if number(start) == Some(1) => {
+                    Some(format!("the first {unit} of {text} is removed"))
+                }
+                (None, Some(_)) if number(stop) == Some(-1) => {
+                    Some(format!("the last {unit} of {text} is removed"))
+                }
+                (Some(count), None) if number(start).is_none_or(|count| count > 0) => Some(
+                    format!("{} are removed", first_units(speaker, target, count)),
+                ),
+                (None, Some(count)) if number(stop).is_none_or(|count| count >= 0) => Some(
+                    format!("only {} are kept", first_units(speaker, target, count)),
+                ),
+                _ => None,
+            }
+        }
+        Term::Comprehension {
+            form: Form::List | Form::Set,
+            element,
+            clauses,
+        } => {
+            let [clause] = clauses.as_slice() else {
+                return None;
+            };
+            let [name] = clause.targets.as_slice() else {
+                return None;
+            };
+            let is_element = matches!(&**element, Term::Reference(one) if one.name == *name);
+            if !is_element || clause.iterable != *target || clause.conditions.is_empty() {
+                return None;
+            }
+            let condition = match clause.conditions.as_slice() {
+                [only] => only.clone(),
+                all => Term::And(all.to_vec()),
+            };
+            Some(format!(
+                "only the elements {} of {} such that {} are kept",
+                speaker.words(name),
+                speaker.target(target).text,
+                speaker.clause(&condition)
+            ))
+        }
+        _ => None,
+    }
+}
+
+/// The same elements in another order (E21).
+fn rearranged(speaker: &Speaker<'_>, target: &Term, value: &Term) -> Option<String> {
+    let order = match value {
+        Term::Call(call) => {
+            let Callee::Function { module: None, name } = &call.callee else {
+                return None;
+            };
+            let [only] = call.arguments.as_slice() else {
+                return None;
+            };
+            match (name.as_str(), only) {
+                ("list", Term::Call(_)) => return rearranged(speaker, target, only),
+                ("sorted", inner) if *inner == *target => sorted_order(call)?,
+                ("reversed", inner) if *inner == *target => "reverse",
+                _ => return None,
+            }
+        }
+        Term::Slice {
+            object,
+            start: None,
+            stop: None,
+            step: Some(step),
+        } if **object == *target && step.as_value().and_then(Value::as_integer) == Some(-1) => {
+            "reverse"
+        }
+        _ => return None,
+    };
+    Some(put_in_order(speaker, target, order))
+}
+
+/// E23, E24, E26.
+fn becomes(speaker: &Speaker<'_>, target: &Term, value: &Term) -> String {
+    let value = speaker.noun(value).text;
+    if let Term::Item { object, index } = target
+        && !is_entry(object, index)
+    {
+        return format!("{} becomes {value}", element_at(speaker, object, index));
+    }
+    let noun = target_noun(speaker, target);
+    format!("{} {} {value}", noun.text, verb(&noun, "becomes", "become"))
+}
