@@ -3,7 +3,8 @@
 //! [`value`](Value) says how values of a program are told as plain data, and [`Recording`] what the program did with
 //! them: calls with their arguments and outcomes, the state before and after, and what came from outside.
 //! [`Call::effects`](Call::effects) finds what a call changed. A program is watched by `testwright-python`, which
-//! hands such data over; nothing here needs an interpreter. [`store`] keeps it on disk.
+//! hands such data over; nothing here needs an interpreter. [`store`] keeps it on disk,
+//! and [`words`] shows it to people.
 
 #![warn(missing_docs)]
 
@@ -11,6 +12,7 @@ mod effects;
 mod recording;
 pub mod store;
 mod value;
+pub mod words;
 
 pub use effects::Effect;
 pub use recording::{
