@@ -86,8 +86,9 @@ mod _native {
 
     /// See `testwright.capture.stop`.
     #[pyfunction]
-    fn stop_capture(python: Python<'_>) -> PyResult<Option<PathBuf>> {
-        recorder::stop(python)
+    fn stop_capture(python: Python<'_>) -> PyResult<Option<String>> {
+        let path = recorder::stop(python)?;
+        Ok(path.map(|path| path.to_string_lossy().into_owned()))
     }
 
     /// See `testwright.models.replay`.

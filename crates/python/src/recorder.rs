@@ -190,7 +190,7 @@ impl Recorder {
         }
         self.process = process;
         let execution = execution(python, &self.capture.command)?;
-        let name = format!("{}-{process}", self.capture.name);
+        let name = format!("{}_{process}", self.capture.name);
         self.writer = Writer::create(&self.capture.folder, &name, &execution)?;
         for address in &self.units {
             if let Some((Kind::Unit(watched), _)) = self.codes.get_mut(address) {

@@ -116,20 +116,25 @@ unsafe fn answer(
     count: ffi::Py_ssize_t,
     handle: impl FnOnce(&Bound<'_, PyCode>, &[Bound<'_, PyAny>]) -> Again,
 ) -> *mut ffi::PyObject {
-    // SAFETY: as the caller promises; the arguments live as long as the call.
-    unsafe {
-        let python = Python::assume_attached();
-        let argument = |place: isize| Bound::from_borrowed_ptr(python, *arguments.offset(place));
-        let all: Vec<_> = (1..count).map(argument).collect();
-        let work = std::panic::AssertUnwindSafe(|| {
+    // No panic may cross into C, and nothing that goes wrong here may come out of the program.
+    let work = std::panic::AssertUnwindSafe(|| {
+        // The lock is held already; but objects that are let go die at once only where this library knows it, too.
+        Python::attach(|python| {
+            // SAFETY: as the caller promises; the arguments live as long as the call.
+            let argument = |place: isize| unsafe {
+                Bound::from_borrowed_ptr(python, *arguments.offset(place))
+            };
+            let all: Vec<_> = (1..count).map(argument).collect();
             argument(0)
                 .cast::<PyCode>()
                 .map_or(Again::Never, |code| handle(code, &all))
-        });
-        // No panic may cross into C, and nothing that goes wrong here may come out of the program.
+        })
+    });
+    // SAFETY: both objects are alive; the answer is a new reference.
+    unsafe {
         match std::panic::catch_unwind(work) {
             Ok(Again::Never) => ffi::Py_NewRef(disable),
-            Ok(Again::Yes) | Err(_) => python.None().into_ptr(),
+            Ok(Again::Yes) | Err(_) => ffi::Py_NewRef(ffi::Py_None()),
         }
     }
 }

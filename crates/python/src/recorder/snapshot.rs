@@ -312,7 +312,7 @@ fn simple_content(object: &Bound<'_, PyAny>) -> Option<Value> {
 fn of_text(text: &Bound<'_, PyString>) -> Value {
     match text.to_str() {
         Ok(text) if text.len() > LONGEST => too_long("str", text.chars().count()),
-        Ok(text) => Value::Text(text.to_owned()),
+        Ok(text) => Value::Text(super::sources::masked(text).into_owned()),
         Err(_) => {
             // SAFETY: it is a text, and the places are inside it.
             let points = unsafe {
@@ -329,7 +329,10 @@ fn of_text(text: &Bound<'_, PyString>) -> Value {
 fn of_bytes(bytes: &Bound<'_, PyBytes>) -> Value {
     match bytes.as_bytes() {
         bytes if bytes.len() > LONGEST => too_long("bytes", bytes.len()),
-        bytes => Value::Bytes(bytes.to_vec()),
+        bytes => Value::Bytes(match std::str::from_utf8(bytes) {
+            Ok(text) => super::sources::masked(text).into_owned().into_bytes(),
+            Err(_) => bytes.to_vec(),
+        }),
     }
 }
 

@@ -18,6 +18,7 @@ use testwright_capture::{Answer, Event, External};
 
 pub(super) use install::{install, remove};
 pub(super) use outside::Outside;
+pub(super) use secrets::masked;
 use table::What;
 
 use super::Recorder;
@@ -103,8 +104,11 @@ impl Stand {
         Ok(self.original.bind(python).repr()?.to_string())
     }
 
-    fn __reduce__(&self) -> &str {
-        self.name.rsplit('.').next().unwrap_or(&self.name)
+    /// Copied or pickled, it is what an importer finds under the name.
+    fn __reduce__<'py>(&self, python: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        let (module, path) = self.name.split_once('.').unwrap_or((&self.name, ""));
+        let find = python.import("pkgutil")?.getattr("resolve_name")?;
+        Ok((find, (format!("{module}:{path}"),)))
     }
 }
 
@@ -261,7 +265,7 @@ fn note(active: &mut Active, event: Event) {
 fn output(is_error: bool, arguments: &Bound<'_, PyTuple>) -> Option<External> {
     let text = arguments.get_item(0).ok()?;
     let text = text.cast::<pyo3::types::PyString>().ok()?;
-    let text = secrets::masked(&text.to_string_lossy());
+    let text = masked(&text.to_string_lossy()).into_owned();
     (!text.is_empty()).then_some(External::Output { is_error, text })
 }
 
@@ -284,6 +288,6 @@ fn input(
         prompt,
         text: text
             .filter(|text| !text.is_empty())
-            .map(|text| secrets::masked(&text)),
+            .map(|text| masked(&text).into_owned()),
     }
 }

@@ -17,6 +17,9 @@ use super::with;
 static IS_ON: AtomicBool = AtomicBool::new(false);
 /// Operations after which a frame waits and has not ended, by number: a bit each.
 static YIELDS: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
+/// The operation with which frames begin and go on, since 3.11.
+#[cfg(Py_3_11)]
+static RESUME: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
     /// The frame of the innermost call that is being recorded in this thread: the only one whose lines matter.
@@ -35,6 +38,8 @@ impl Listener {
                 YIELDS[number / 64].fetch_or(1 << (number % 64), Ordering::Relaxed);
             }
         }
+        #[cfg(Py_3_11)]
+        RESUME.store(numbers.get_item("RESUME")?.extract()?, Ordering::Relaxed);
         IS_ON.store(true, Ordering::Relaxed);
         // Threads that begin later listen by themselves.
         let begin = wrap_pyfunction!(begin_in_thread, python)?;
@@ -85,9 +90,9 @@ unsafe extern "C" fn on_event(
     }
     // No panic may cross into C, and nothing that goes wrong here may come out of the program.
     let _ = std::panic::catch_unwind(|| {
+        // The lock is held already; but objects that are let go die at once only where this library knows it, too.
         // SAFETY: as the interpreter promises.
-        unsafe {
-            let python = Python::assume_attached();
+        Python::attach(|python| unsafe {
             if !IS_ON.load(Ordering::Relaxed) {
                 ffi::PyEval_SetTrace(None, null_mut());
                 return;
@@ -95,7 +100,7 @@ unsafe extern "C" fn on_event(
             let frame = Frame::from_pointer(python, frame);
             let argument = Bound::from_borrowed_ptr_or_opt(python, argument);
             handle(python, &frame, what, argument.as_ref());
-        }
+        });
     });
     0
 }
@@ -167,20 +172,18 @@ fn returns(
 fn has_begun(frame: &Frame<'_>) -> bool {
     #[cfg(Py_3_11)]
     {
-        // The first instruction that tells of itself has the number 0 as its argument.
         let Some(code) = frame.code() else {
             return false;
         };
         let instruction = frame.offset().and_then(|offset| {
             let bytes = code.getattr("co_code").ok()?;
-            bytes
-                .cast::<PyBytes>()
-                .ok()?
-                .as_bytes()
-                .get(offset + 1)
-                .copied()
+            let bytes = bytes.cast::<PyBytes>().ok()?.as_bytes();
+            Some((*bytes.get(offset)?, *bytes.get(offset + 1)?))
         });
-        instruction.is_some_and(|argument| argument & 3 != 0)
+        // Where an exception is thrown into a frame that waits, it stands at any other operation.
+        instruction.is_some_and(|(operation, argument)| {
+            u64::from(operation) != RESUME.load(Ordering::Relaxed) || argument & 3 != 0
+        })
     }
     #[cfg(not(Py_3_11))]
     {

@@ -138,7 +138,7 @@ fn state(path: &str) -> FileState {
     }
     match fs::read(path) {
         Ok(content) => FileState::File(match String::from_utf8(content) {
-            Ok(text) => secrets::masked(&text).into_bytes(),
+            Ok(text) => secrets::masked(&text).into_owned().into_bytes(),
             Err(error) => error.into_bytes(),
         }),
         Err(_) => FileState::Other,
@@ -165,6 +165,6 @@ fn variable(name: &str, python: Python<'_>) -> Option<String> {
     };
     Some(match secrets::is_secret(name) {
         true => MASKED.to_owned(),
-        false => secrets::masked(&value),
+        false => secrets::masked(&value).into_owned(),
     })
 }

@@ -1,5 +1,6 @@
 //! Passwords, tokens and keys are replaced before anything is kept.
 
+use std::borrow::Cow;
 use std::sync::{PoisonError, RwLock};
 
 use testwright_capture::MASKED;
@@ -23,7 +24,7 @@ const SHORTEST: usize = 6;
 /// Secrets whose value is known.
 static KNOWN: RwLock<Vec<String>> = RwLock::new(Vec::new());
 
-/// Whether something of this name is a secret.
+/// Whether something of this name is a secret, or a text mentions one.
 pub(super) fn is_secret(name: &str) -> bool {
     let name = name.to_lowercase().replace('-', "_");
     WORDS.iter().any(|word| name.contains(word))
@@ -38,22 +39,22 @@ pub(super) fn learn(secret: &str) {
 }
 
 /// A text without secrets: those that are known, and what stands behind the name of one in a line.
-pub(in crate::recorder) fn masked(text: &str) -> String {
-    let mut result = text.to_owned();
-    for secret in KNOWN.read().unwrap_or_else(PoisonError::into_inner).iter() {
-        if result.contains(secret.as_str()) {
-            result = result.replace(secret.as_str(), MASKED);
-        }
-    }
-    let lower = result.to_lowercase();
-    if !WORDS
-        .iter()
-        .any(|word| lower.replace('-', "_").contains(word))
-    {
+pub(in crate::recorder) fn masked(text: &str) -> Cow<'_, str> {
+    let mut result = Cow::Borrowed(text);
+    if text.len() < SHORTEST {
         return result;
     }
-    let lines: Vec<String> = result.split('\n').map(masked_line).collect();
-    lines.join("\n")
+    for secret in KNOWN.read().unwrap_or_else(PoisonError::into_inner).iter() {
+        if result.contains(secret.as_str()) {
+            result = Cow::Owned(result.replace(secret.as_str(), MASKED));
+        }
+    }
+    // Most texts have no sign that anything could stand behind.
+    if result.contains(['=', ':']) && is_secret(&result) {
+        let lines: Vec<String> = result.split('\n').map(masked_line).collect();
+        result = Cow::Owned(lines.join("\n"));
+    }
+    result
 }
 
 /// `password = hunter2` without what comes behind the sign.
