@@ -199,9 +199,8 @@ impl Recorder {
             }
         }
         // Other threads are not in the copy, and what has begun belongs to the parent.
-        for (_, thread) in self.threads.drain() {
-            self.released.extend(thread.into_objects());
-        }
+        let threads = std::mem::take(&mut self.threads);
+        self.released.extend(threads.into_values().flat_map(Thread::into_objects));
         let waiting = std::mem::take(&mut self.waiting);
         self.released
             .extend(waiting.into_values().flat_map(Active::into_objects));
