@@ -480,13 +480,33 @@ def test_modules_and_scope(watched):
 
 
 def test_a_test_suite_can_be_watched(watched):
-    watched.command.write("test_shop.py", "import shop\ndef test_swap(capsys):\n    assert shop.swap([1, 2]) == [2, 1]\n")
+    watched.command.write("talk.py", "def say(word):\n    print(word)\n")
+    watched.command.write(
+        "test_shop.py",
+        textwrap.dedent(
+            """\
+            import shop, talk
+            def test_swap():
+                assert shop.swap([1, 2]) == [2, 1]
+            def test_say(capsys):
+                talk.say("hello")
+                assert capsys.readouterr().out == "hello\\n"
+            """
+        ),
+    )
     words = [*COMMAND, "capture", "--quiet", "--", sys.executable, "-m", "pytest", "-q", "test_shop.py"]
     ended = subprocess.run(words, cwd=watched.folder, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert watched.show("swap")[0] == "swap(items=[1, 2]) returned [2, 1]"
     shown = subprocess.run([*COMMAND, "show"], cwd=watched.folder, capture_output=True, text=True).stdout
     assert "test_swap" not in shown
+    assert watched.show("say") == ["say(word='hello') returned None", "printed 'hello\\n'"]
+
+
+def test_what_passes_by_is_noticed(watched):
+    watched.command.write("base.py", "import sqlite3\ndef count():\n    return sqlite3.connect(':memory:').total_changes\n")
+    watched.run("import base\nprint(base.count())\n")
+    assert watched.show("count") == ["count() returned 0", "something was not recorded: sqlite3.connect"]
 
 
 def test_what_cannot_be_done_is_said(watched):

@@ -248,6 +248,8 @@ pub fn call(unit: &Unit, call: &Call) -> Vec<String> {
             .iter()
             .map(|event| external(graph, &event.external)),
     );
+    let passed_by = call.uncaptured.iter();
+    lines.extend(passed_by.map(|name| format!("something was not recorded: {name}")));
     lines
 }
 

@@ -77,6 +77,8 @@ struct Recorder {
     /// Calls of generators and coroutines that wait, by the address of their frame.
     waiting: FxHashMap<usize, Active>,
     baseline: Baseline,
+    /// Where standard input, output and error are: the program may replace them.
+    streams: [usize; 3],
     time: u64,
     written: u64,
     /// What is to be let go when the recorder is at rest.
@@ -98,6 +100,7 @@ pub fn start(python: Python<'_>, capture: Capture) -> PyResult<()> {
         threads: FxHashMap::default(),
         waiting: FxHashMap::default(),
         baseline: Baseline::default(),
+        streams: [0; 3],
         time: 0,
         written: 0,
         released: Vec::new(),
@@ -118,6 +121,7 @@ pub fn start(python: Python<'_>, capture: Capture) -> PyResult<()> {
     }
     with(python, |recorder| recorder.note_loaded_modules(python));
     sources::install(python)?;
+    sources::listen(python);
     Listener::start(python)
 }
 
@@ -200,7 +204,8 @@ impl Recorder {
         }
         // Other threads are not in the copy, and what has begun belongs to the parent.
         let threads = std::mem::take(&mut self.threads);
-        self.released.extend(threads.into_values().flat_map(Thread::into_objects));
+        self.released
+            .extend(threads.into_values().flat_map(Thread::into_objects));
         let waiting = std::mem::take(&mut self.waiting);
         self.released
             .extend(waiting.into_values().flat_map(Active::into_objects));

@@ -28,6 +28,9 @@ use super::snapshot::Moment;
 /// After so many calls that were kept, the numbers of all calls are written down.
 const COUNTED_EVERY: u64 = 64;
 
+/// More code objects than this are not remembered, in case a program makes them without end.
+const MOST_CODES: usize = 50_000;
+
 /// A thread of the program.
 #[derive(Default)]
 pub(super) struct Thread {
@@ -76,7 +79,9 @@ impl Active {
 pub(super) enum Standing {
     /// It is not the project's.
     Foreign,
-    /// It is, but its calls are not recorded.
+    /// It is that of a module.
+    Module,
+    /// It is the project's, but its calls are not recorded.
     Passed,
     /// A call of it is being recorded.
     Recorded,
@@ -110,6 +115,10 @@ impl Recorder {
                 return Ok(Standing::Passed);
             };
             if !self.scoped.has(&code.getattr("co_filename")?, &globals) {
+                if self.codes.len() < MOST_CODES {
+                    let known = (Kind::Foreign, code.clone().unbind());
+                    self.codes.insert(address, known);
+                }
                 return Ok(Standing::Foreign);
             }
             self.notice_fork(code.py())?;
@@ -121,9 +130,12 @@ impl Recorder {
                     return Ok(Standing::Passed);
                 }
             }
+            Some((Kind::Foreign, _)) => return Ok(Standing::Foreign),
+            Some((Kind::Module, _)) => return Ok(Standing::Module),
             _ => return Ok(Standing::Passed),
         }
         self.notice_fork(code.py())?;
+        super::sources::notice_streams(code.py(), &mut self.streams);
         let frame = found.or_else(|| frame.take().and_then(|frame| frame()));
         let Some(frame) = frame else {
             return Ok(Standing::Passed);
@@ -235,6 +247,7 @@ impl Recorder {
     }
 
     /// Whether a call of this code object is being recorded by this thread, and is the innermost.
+    #[cfg(Py_3_12)]
     pub(super) fn is_innermost(&self, code: usize) -> bool {
         let thread = self.threads.get(&thread());
         thread
@@ -250,13 +263,14 @@ impl Recorder {
     /// Whether this is code of the project.
     #[cfg(Py_3_12)]
     pub(super) fn is_known(&self, code: usize) -> bool {
-        self.codes.contains_key(&code)
+        !matches!(self.codes.get(&code), None | Some((Kind::Foreign, _)))
     }
 
     pub(super) fn is_unit(&self, code: usize) -> bool {
         matches!(self.codes.get(&code), Some((Kind::Unit(_), _)))
     }
 
+    #[cfg(Py_3_12)]
     pub(super) fn is_module(&self, code: usize) -> bool {
         matches!(self.codes.get(&code), Some((Kind::Module, _)))
     }

@@ -22,8 +22,10 @@ const MOST_CALLS: u32 = 200;
 /// This many calls of a unit are looked at closely; then only now and then one.
 const CLOSELY: u32 = 1_000;
 
-/// A code object of the project.
+/// A code object.
 pub(super) enum Kind {
+    /// Not the project's.
+    Foreign,
     /// The code of a module.
     Module,
     /// A function that is recorded.
@@ -60,7 +62,8 @@ impl Interest {
         if self.kept >= MOST_CALLS {
             return false;
         }
-        let closely = self.is_close() || self.calls.is_power_of_two() || self.calls.is_multiple_of(1024);
+        let closely =
+            self.is_close() || self.calls.is_power_of_two() || self.calls.is_multiple_of(1024);
         self.examined = self.examined.saturating_add(u32::from(closely));
         closely
     }
