@@ -9,17 +9,19 @@
 #![warn(missing_docs)]
 
 mod effects;
+mod graph;
 mod recording;
 pub mod store;
 mod value;
 pub mod words;
 
 pub use effects::Effect;
+pub use graph::{Graph, Node};
 pub use recording::{
     Answer, Argument, Call, CallId, Event, Execution, External, FileState, MASKED, Outcome,
     Parameter, ParameterKind, Place, PlaceState, Receiver, Recording, Source, Step, StepAction,
     StepOutcome, Unit, UnitId, UnitKind,
 };
 pub use value::{
-    Exception, Float, Function, Graph, Node, NodeId, Object, ObjectId, ObjectKind, Reference, Value,
+    Exception, Float, Function, NodeId, Object, ObjectId, ObjectKind, Reference, Value,
 };

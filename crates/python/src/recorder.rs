@@ -4,16 +4,18 @@
 //! and as a tracing tool before (`tracing`). Either way it comes to the same few methods of [`Recorder`], in `calls`:
 //! at the beginning of a call the values of its arguments and of the places that it can reach are read (`snapshot`,
 //! `places`), at its end again, and both go to the store of `testwright-capture` as plain data. What comes from
-//! outside the program (`sources`) is noted in passing.
+//! outside the program (`sources`) is noted in passing. Calls that are like others (`likeness`) are not kept.
 //!
 //! No code of the program runs because it is watched, and none of its objects lives longer than the call that it was
 //! seen in (`identity`). There is one recorder per process. An event that comes while it is at work, because an object
 //! died or another thread runs, is let go: the recorder never waits.
 
 mod calls;
+mod circumstances;
 mod code;
 mod frame;
 mod identity;
+mod likeness;
 #[cfg(Py_3_12)]
 mod monitoring;
 mod names;
