@@ -1,3 +1,27 @@
 //! A running program becomes a recording, and a recording becomes the unit tests it lacked.
+//!
+//! [`value`](Value) says how values of a program are told as plain data, and [`Recording`] what the program did with
+//! them: calls with their arguments and outcomes, the state before and after, and what came from outside.
+//! [`Call::effects`](Call::effects) finds what a call changed. A program is watched by `testwright-python`, which
+//! hands such data over; nothing here needs an interpreter. [`store`] keeps it on disk,
+//! and [`words`] shows it to people.
 
 #![warn(missing_docs)]
+
+mod effects;
+mod graph;
+mod recording;
+pub mod store;
+mod value;
+pub mod words;
+
+pub use effects::Effect;
+pub use graph::{Graph, Node};
+pub use recording::{
+    Answer, Argument, Call, CallId, Event, Execution, External, FileState, MASKED, Outcome,
+    Parameter, ParameterKind, Place, PlaceState, Receiver, Recording, Source, Step, StepAction,
+    StepOutcome, Unit, UnitId, UnitKind,
+};
+pub use value::{
+    Exception, Float, Function, NodeId, Object, ObjectId, ObjectKind, Reference, Value,
+};

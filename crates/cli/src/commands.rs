@@ -11,6 +11,7 @@ use crate::source::Source;
 use crate::{ExitStatus, Trouble};
 
 mod campaign;
+mod capture;
 mod check;
 mod compile;
 mod conform;
@@ -30,6 +31,7 @@ mod reduce;
 mod regress;
 mod replay;
 mod run;
+mod show;
 mod standalone;
 mod triage;
 
@@ -87,6 +89,8 @@ pub(crate) enum Command {
     Campaign(campaign::Campaign),
     Explain(explain::Explain),
     Measure(measure::Measure),
+    Capture(capture::Capture),
+    Show(show::Show),
     Compat(crate::compat::Compat),
     #[command(hide = true)]
     Worker(crate::workers::Worker),
@@ -122,6 +126,8 @@ impl Command {
             Command::Campaign(campaign) => campaign.run(console),
             Command::Explain(explain) => explain.run(console),
             Command::Measure(measure) => measure.run(console),
+            Command::Capture(capture) => capture.run(console),
+            Command::Show(show) => show.run(console),
             Command::Compat(compat) => compat.run(console),
             Command::Worker(worker) => worker.run(),
         }
