@@ -96,7 +96,10 @@ fn mark_heirs_of_test_classes(modules: &mut [Module]) {
             .map(|definition| definition.name.clone())
             .collect();
         let mut changed = false;
-        for definition in modules.iter_mut().flat_map(|module| &mut module.definitions) {
+        for definition in modules
+            .iter_mut()
+            .flat_map(|module| &mut module.definitions)
+        {
             let DefinitionKind::Class(class) = &definition.kind else {
                 continue;
             };
@@ -158,7 +161,10 @@ mod tests {
     #[test]
     fn what_is_ignored_or_installed_is_no_part_of_the_project() {
         let (_folder, project) = project(&[
-            (".gitignore", "/made/\n*.gen.py\n!keep.gen.py\nsub/**/deep.py\n"),
+            (
+                ".gitignore",
+                "/made/\n*.gen.py\n!keep.gen.py\nsub/**/deep.py\n",
+            ),
             ("made/a.py", ""),
             ("other/made/b.py", ""),
             ("x.gen.py", ""),
@@ -177,8 +183,10 @@ mod tests {
 
     #[test]
     fn one_bad_file_does_not_stop_the_rest() {
-        let (_folder, project) =
-            project(&[("bad.py", "x = 1\ndef f(:\n"), ("good.py", "def g(): pass\n")]);
+        let (_folder, project) = project(&[
+            ("bad.py", "x = 1\ndef f(:\n"),
+            ("good.py", "def g(): pass\n"),
+        ]);
         let bad = project.module_named("bad").expect("it is there");
         let problem = bad.problem.as_ref().expect("a problem");
         assert_eq!(problem.line, 2);
@@ -205,8 +213,14 @@ mod tests {
     #[test]
     fn heirs_of_test_classes_are_tests() {
         let (_folder, project) = project(&[
-            ("base.py", "import unittest\nclass Base(unittest.TestCase): pass\n"),
-            ("app.py", "from base import Base\nclass Shop(Base): pass\nclass Other: pass\n"),
+            (
+                "base.py",
+                "import unittest\nclass Base(unittest.TestCase): pass\n",
+            ),
+            (
+                "app.py",
+                "from base import Base\nclass Shop(Base): pass\nclass Other: pass\n",
+            ),
         ]);
         let app = project.module_named("app").expect("it is there");
         let tests: Vec<bool> = app.definitions.iter().map(|found| found.is_test).collect();

@@ -2,4 +2,7 @@
 
 #![warn(missing_docs)]
 
+mod digest;
 pub mod inspect;
+pub mod merge;
+pub mod suite;

@@ -149,9 +149,10 @@ impl Definition {
         let fits = match &self.kind {
             DefinitionKind::Class(class) => match class.nature {
                 Nature::Abstract | Nature::Enum => false,
-                Nature::Exception => class.methods.iter().any(|name| {
-                    !matches!(name.as_str(), "__init__" | "__str__" | "__repr__")
-                }),
+                Nature::Exception => class
+                    .methods
+                    .iter()
+                    .any(|name| !matches!(name.as_str(), "__init__" | "__str__" | "__repr__")),
                 Nature::Plain | Nature::Record | Nature::NamedTuple => true,
             },
             DefinitionKind::Function(function) => {

@@ -197,7 +197,13 @@ fn after_imports(text: &str, tree: &tree::Module) -> usize {
     };
     match last.or_else(documented) {
         Some(place) if place == 0 => 0,
-        Some(place) if text.get(..place).is_some_and(|before| before.ends_with('\n')) => place,
+        Some(place)
+            if text
+                .get(..place)
+                .is_some_and(|before| before.ends_with('\n')) =>
+        {
+            place
+        }
         Some(place) => line_end(text, place),
         None => text.len(),
     }
@@ -329,14 +335,16 @@ impl Reader<'_> {
             }
             StatementKind::Annotated { target, .. } if outside => self.variable(target),
             StatementKind::Import(aliases) if outside => {
-                self.module.imports.extend(aliases.iter().map(|alias| Imported {
-                    module: alias.name.clone(),
-                    name: None,
-                    bound: alias.alias.clone().unwrap_or_else(|| {
-                        let first = alias.name.split('.').next();
-                        first.unwrap_or(&alias.name).to_owned()
-                    }),
-                }));
+                self.module
+                    .imports
+                    .extend(aliases.iter().map(|alias| Imported {
+                        module: alias.name.clone(),
+                        name: None,
+                        bound: alias.alias.clone().unwrap_or_else(|| {
+                            let first = alias.name.split('.').next();
+                            first.unwrap_or(&alias.name).to_owned()
+                        }),
+                    }));
             }
             StatementKind::ImportFrom {
                 module,
@@ -345,11 +353,13 @@ impl Reader<'_> {
             } if outside => {
                 let dots = ".".repeat(usize::try_from(*level).unwrap_or(0));
                 let module = format!("{dots}{}", module.as_deref().unwrap_or(""));
-                self.module.imports.extend(names.iter().map(|alias| Imported {
-                    module: module.clone(),
-                    name: Some(alias.name.clone()),
-                    bound: alias.alias.as_ref().unwrap_or(&alias.name).clone(),
-                }));
+                self.module
+                    .imports
+                    .extend(names.iter().map(|alias| Imported {
+                        module: module.clone(),
+                        name: Some(alias.name.clone()),
+                        bound: alias.alias.as_ref().unwrap_or(&alias.name).clone(),
+                    }));
             }
             _ => {}
         }
@@ -571,7 +581,11 @@ fn nature(decorators: &[String], bases: &[String], class: &tree::Class) -> Natur
             .decorators
             .iter()
             .filter_map(Expression::dotted)
-            .any(|words| words.last().is_some_and(|word| word.starts_with("abstract"))),
+            .any(|words| {
+                words
+                    .last()
+                    .is_some_and(|word| word.starts_with("abstract"))
+            }),
         _ => false,
     };
     if class.body.iter().any(is_abstract) {

@@ -56,7 +56,8 @@ impl Settings {
             }
         }
         Settings {
-            uses_pytest: root.join("conftest.py").exists() || root.join("tests/conftest.py").exists(),
+            uses_pytest: root.join("conftest.py").exists()
+                || root.join("tests/conftest.py").exists(),
             ..Settings::default()
         }
     }
