@@ -1,8 +1,26 @@
 //! A running program becomes a recording, and a recording becomes the unit tests it lacked.
+//!
+//! [`value`](Value) says how values of a program are told as plain data, and [`Recording`] what the program did with
+//! them: calls with their arguments and outcomes, the state before and after, and what came from outside.
+//! [`Call::effects`](Call::effects) finds what a call changed. A program is watched by `testwright-python`, which
+//! hands such data over; nothing here needs an interpreter.
 
 #![warn(missing_docs)]
 
 mod digest;
+mod effects;
 pub mod inspect;
 pub mod merge;
+mod recording;
 pub mod suite;
+mod value;
+
+pub use effects::Effect;
+pub use recording::{
+    Answer, Argument, Call, CallId, Event, Execution, External, FileState, MASKED, Outcome,
+    Parameter, ParameterKind, Place, PlaceState, Receiver, Recording, Source, Step, StepAction,
+    StepOutcome, Unit, UnitId, UnitKind,
+};
+pub use value::{
+    Exception, Float, Function, Graph, Node, NodeId, Object, ObjectId, ObjectKind, Reference, Value,
+};
