@@ -14,6 +14,7 @@ pub mod merge;
 mod recording;
 pub mod suite;
 mod value;
+pub mod write;
 
 pub use effects::Effect;
 pub use recording::{

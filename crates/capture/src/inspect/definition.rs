@@ -44,6 +44,8 @@ pub struct Class {
     pub nature: Nature,
     /// The names of its methods.
     pub methods: Vec<String>,
+    /// The names that it annotates and that its constructor takes, if it is a record.
+    pub fields: Vec<String>,
 }
 
 /// What kind of class a class is, as far as its own text tells.

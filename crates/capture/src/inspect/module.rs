@@ -187,25 +187,11 @@ fn after_imports(text: &str, tree: &tree::Module) -> usize {
         .filter(|statement| holds_import(statement))
         .last()
         .map(|statement| statement.range.end);
-    let documented = || {
-        let first = tree.body.first()?;
-        Some(if tree.docstring.is_some() {
-            first.range.end
-        } else {
-            return Some(line_start(text, first.range.start));
-        })
-    };
-    match last.or_else(documented) {
-        Some(place) if place == 0 => 0,
-        Some(place)
-            if text
-                .get(..place)
-                .is_some_and(|before| before.ends_with('\n')) =>
-        {
-            place
-        }
-        Some(place) => line_end(text, place),
-        None => text.len(),
+    match (last, tree.body.first()) {
+        (Some(place), _) => line_end(text, place),
+        (None, Some(first)) if tree.docstring.is_some() => line_end(text, first.range.end),
+        (None, Some(first)) => line_start(text, first.range.start),
+        (None, None) => text.len(),
     }
 }
 
@@ -503,6 +489,7 @@ impl Reader<'_> {
         let kind = DefinitionKind::Class(Class {
             nature: nature(&decorators, &bases, class),
             methods: methods.collect(),
+            fields: class.body.iter().filter_map(field).collect(),
             bases,
         });
         let mut definition = self.definition(&statement.range, &class.name, around, kind);
@@ -592,6 +579,34 @@ fn nature(decorators: &[String], bases: &[String], class: &tree::Class) -> Natur
         return Nature::Abstract;
     }
     Nature::Plain
+}
+
+/// The name of a field that a record's constructor takes: `name: type`, with or without a default.
+fn field(statement: &Statement) -> Option<String> {
+    let StatementKind::Annotated {
+        target,
+        annotation,
+        value,
+    } = &statement.kind
+    else {
+        return None;
+    };
+    let subscripted = match &annotation.kind {
+        ExpressionKind::Subscript { object, .. } => object,
+        _ => annotation,
+    };
+    let is_of_class = subscripted
+        .dotted()
+        .is_some_and(|words| words.last() == Some(&"ClassVar"));
+    let is_set_later = value.as_ref().is_some_and(|value| match &value.kind {
+        ExpressionKind::Call { keywords, .. } => keywords.iter().any(|keyword| {
+            keyword.name.as_deref() == Some("init")
+                && keyword.value.kind == ExpressionKind::Boolean(false)
+        }),
+        _ => false,
+    });
+    let name = target.as_name()?;
+    (!is_of_class && !is_set_later).then(|| name.to_owned())
 }
 
 /// `__name__ == "__main__"`, either way round.
@@ -698,6 +713,16 @@ mod tests {
             .map(|definition| definition.qualified_name.as_str())
             .collect();
         assert_eq!(targets, ["R", "N", "Y", "Y.more", "Q.m", "open_one"]);
+    }
+
+    #[test]
+    fn fields_are_what_a_constructor_takes() {
+        let text = "@dataclass\nclass R:\n    a: int\n    b: ClassVar[int] = 1\n    c: list = field(init=False)\n    d: str = 'x'\n    e = 2\n";
+        let found = module(text);
+        let DefinitionKind::Class(class) = &found.definitions[0].kind else {
+            panic!("not a class");
+        };
+        assert_eq!(class.fields, ["a", "d"]);
     }
 
     #[test]
