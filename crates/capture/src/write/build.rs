@@ -44,6 +44,8 @@ pub(crate) struct Builder<'a> {
     closing: Vec<(ObjectId, String)>,
     /// The variable that notes for how long the unit sleeps, and for how long it did.
     pub(super) sleeps: Option<(String, Vec<NodeId>)>,
+    /// Whether what cannot be made is left to the reader of a stub.
+    pub(super) is_lenient: bool,
     /// Whether what is made is what the call should lead to, and not what it starts from.
     is_expecting: bool,
 }
@@ -79,6 +81,7 @@ impl<'a> Builder<'a> {
             building: Vec::new(),
             closing: Vec::new(),
             sleeps: None,
+            is_lenient: false,
             is_expecting: false,
         };
         builder.name_what_is_shared(&call.roots_before());
@@ -128,21 +131,33 @@ impl<'a> Builder<'a> {
     /// What a value of the call itself should be afterwards. Objects that exist in the test stand for themselves, but not the
     /// one at `node`, which is to be compared.
     pub(super) fn expected(&mut self, node: NodeId) -> Result<Code, Missing> {
-        self.is_expecting = true;
         let stand = self.stand();
+        let (live, named) = (self.live.clone(), std::mem::take(&mut self.named));
+        self.is_expecting = true;
         self.name_what_is_shared(&[node]);
         let graph = &self.call.values;
-        let own = graph.object(node);
-        let own_name = own.and_then(|object| self.live.remove(&object));
+        if let Some(own) = graph.object(node) {
+            self.live.remove(&own);
+        }
         let code = self.code(graph, node, "expected value");
         self.is_expecting = false;
         if code.is_err() {
             self.restore(stand);
         }
-        if let (Some(object), Some(name)) = (own, own_name) {
-            self.live.insert(object, name);
-        }
+        // What was made is like the objects of the program, but it is not these objects.
+        self.live = live;
+        self.named = named;
         code
+    }
+
+    /// A variable that somebody has to give a value, in the place of something that cannot be made.
+    pub(super) fn placeholder(&mut self, hint: &str) -> Code {
+        let target = self.scope.variable(hint);
+        self.setup.push(Setup::Assign {
+            target: target.clone(),
+            code: Code::text("...  # TODO: rebuild"),
+        });
+        Code::Text(target)
     }
 
     pub(super) fn stand(&self) -> Stand {

@@ -282,9 +282,10 @@ impl<'a> Builder<'a> {
                             | Value::LargeInteger(_)
                             | Value::Float(_)
                     );
-                    let code = self
-                        .code(graph, argument.before, &argument.name)
-                        .map_err(told)?;
+                    let code = match self.code(graph, argument.before, &argument.name) {
+                        Err(_) if self.is_lenient => self.placeholder(&argument.name),
+                        code => code.map_err(told)?,
+                    };
                     let named = match kind {
                         ParameterKind::PositionalOnly => false,
                         ParameterKind::KeywordOnly => true,

@@ -46,10 +46,13 @@ pub(super) fn exercise(builder: &mut Builder<'_>, unit: &Unit) -> Result<Exercis
             if let Some(object) = call.values.object(own.before) {
                 builder.needs_name(object);
             }
-            let receiver = builder
-                .value(own.before, &snake_case(class.name()))
-                .map_err(|missing| Missing(format!("the object is {}", missing.0)))?
-                .flat();
+            let hint = snake_case(class.name());
+            let receiver = match builder.value(own.before, &hint) {
+                Err(_) if builder.is_lenient => builder.placeholder(&hint),
+                Err(Missing(what)) => return Err(Missing(format!("the object is {what}"))),
+                Ok(receiver) => receiver,
+            };
+            let receiver = receiver.flat();
             let arguments = builder.arguments(call, unit, 1)?;
             let role = builder.knowledge.role(unit);
             Ok(match answers_not(call) {

@@ -31,8 +31,7 @@ pub(super) fn prepare(call: &Call, scope: &mut Scope, paths: &mut Paths, plan: &
             target: name.clone(),
             code,
         });
-        let inside = path.trim_start_matches('/');
-        if inside.contains('/') {
+        if paths.is_deep(path) {
             let parents = format!("{name}.parent.mkdir(parents=True, exist_ok=True)");
             plan.setup.push(Setup::Do(Code::Text(parents)));
         }
@@ -93,34 +92,25 @@ pub(super) fn replay(builder: &mut Builder<'_>, unit: &Unit) -> Result<(), Missi
                     let code = builder.paths.text(value);
                     code.unwrap_or_else(|| literal::text(value))
                 });
-                // A name that was absent and stays so needs nothing but to be absent.
                 builder.setup.push(Setup::Environment {
                     name: name.clone(),
-                    value: value.clone(),
+                    is_set_later: value.is_none() && after.is_some(),
+                    value,
                 });
-                if value.is_none() && after.is_some() {
-                    // Setting it first is what makes it be put back.
-                    let setup = builder.setup.pop();
-                    builder.setup.push(Setup::Environment {
-                        name: name.clone(),
-                        value: Some(Code::text("\"\"")),
-                    });
-                    builder.setup.extend(setup);
-                }
             }
             External::Called {
                 source,
                 function,
                 arguments,
+                keywords,
                 answer,
-                ..
             } => match answers.iter_mut().find(|(_, known, ..)| known == function) {
                 Some((_, _, known, given)) => {
                     known.push(answer);
-                    given.extend(arguments.first());
+                    given.extend(first_given(arguments, keywords));
                 }
                 None => {
-                    let given = arguments.first().copied().into_iter().collect();
+                    let given = first_given(arguments, keywords).into_iter().collect();
                     answers.push((*source, function, vec![answer], given));
                 }
             },
@@ -141,6 +131,11 @@ pub(super) fn replay(builder: &mut Builder<'_>, unit: &Unit) -> Result<(), Missi
         patch(builder, unit, source, function, &answers, &given)?;
     }
     Ok(())
+}
+
+fn first_given(arguments: &[NodeId], keywords: &[(String, NodeId)]) -> Option<NodeId> {
+    let named = keywords.first().map(|(_, value)| *value);
+    arguments.first().copied().or(named)
 }
 
 /// Puts answers in the place of a function that asks the outside.
@@ -173,7 +168,7 @@ fn patch(
         builder.sleeps = Some((slept.clone(), given.to_vec()));
         Code::Text(format!("{slept}.append"))
     } else {
-        answering(builder, function, answers)?
+        answering(builder, function, answers, !given.is_empty())?
     };
     // A method of a class that C defines, such as `datetime.datetime.now`, cannot be replaced; the class can.
     if let Some((class, method)) = path.split_once('.') {
@@ -212,6 +207,7 @@ fn answering(
     builder: &mut Builder<'_>,
     function: &str,
     answers: &[&Answer],
+    takes_arguments: bool,
 ) -> Result<Code, Missing> {
     let told = |missing: Missing| Missing(format!("an answer of {function} is {}", missing.0));
     if let [Answer::Returned(only)] = answers {

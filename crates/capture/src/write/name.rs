@@ -1,10 +1,12 @@
 //! What tests are called: short, stable from run to run, and telling where that is possible.
 
 use super::Knowledge;
+use super::access::{self, Root};
 use super::scope::snake_case;
+use crate::effects::Effect;
 use crate::inspect::Role;
-use crate::recording::{Call, Outcome, Receiver, StepOutcome, Unit, UnitKind};
-use crate::value::{Graph, NodeId, Reference, Value};
+use crate::recording::{Call, External, Outcome, Place, Receiver, StepOutcome, Unit, UnitKind};
+use crate::value::{Graph, NodeId, ObjectId, Reference, Value};
 
 /// No name is longer.
 const LONGEST: usize = 60;
@@ -118,14 +120,12 @@ fn outcome_words(unit: &Unit, call: &Call, is_creation: bool) -> Vec<String> {
             let Outcome::Returned(result) = &call.outcome else {
                 return Vec::new();
             };
-            let changes = !call.effects().is_empty();
             match (graph.value(*result), value_word(graph, *result)) {
                 (Value::None, _) => changed_words(call),
                 (_, Some(word)) => vec!["returns".to_owned(), word],
                 (value, None) => match type_word(value) {
                     Some(word) => vec!["returns".to_owned(), word],
-                    None if changes => changed_words(call),
-                    None => Vec::new(),
+                    None => changed_words(call),
                 },
             }
         }
@@ -134,46 +134,22 @@ fn outcome_words(unit: &Unit, call: &Call, is_creation: bool) -> Vec<String> {
 
 /// What a call that returns nothing does.
 fn changed_words(call: &Call) -> Vec<String> {
-    use crate::recording::External;
-    let effects = call.effects();
-    for effect in &effects {
-        if let crate::effects::Effect::Changed { before, after, .. } = effect
-            && let (Value::Object(old), Value::Object(new)) =
-                (call.values.value(*before), call.values.value(*after))
-        {
-            let changed = new
-                .attributes
-                .iter()
-                .find(|entry| !old.attributes.contains(entry));
-            if let Some((name, _)) = changed {
-                return vec![
-                    "changes".to_owned(),
-                    snake_case(name).trim_matches('_').to_owned(),
-                ];
-            }
-        }
-        if let crate::effects::Effect::Rebound { place, .. } = effect {
-            use crate::recording::Place;
-            let (Place::Global { name, .. }
+    let changed = call.effects().into_iter().find_map(|effect| match effect {
+        Effect::Changed {
+            object,
+            before,
+            after,
+        } => changed_name(call, object, before, after),
+        Effect::Rebound { place, .. } => Some(match place {
+            Place::Global { name, .. }
             | Place::ClassAttribute { name, .. }
             | Place::Cell { name }
-            | Place::Default { parameter: name }) = place;
-            return vec![
-                "changes".to_owned(),
-                snake_case(name).trim_matches('_').to_owned(),
-            ];
-        }
-    }
-    if !effects.is_empty() {
-        let changed = call.arguments.iter().find(|argument| {
-            argument
-                .after
-                .is_some_and(|after| !call.values.is_alike(argument.before, &call.values, after))
-        });
-        return match changed {
-            Some(argument) => vec!["changes".to_owned(), snake_case(&argument.name)],
-            None => vec!["changes_something".to_owned()],
-        };
+            | Place::Default { parameter: name } => name,
+        }),
+    });
+    if let Some(name) = changed {
+        let name = snake_case(&name).trim_matches('_').to_owned();
+        return vec!["changes".to_owned(), name];
     }
     for event in &call.events {
         match &event.external {
@@ -185,6 +161,34 @@ fn changed_words(call: &Call) -> Vec<String> {
         }
     }
     vec!["runs".to_owned()]
+}
+
+/// What an object is called that changed: the attribute that is different, the one that leads to it, or the argument.
+fn changed_name(call: &Call, object: ObjectId, before: NodeId, after: NodeId) -> Option<String> {
+    if let (Value::Object(old), Value::Object(new)) =
+        (call.values.value(before), call.values.value(after))
+    {
+        let different = new
+            .attributes
+            .iter()
+            .find(|entry| !old.attributes.contains(entry));
+        if let Some((name, _)) = different {
+            return Some(name.clone());
+        }
+    }
+    let ways = access::after(call);
+    let way = ways.get(&object)?;
+    let words = way
+        .steps
+        .split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    let last = words
+        .filter(|word| word.starts_with(|letter: char| !letter.is_ascii_digit()))
+        .last();
+    match (last, way.root) {
+        (Some(name), _) => Some(name.to_owned()),
+        (None, Root::Argument(index)) => Some(call.arguments.get(index)?.name.clone()),
+        (None, Root::Place(_)) => None,
+    }
 }
 
 fn argument_words(call: &Call, unit: &Unit, is_creation: bool) -> Option<String> {
@@ -255,7 +259,10 @@ fn type_word(value: &Value) -> Option<String> {
         Value::Dictionary(_) => "dict",
         Value::Set(_) | Value::FrozenSet(_) => "set",
         Value::Object(object) => return Some(snake_case(object.class.name())),
-        Value::Made { callee, .. } => return Some(snake_case(callee.name())),
+        Value::Made { callee, .. } if callee.name().ends_with("Path") => "path",
+        Value::Made { callee: class, .. }
+        | Value::Unknown { class, .. }
+        | Value::Omitted { class, .. } => return Some(snake_case(class.name())),
         Value::Function(_) | Value::Method { .. } => "function",
         Value::Exception(_) => "error",
         _ => return None,

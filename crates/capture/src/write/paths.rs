@@ -85,6 +85,12 @@ impl Paths {
         (!rest.contains('\n')).then_some(rest)
     }
 
+    /// Whether a file is in a folder below the test's own.
+    pub(crate) fn is_deep(&self, path: &str) -> bool {
+        let inside = self.inside(path).unwrap_or(path);
+        inside.trim_matches('/').contains('/')
+    }
+
     /// Where a file that the call used is in the test: absolute ones below the folder, relative ones in it.
     pub(crate) fn file(&self, path: &str) -> Code {
         match (self.names.get(path), self.path(path)) {

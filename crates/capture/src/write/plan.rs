@@ -31,7 +31,12 @@ pub(crate) enum Setup {
     /// An attribute that is not there for the time of the test.
     PinAbsent { owner: Code, name: String },
     /// An environment variable for the time of the test.
-    Environment { name: String, value: Option<Code> },
+    Environment {
+        name: String,
+        value: Option<Code>,
+        /// Whether it is absent now and the call sets it.
+        is_set_later: bool,
+    },
     /// Work in the test's own folder.
     EnterFolder,
 }

@@ -59,26 +59,30 @@ pub(super) fn lines(style: Style, name: &str, plan: &Plan, scope: &mut Scope) ->
     lines
 }
 
-/// The lines of a test that cannot be written, which says why.
-pub(super) fn stub(style: Style, name: &str, reason: &str, scope: &mut Scope) -> Vec<String> {
-    let decorator = match style {
-        Style::Pytest => format!("{}.mark.skip(reason=", scope.module("pytest").flat()),
-        Style::Unittest => format!("{}.skip(", scope.module("unittest").flat()),
+/// What makes a test be skipped, and says why.
+pub(super) fn skip(style: Style, reason: &str, scope: &mut Scope) -> Vec<String> {
+    let (decorator, keyword) = match style {
+        Style::Pytest => (
+            format!("{}.mark.skip", scope.module("pytest").flat()),
+            "reason=",
+        ),
+        Style::Unittest => (format!("{}.skip", scope.module("unittest").flat()), ""),
     };
     let reason = literal::text(&format!("TODO: {reason}"));
-    let mut lines = match reason.fits(CLASS + decorator.len() + 2) {
-        true => vec![format!("@{decorator}{})", reason.flat())],
-        false => {
-            let open = decorator.rsplit_once('(').map_or("", |(before, _)| before);
-            let keyword = decorator.rsplit_once('(').map_or("", |(_, behind)| behind);
-            let mut lines = vec![format!("@{open}(")];
-            lines.extend(reason.lines(keyword, "", 4));
-            lines.push(")".to_owned());
-            lines
+    if reason.fits(CLASS + decorator.len() + keyword.len() + 3) {
+        return vec![format!("@{decorator}({keyword}{})", reason.flat())];
+    }
+    let mut lines = vec![format!("@{decorator}(")];
+    match &reason {
+        Code::Pieces(pieces) => {
+            for (index, piece) in pieces.iter().enumerate() {
+                let keyword = if index == 0 { keyword } else { "" };
+                lines.push(format!("    {keyword}{piece}"));
+            }
         }
-    };
-    lines.push(format!("def {name}(self):"));
-    lines.push("    ...".to_owned());
+        _ => lines.push(format!("    {keyword}{}", reason.flat())),
+    }
+    lines.push(")".to_owned());
     lines
 }
 
@@ -160,7 +164,20 @@ impl Page<'_> {
                     }
                 }
             }
-            Setup::Environment { name, value } => self.environment(name, value.as_ref()),
+            Setup::Environment {
+                name,
+                value,
+                is_set_later,
+            } => {
+                if *is_set_later && self.style == Style::Pytest {
+                    // pytest puts back only what it has changed itself, so there must be something to delete.
+                    self.environment(name, Some(&Code::text("\"\"")));
+                    let name = literal::quoted(name);
+                    self.push_text(format!("monkeypatch.delenv({name})"));
+                } else {
+                    self.environment(name, value.as_ref());
+                }
+            }
             Setup::EnterFolder => match self.style {
                 Style::Pytest => {
                     self.fixture("monkeypatch");
@@ -229,6 +246,7 @@ impl Page<'_> {
             Exercise::Value(call) => self.value(call, plan),
             Exercise::Statement(code) => {
                 self.around_output(plan, |page| page.push("", code, ""));
+                self.apart(plan);
                 self.verify(plan, &plan.checks);
             }
             Exercise::Raises { call, class } => self.raises(call, class, plan),
@@ -265,6 +283,7 @@ impl Page<'_> {
             .collect();
         if about_result.is_empty() {
             self.around_output(plan, |page| page.push("", call, ""));
+            self.apart(plan);
             self.verify(plan, &plan.checks);
             return;
         }
@@ -288,6 +307,13 @@ impl Page<'_> {
         self.around_output(plan, |page| page.push("result = ", call, ""));
         self.push_text("");
         self.verify(plan, &plan.checks);
+    }
+
+    /// A blank line before what is checked, if anything is.
+    fn apart(&mut self, plan: &Plan) {
+        if !plan.checks.is_empty() || plan.output.is_some() {
+            self.push_text("");
+        }
     }
 
     fn raises(&mut self, call: &Code, class: &Code, plan: &Plan) {
