@@ -25,7 +25,7 @@ fn unit() -> Unit {
 /// A call with a bit of everything: shared and cyclic values, long texts, an event with values of its own.
 fn call(id: u64) -> Call {
     let mut values = Graph::default();
-    let text = values.add(Node::plain(Value::Text("ä\n\"".repeat(80))));
+    let text = values.add(Node::plain(Value::Text("ä\n\"".repeat(30))));
     let number = values.add(Node::plain(Value::Float(Float(f64::NAN))));
     let bytes = values.add(Node::plain(Value::Bytes(vec![0, 255, id as u8])));
     let ring = values.add(Node::plain(Value::None));
@@ -255,6 +255,7 @@ fn a_full_log_takes_no_more_calls() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
     fn damage_is_noticed_and_never_a_panic(place in 0usize..100_000, byte: u8) {
         let folder = tempfile::tempdir().unwrap();
