@@ -3,16 +3,24 @@
 //! [`value`](Value) says how values of a program are told as plain data, and [`Recording`] what the program did with
 //! them: calls with their arguments and outcomes, the state before and after, and what came from outside.
 //! [`Call::effects`](Call::effects) finds what a call changed. A program is watched by `testwright-python`, which
-//! hands such data over; nothing here needs an interpreter.
+//! hands such data over; nothing here needs an interpreter. [`store`] keeps it on disk.
+//!
+//! From there it goes on like this: [`inspect`] reads what the project consists of, [`select`] chooses few calls that show
+//! everything, [`write`](mod@write) makes tests of them, [`validate`] runs these and keeps what is true each time, [`merge`] puts them
+//! into files that people edit, and [`generate`] is all of that together.
 
 #![warn(missing_docs)]
 
 mod digest;
 mod effects;
+pub mod generate;
 pub mod inspect;
 pub mod merge;
 mod recording;
+pub mod select;
+pub mod store;
 pub mod suite;
+pub mod validate;
 mod value;
 pub mod write;
 

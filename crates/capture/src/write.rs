@@ -29,11 +29,13 @@ mod style;
 use std::collections::BTreeMap;
 
 pub use knowledge::Knowledge;
+pub(crate) use name::numbered;
 pub use style::Style;
 
 use crate::recording::{Call, Recording, Unit};
 use crate::suite::UnitTest;
 use build::{Builder, Missing};
+use code::Code;
 use construct::Evidence;
 use paths::Paths;
 use plan::Plan;
@@ -150,15 +152,18 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes the test of a call. The name is one that the call deserves; names of several tests may be the same.
+    ///
+    /// `pins` are variables of modules that the test has to put back, though the recording does not know of a change.
     #[must_use]
-    pub fn write(&self, call: &'a Call, form: Form) -> Option<Written> {
+    pub fn write(&self, call: &'a Call, form: Form, pins: &[(String, String)]) -> Option<Written> {
         let unit = self.recording.unit(call.unit)?;
         let id = identity::id(unit, call);
         let name = name::test_name(self.knowledge, unit, call);
         let class = format!("Test{}", scope::camel_case(&name::subject(unit)));
         let mut scope = Scope::new(self.aliases(call));
         let planned = self.plan(call, unit, form, false, &mut scope);
-        let written = planned.and_then(|(plan, completeness)| {
+        let written = planned.and_then(|(mut plan, completeness)| {
+            pin_copies(pins, &mut plan, &mut scope);
             let lines = style::lines(self.style, &name, &plan, &mut scope);
             match self.names_the_machine(call, &lines) {
                 true => Err(Missing(
@@ -266,6 +271,18 @@ impl<'a> Writer<'a> {
             .into_iter()
             .filter(|folder| folder.len() > 1 && folder.starts_with('/'))
             .any(|folder| lines.iter().any(|line| line.contains(folder)))
+    }
+}
+
+/// Copies in the place of variables, so that what a call does to them is forgotten.
+fn pin_copies(pins: &[(String, String)], plan: &mut Plan, scope: &mut Scope) {
+    for (module, name) in pins.iter().rev() {
+        let owner = scope.module(module);
+        let copy = scope.module("copy").flat();
+        let value = Code::Text(format!("{copy}.copy({}.{name})", owner.flat()));
+        let name = name.clone();
+        plan.setup
+            .insert(0, plan::Setup::Pin { owner, name, value });
     }
 }
 

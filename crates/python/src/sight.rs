@@ -12,7 +12,7 @@
 //!
 //! What is not understood is not guessed at: an iterator or an open file keeps state that nobody sees from outside.
 
-mod classes;
+pub(crate) mod classes;
 mod names;
 mod world;
 
@@ -27,7 +27,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use classes::{Attributes, Classes, Shape};
 pub(crate) use world::World;
 
-type Pointer = *mut ffi::PyObject;
+pub(crate) type Pointer = *mut ffi::PyObject;
 
 /// Whoever holds more than this is checked anyway: looking would not be faster.
 const MOST_NODES: usize = 2_000;
@@ -563,7 +563,7 @@ extern "C" fn hand_on<V: FnMut(Pointer) -> bool>(part: Pointer, closure: *mut c_
 }
 
 /// Visits keys and values of a dictionary.
-fn for_each_entry(dictionary: Pointer, visit: &mut impl FnMut(Pointer) -> bool) -> bool {
+pub(crate) fn for_each_entry(dictionary: Pointer, visit: &mut impl FnMut(Pointer) -> bool) -> bool {
     let mut position = 0;
     let (mut key, mut value) = (null_mut(), null_mut());
     // SAFETY: the object is a dictionary, and visiting runs no Python code that could change it.
@@ -586,14 +586,14 @@ unsafe fn for_each_attribute(
     shape: &Shape,
     visit: &mut impl FnMut(Pointer) -> bool,
 ) -> bool {
-    for offset in &shape.slots {
+    for offset in &shape.layout.slots {
         // SAFETY: the class says that an object or null is at this offset.
         if !visit(unsafe { *object.byte_offset(*offset).cast::<Pointer>() }) {
             return false;
         }
     }
     // SAFETY: as the caller promises.
-    match unsafe { shape.attributes(object) } {
+    match unsafe { shape.layout.attributes(object) } {
         Attributes::None => true,
         Attributes::Dictionary(dictionary) => visit(dictionary),
         Attributes::Values(values) => values.iter().all(|value| visit(*value)),

@@ -212,11 +212,11 @@ fn answering(
     let told = |missing: Missing| Missing(format!("an answer of {function} is {}", missing.0));
     if let [Answer::Returned(only)] = answers {
         let value = builder.value(*only, "answer").map_err(told)?;
-        return Ok(Code::pair(
-            Code::text("lambda *args, **kwargs"),
-            ": ",
-            value,
-        ));
+        let parameters = match takes_arguments {
+            true => "lambda *args, **kwargs",
+            false => "lambda",
+        };
+        return Ok(Code::pair(Code::text(parameters), ": ", value));
     }
     let mut items = Vec::new();
     for answer in answers {

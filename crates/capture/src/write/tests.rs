@@ -159,7 +159,9 @@ fn written(made: &[&Made], style: Style, form: Form) -> Written {
         recording.calls.push(call);
     }
     let writer = Writer::new(&recording, &knowledge, style);
-    writer.write(&recording.calls[0], form).expect("a unit")
+    writer
+        .write(&recording.calls[0], form, &[])
+        .expect("a unit")
 }
 
 fn lines(written: &Written) -> String {
@@ -864,7 +866,7 @@ fn paths_of_the_machine_make_a_stub() {
     };
     let writer = Writer::new(&recording, &knowledge, Style::Pytest);
     let written = writer
-        .write(&recording.calls[0], Form::ALL[0])
+        .write(&recording.calls[0], Form::ALL[0], &[])
         .expect("a test");
     assert!(matches!(written.completeness, Completeness::Stub(_)));
     assert_eq!(Path::new(&made.unit.file), Path::new("zoo.py"));

@@ -13,14 +13,23 @@ use super::{Pointer, Unknown};
 
 type Class = *mut ffi::PyTypeObject;
 
-/// How the instances of a class are built.
+/// How the instances of a class are built, and what is known about its base.
 pub(crate) struct Shape {
-    #[cfg(Py_3_11)]
-    class: Class,
     pub(crate) number: usize,
     pub(crate) base: Base,
+    pub(crate) layout: Layout,
+}
+
+/// Where the instances of a class keep their attributes.
+pub(crate) struct Layout {
+    #[cfg(Py_3_11)]
+    class: Class,
+    /// The type written in C that the class is derived from.
+    pub(crate) base: Class,
     /// Where the attributes named in `__slots__` are.
     pub(crate) slots: Vec<isize>,
+    /// Their names, in the same order; they live as long as the class.
+    pub(crate) slot_names: Vec<Pointer>,
     dictionary: Dictionary,
 }
 
@@ -39,6 +48,9 @@ enum Dictionary {
     None,
     /// At this offset.
     At(isize),
+    /// Counted from the end of an object of any length.
+    #[cfg_attr(Py_3_12, expect(dead_code, reason = "there are none any more"))]
+    FromEnd(isize),
     /// Before the object, and made only when asked for.
     Managed,
 }
@@ -164,7 +176,10 @@ for probe in probes:
     #[cold]
     fn add(&mut self, class: Class) -> Result<usize, Unknown> {
         // SAFETY: the class is that of an object that is alive, and all its bases are alive with it.
-        let (base, slots, dictionary) = unsafe { build(class) }.ok_or_else(|| {
+        let layout = unsafe { Layout::of(class) };
+        let layout = layout.filter(|layout| !matches!(layout.dictionary, Dictionary::FromEnd(_)));
+        let understood = layout.and_then(|layout| Some((Base::of(layout.base)?, layout)));
+        let (base, layout) = understood.ok_or_else(|| {
             format!(
                 "nobody sees what an object of the class `{}` holds",
                 name(class)
@@ -178,12 +193,9 @@ for probe in probes:
         self.kept.push(kept.unbind());
         self.numbers.insert(class, number);
         self.shapes.push(Shape {
-            #[cfg(Py_3_11)]
-            class,
             number,
             base,
-            slots,
-            dictionary,
+            layout,
         });
         Ok(number)
     }
@@ -235,78 +247,109 @@ pub(crate) unsafe fn is_written_in_c(class: Class) -> bool {
     }
 }
 
-/// Goes through the classes from an instance's own to the first that is written in C. `None` if anything is not
-/// accounted for: then some part of the instances is the business of C code.
-///
-/// # Safety
-///
-/// The class must be alive.
-unsafe fn build(class: Class) -> Option<(Base, Vec<isize>, Dictionary)> {
-    const POINTER: isize = size_of::<Pointer>() as isize;
-    let mut slots = Vec::new();
-    let mut dictionary = Dictionary::None;
-    let mut current = class;
-    // SAFETY: classes hold their bases, and have a dictionary, the entries of which are alive. Member descriptors have
-    // the layout above in all versions that are supported.
-    unsafe {
-        while ffi::PyType_HasFeature(current, ffi::Py_TPFLAGS_HEAPTYPE) != 0 {
-            let base = (*current).tp_base;
-            let is_plain = !base.is_null() && (*current).tp_itemsize == (*base).tp_itemsize;
-            if !is_plain || is_written_in_c(current) {
-                return None;
-            }
-            let mut own = 0;
-            let mut understood = true;
-            super::for_each_entry((*current).tp_dict, &mut |part| {
-                if ffi::Py_TYPE(part) == &raw mut ffi::PyMemberDescr_Type {
-                    let descriptor = &*part.cast::<MemberDescriptor>();
-                    if descriptor.class == current {
-                        understood &= (*descriptor.member).type_code == ffi::Py_T_OBJECT_EX;
-                        slots.push((*descriptor.member).offset);
-                        own += 1;
-                    }
-                }
-                true
-            });
-            if (*current).tp_dictoffset > 0 && (*base).tp_dictoffset == 0 {
-                own += 1;
-            }
-            if (*current).tp_weaklistoffset > 0 && (*base).tp_weaklistoffset == 0 {
-                own += 1;
-            }
-            if !understood || (*current).tp_basicsize - (*base).tp_basicsize != own * POINTER {
-                return None;
-            }
-            current = base;
-        }
-        #[cfg(Py_3_11)]
-        let managed = ffi::PyType_HasFeature(class, MANAGED_DICTIONARY) != 0;
-        #[cfg(not(Py_3_11))]
-        let managed = false;
-        if managed {
-            dictionary = Dictionary::Managed;
-        } else if (*class).tp_dictoffset > 0 {
-            dictionary = Dictionary::At((*class).tp_dictoffset);
-        } else if (*class).tp_dictoffset < 0 {
-            // Counted from the end of a tuple of any length.
-            return None;
-        }
-        let base = if current == &raw mut ffi::PyBaseObject_Type {
-            Base::Object
-        } else if current == &raw mut ffi::PyTuple_Type {
-            Base::Tuple
-        } else if current == &raw mut ffi::PyList_Type {
-            Base::List
-        } else if current == &raw mut ffi::PyDict_Type {
-            Base::Dictionary
-        } else if current == &raw mut ffi::PySet_Type || current == &raw mut ffi::PyFrozenSet_Type {
-            Base::Set((*current).tp_traverse?)
+impl Base {
+    /// A type written in C, if it is one of those that are understood.
+    fn of(class: Class) -> Option<Base> {
+        if class == &raw mut ffi::PyBaseObject_Type {
+            // A plain `object()`, or a type that is not made in Python and looks as if it held nothing.
+            Some(Base::Object)
+        } else if class == &raw mut ffi::PyTuple_Type {
+            Some(Base::Tuple)
+        } else if class == &raw mut ffi::PyList_Type {
+            Some(Base::List)
+        } else if class == &raw mut ffi::PyDict_Type {
+            Some(Base::Dictionary)
+        } else if class == &raw mut ffi::PySet_Type || class == &raw mut ffi::PyFrozenSet_Type {
+            // SAFETY: these types are always there.
+            Some(Base::Set(unsafe { (*class).tp_traverse }?))
         } else {
-            return None;
-        };
-        // A plain `object()`, or a type that is not made in Python and looks as if it held nothing.
-        Some((base, slots, dictionary))
+            None
+        }
     }
+}
+
+impl Layout {
+    /// Goes through the classes from an instance's own to the first that is written in C. `None` if anything is not
+    /// accounted for: then some part of the instances is the business of C code.
+    ///
+    /// # Safety
+    ///
+    /// The class must be alive, and stay so as long as the layout is used.
+    pub(crate) unsafe fn of(class: Class) -> Option<Layout> {
+        const POINTER: isize = size_of::<Pointer>() as isize;
+        let mut slots = Vec::new();
+        let mut slot_names = Vec::new();
+        let mut current = class;
+        // SAFETY: classes hold their bases, and have a dictionary, the entries of which are alive. Member descriptors
+        // have the layout above in all versions that are supported.
+        unsafe {
+            while ffi::PyType_HasFeature(current, ffi::Py_TPFLAGS_HEAPTYPE) != 0 {
+                let base = (*current).tp_base;
+                let is_plain = !base.is_null() && (*current).tp_itemsize == (*base).tp_itemsize;
+                if !is_plain || is_written_in_c(current) {
+                    return None;
+                }
+                let mut own = 0;
+                let mut understood = true;
+                super::for_each_entry((*current).tp_dict, &mut |part| {
+                    if ffi::Py_TYPE(part) == &raw mut ffi::PyMemberDescr_Type {
+                        let descriptor = &*part.cast::<MemberDescriptor>();
+                        if descriptor.class == current {
+                            understood &= (*descriptor.member).type_code == ffi::Py_T_OBJECT_EX;
+                            slots.push((*descriptor.member).offset);
+                            slot_names.push(descriptor.name);
+                            own += 1;
+                        }
+                    }
+                    true
+                });
+                // One that is managed, -1, takes no place in the object.
+                let dictionary = (*current).tp_dictoffset;
+                if (dictionary > 0 || dictionary < -1) && (*base).tp_dictoffset == 0 {
+                    own += 1;
+                }
+                if (*current).tp_weaklistoffset > 0 && (*base).tp_weaklistoffset == 0 {
+                    own += 1;
+                }
+                if !understood || (*current).tp_basicsize - (*base).tp_basicsize != own * POINTER {
+                    return None;
+                }
+                current = base;
+            }
+            #[cfg(Py_3_11)]
+            let managed = ffi::PyType_HasFeature(class, MANAGED_DICTIONARY) != 0;
+            #[cfg(not(Py_3_11))]
+            let managed = false;
+            let dictionary = match (*class).tp_dictoffset {
+                _ if managed => Dictionary::Managed,
+                0 => Dictionary::None,
+                #[cfg(not(Py_3_12))]
+                offset @ ..0 => Dictionary::FromEnd(offset),
+                #[cfg(Py_3_12)]
+                ..0 => return None,
+                offset => Dictionary::At(offset),
+            };
+            Some(Layout {
+                #[cfg(Py_3_11)]
+                class,
+                base: current,
+                slots,
+                slot_names,
+                dictionary,
+            })
+        }
+    }
+}
+
+/// The beginning of `PyDictKeysObject`, the same from Python 3.11 to 3.14.
+#[cfg(Py_3_11)]
+#[repr(C)]
+struct Keys {
+    references: isize,
+    sizes: [u8; 4],
+    version: u32,
+    usable: isize,
+    entries: isize,
 }
 
 /// `Py_TPFLAGS_MANAGED_DICT`.
@@ -317,12 +360,12 @@ const MANAGED_DICTIONARY: std::ffi::c_ulong = 1 << 4;
 #[cfg(Py_3_13)]
 const INLINE_VALUES: std::ffi::c_ulong = 1 << 2;
 
-impl Shape {
+impl Layout {
     /// The attributes of an instance.
     ///
     /// # Safety
     ///
-    /// The object must be an instance of the class that the shape is of.
+    /// The object must be an instance of the class that the layout is of.
     #[inline]
     pub(crate) unsafe fn attributes(&self, object: Pointer) -> Attributes<'_> {
         match self.dictionary {
@@ -332,6 +375,20 @@ impl Shape {
                 match unsafe { *object.byte_offset(offset).cast::<Pointer>() } {
                     dictionary if dictionary.is_null() => Attributes::None,
                     dictionary => Attributes::Dictionary(dictionary),
+                }
+            }
+            Dictionary::FromEnd(offset) => {
+                // SAFETY: the interpreter finds it like this, rounded up to whole words.
+                let dictionary = unsafe {
+                    let class = &*ffi::Py_TYPE(object);
+                    let items = ffi::Py_SIZE(object).abs() * class.tp_itemsize;
+                    let word = size_of::<Pointer>() as isize;
+                    let size = (class.tp_basicsize + items + word - 1) / word * word;
+                    *object.byte_offset(size + offset).cast::<Pointer>()
+                };
+                match dictionary.is_null() {
+                    true => Attributes::None,
+                    false => Attributes::Dictionary(dictionary),
                 }
             }
             #[cfg(Py_3_11)]
@@ -350,15 +407,6 @@ impl Shape {
     #[cfg(Py_3_11)]
     #[inline]
     unsafe fn names(&self) -> usize {
-        /// The beginning of `PyDictKeysObject`, the same from Python 3.11 to 3.14.
-        #[repr(C)]
-        struct Keys {
-            references: isize,
-            sizes: [u8; 4],
-            version: u32,
-            usable: isize,
-            entries: isize,
-        }
         // SAFETY: classes made in Python have this layout, and those with such instances have shared keys.
         unsafe {
             let keys = (*self.class.cast::<ffi::PyHeapTypeObject>()).ht_cached_keys;
@@ -369,9 +417,29 @@ impl Shape {
         }
     }
 
+    /// The names that belong to [`Attributes::Values`], in their order.
+    ///
     /// # Safety
     ///
-    /// The object must be an instance of the class that the shape is of, and the class have managed dictionaries.
+    /// The class must be alive, and be one whose instances have values without a dictionary.
+    #[cfg(Py_3_11)]
+    pub(crate) unsafe fn value_names(&self) -> Vec<Pointer> {
+        // SAFETY: as for `names`. After the beginning come indices, as many bytes as the second size says, and then
+        // the entries: keys that are shared have pairs of a name and of nothing.
+        unsafe {
+            let keys = (*self.class.cast::<ffi::PyHeapTypeObject>()).ht_cached_keys.cast::<Keys>();
+            if keys.is_null() {
+                return Vec::new();
+            }
+            let indices = 1usize << (*keys).sizes[1];
+            let entries = keys.add(1).cast::<u8>().add(indices).cast::<[Pointer; 2]>();
+            (0..self.names()).map(|place| (*entries.add(place))[0]).collect()
+        }
+    }
+
+    /// # Safety
+    ///
+    /// The object must be an instance of the class that the layout is of, and the class have managed dictionaries.
     #[cfg(Py_3_11)]
     #[inline]
     unsafe fn managed_attributes(&self, object: Pointer) -> Attributes<'_> {

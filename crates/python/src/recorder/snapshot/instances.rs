@@ -1,0 +1,275 @@
+//! Instances of classes made in Python, exceptions and members of enumerations.
+
+use pyo3::exceptions::PyBaseException;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple, PyType};
+use rustc_hash::FxHashMap;
+use testwright_capture::{
+    Exception, NodeId, Object, ObjectKind, Reference, Value,
+};
+
+use super::super::names;
+use super::Moment;
+use crate::sight::classes::{Attributes, Layout};
+
+/// Classes are kept alive while they are known, up to this number.
+const MOST_CLASSES: usize = 1_000;
+
+/// What is known about classes.
+pub(in crate::recorder) struct Instances {
+    known: FxHashMap<usize, Known>,
+    /// The metaclass of enumerations.
+    enumerations: Py<PyAny>,
+}
+
+struct Known {
+    /// The class lives as long as what is known about it.
+    _class: Py<PyType>,
+    layout: Option<Layout>,
+    reference: Reference,
+    is_importable: bool,
+    kind: ObjectKind,
+    is_enumeration: bool,
+}
+
+impl Instances {
+    pub(in crate::recorder) fn new(python: Python<'_>) -> PyResult<Instances> {
+        let enumerations = python.import("enum")?.getattr("EnumMeta")?.unbind();
+        Ok(Instances {
+            known: FxHashMap::default(),
+            enumerations,
+        })
+    }
+
+    fn class(&mut self, class: &Bound<'_, PyType>) -> &Known {
+        if self.known.len() > MOST_CLASSES {
+            self.known.clear();
+        }
+        let address = class.as_ptr() as usize;
+        self.known.entry(address).or_insert_with(|| {
+            let reference = names::class_reference(class);
+            let metaclass = class.as_any().get_type();
+            let metaclasses = names::bases(&metaclass);
+            Known {
+                _class: class.clone().unbind(),
+                // SAFETY: the class is kept alive beside its layout.
+                layout: unsafe { Layout::of(class.as_type_ptr()) },
+                is_importable: names::leads_to(&reference, class.as_any()),
+                reference,
+                kind: kind(class),
+                is_enumeration: metaclasses.iter().any(|class| class.is(&self.enumerations)),
+            }
+        })
+    }
+}
+
+fn kind(class: &Bound<'_, PyType>) -> ObjectKind {
+    let is_tuple = class.is_subclass_of::<PyTuple>().unwrap_or(false);
+    for base in names::bases(class) {
+        let Some(namespace) = names::namespace(&base) else {
+            continue;
+        };
+        let has = |name| names::entry(&namespace, name).is_some();
+        if has("__dataclass_fields__") {
+            return ObjectKind::Dataclass;
+        }
+        if has("__attrs_attrs__") {
+            return ObjectKind::Attrs;
+        }
+        if has("__pydantic_fields__") {
+            return ObjectKind::Pydantic;
+        }
+        if is_tuple && has("_fields") {
+            return ObjectKind::NamedTuple;
+        }
+    }
+    ObjectKind::Plain
+}
+
+impl Moment<'_> {
+    /// An instance by its class and attributes, or an unknown thing.
+    pub(super) fn instance(&mut self, object: &Bound<'_, PyAny>, depth: u32) -> Value {
+        let class = object.get_type();
+        let known = self.eyes.instances.class(&class);
+        let (reference, is_importable) = (known.reference.clone(), known.is_importable);
+        let (kind, is_enumeration) = (known.kind, known.is_enumeration);
+        let Some(layout) = &known.layout else {
+            if let Ok(exception) = object.cast::<PyBaseException>() {
+                return self.exception(exception, reference, is_importable, Vec::new(), depth);
+            }
+            let reason = "its type keeps its state where nobody can look".to_owned();
+            return Value::Unknown {
+                class: reference,
+                reason,
+            };
+        };
+        // SAFETY: the layout is the one of the object's class.
+        let attributes = unsafe { attributes(object, layout) };
+        let is_bare = layout.base == &raw mut ffi::PyBaseObject_Type;
+        if is_enumeration && let Some(names) = member_names(&attributes) {
+            return Value::Member {
+                class: reference,
+                names,
+            };
+        }
+        if let Ok(exception) = object.cast::<PyBaseException>() {
+            return self.exception(exception, reference, is_importable, attributes, depth);
+        }
+        let content = if is_bare {
+            None
+        } else {
+            let content = super::simple_content(object)
+                .or_else(|| self.container(object, depth, false));
+            let Some(content) = content else {
+                let reason = "it is derived from a type that nobody can look into".to_owned();
+                return Value::Unknown {
+                    class: reference,
+                    reason,
+                };
+            };
+            Some(self.plain(content))
+        };
+        let attributes = self.named(attributes, depth);
+        Value::Object(Object {
+            class: reference,
+            is_importable,
+            kind,
+            content,
+            attributes,
+        })
+    }
+
+    fn named(
+        &mut self,
+        attributes: Vec<(String, Bound<'_, PyAny>)>,
+        depth: u32,
+    ) -> Vec<(String, NodeId)> {
+        let node = |(name, value): (String, Bound<'_, PyAny>)| (name, self.node(&value, depth));
+        attributes.into_iter().map(node).collect()
+    }
+
+    fn exception(
+        &mut self,
+        exception: &Bound<'_, PyBaseException>,
+        class: Reference,
+        is_importable: bool,
+        mut attributes: Vec<(String, Bound<'_, PyAny>)>,
+        depth: u32,
+    ) -> Value {
+        let python = exception.py();
+        attributes.extend(own_attributes(exception));
+        // SAFETY: all exceptions begin like this; the parts are alive or null.
+        let (arguments, cause, context) = unsafe {
+            let parts = &*exception.as_ptr().cast::<ffi::PyBaseExceptionObject>();
+            let part = |pointer| Bound::from_borrowed_ptr_or_opt(python, pointer);
+            (part(parts.args), part(parts.cause), part(parts.context))
+        };
+        let class_of = |other: Bound<'_, PyAny>| names::class_reference(&other.get_type());
+        let arguments = arguments.and_then(|arguments| arguments.cast_into::<PyTuple>().ok());
+        let arguments: Vec<_> = arguments.iter().flat_map(|all| all.iter()).collect();
+        let arguments = arguments.iter().map(|one| self.node(one, depth)).collect();
+        // A dictionary that exceptions made in C have beside the layout of their class.
+        let attributes = self.named(attributes, depth);
+        Value::Exception(Exception {
+            class,
+            is_importable,
+            arguments,
+            attributes,
+            cause: cause.map(class_of),
+            context: context.map(class_of),
+            members: Vec::new(),
+        })
+    }
+}
+
+/// What built-in exceptions keep outside their dictionary. Only classes of the interpreter itself are asked, by
+/// descriptors written in C.
+fn own_attributes<'py>(
+    exception: &Bound<'py, PyBaseException>,
+) -> Vec<(String, Bound<'py, PyAny>)> {
+    const KNOWN: [(&str, &[&str]); 8] = [
+        ("OSError", &["errno", "strerror", "filename", "filename2"]),
+        ("StopIteration", &["value"]),
+        ("SystemExit", &["code"]),
+        ("ImportError", &["name", "path"]),
+        ("AttributeError", &["name"]),
+        ("NameError", &["name"]),
+        ("UnicodeDecodeError", &["encoding", "object", "start", "end", "reason"]),
+        ("UnicodeEncodeError", &["encoding", "object", "start", "end", "reason"]),
+    ];
+    let mut found = Vec::new();
+    for base in names::bases(&exception.get_type()) {
+        let reference = names::class_reference(&base);
+        let known = KNOWN.iter().find(|(name, _)| *name == reference.path);
+        let Some((_, attributes)) = known.filter(|_| reference.module == "builtins") else {
+            continue;
+        };
+        let Some(namespace) = names::namespace(&base) else {
+            continue;
+        };
+        for name in *attributes {
+            let descriptor = names::entry(&namespace, name);
+            let value = descriptor
+                .and_then(|descriptor| descriptor.call_method1("__get__", (exception,)).ok());
+            if let Some(value) = value.filter(|value| !value.is_none()) {
+                found.push(((*name).to_owned(), value));
+            }
+        }
+    }
+    found
+}
+
+/// The names of a member, or of the members that are combined in it.
+fn member_names(attributes: &[(String, Bound<'_, PyAny>)]) -> Option<Vec<String>> {
+    let (_, name) = attributes.iter().find(|(name, _)| name == "_name_")?;
+    // SAFETY: the name is alive.
+    let name = unsafe { names::text(name.py(), name.as_ptr()) }?;
+    Some(name.split('|').map(str::to_owned).collect())
+}
+
+/// The attributes of an instance with their names: slots first.
+///
+/// # Safety
+///
+/// The layout must be the one of the object's class.
+unsafe fn attributes<'py>(
+    object: &Bound<'py, PyAny>,
+    layout: &Layout,
+) -> Vec<(String, Bound<'py, PyAny>)> {
+    let python = object.py();
+    let mut found = Vec::new();
+    // SAFETY: the layout says where the attributes are; names live as long as the class, values as long as the object.
+    unsafe {
+        let mut note = |name, value| {
+            let value = Bound::from_borrowed_ptr_or_opt(python, value);
+            if let (Some(name), Some(value)) = (names::text(python, name), value) {
+                found.push((name, value));
+            }
+        };
+        for (offset, name) in layout.slots.iter().zip(&layout.slot_names) {
+            let place = object.as_ptr().byte_offset(*offset);
+            note(*name, *place.cast::<*mut ffi::PyObject>());
+        }
+        match layout.attributes(object.as_ptr()) {
+            Attributes::None => {}
+            Attributes::Dictionary(dictionary) => {
+                let dictionary = Bound::from_borrowed_ptr(python, dictionary);
+                if let Ok(dictionary) = dictionary.cast::<PyDict>() {
+                    for (name, value) in dictionary.iter() {
+                        note(name.as_ptr(), value.as_ptr());
+                    }
+                }
+            }
+            #[cfg(Py_3_11)]
+            Attributes::Values(values) => {
+                for (name, value) in layout.value_names().into_iter().zip(values) {
+                    note(name, *value);
+                }
+            }
+            #[cfg(not(Py_3_11))]
+            Attributes::Values(_) => {}
+        }
+    }
+    found
+}

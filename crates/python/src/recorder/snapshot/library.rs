@@ -1,0 +1,245 @@
+//! Values of well-known types that are told by how they are made.
+//!
+//! Only objects of exactly these types are asked, and only for what their own code answers: it is written in C, or is
+//! Python code of the standard library that calls nobody else.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use testwright_capture::{NodeId, Reference, Value};
+
+use super::super::names;
+use super::Moment;
+
+/// Types that are made from what their attributes say, in the order of the parameters of the class.
+const BY_ATTRIBUTES: [(&str, &str, &[&str]); 6] = [
+    ("datetime", "date", &["year", "month", "day"]),
+    ("datetime", "timedelta", &["days", "seconds", "microseconds"]),
+    ("re", "Pattern", &["pattern", "flags"]),
+    ("builtins", "range", &["start", "stop", "step"]),
+    ("builtins", "slice", &["start", "stop", "step"]),
+    ("fractions", "Fraction", &["numerator", "denominator"]),
+];
+
+/// Types that are made from a text, `str()` of them.
+const BY_TEXT: [(&str, &str); 12] = [
+    ("decimal", "Decimal"),
+    ("uuid", "UUID"),
+    ("pathlib", "PosixPath"),
+    ("pathlib", "WindowsPath"),
+    ("pathlib", "PurePosixPath"),
+    ("pathlib", "PureWindowsPath"),
+    ("ipaddress", "IPv4Address"),
+    ("ipaddress", "IPv6Address"),
+    ("ipaddress", "IPv4Network"),
+    ("ipaddress", "IPv6Network"),
+    ("ipaddress", "IPv4Interface"),
+    ("ipaddress", "IPv6Interface"),
+];
+
+impl Moment<'_> {
+    pub(super) fn library(&mut self, object: &Bound<'_, PyAny>, depth: u32) -> Option<Value> {
+        let class = names::class_reference(&object.get_type());
+        let module = public_module(&class);
+        let path = class.path.as_str();
+        if let Some((.., attributes)) =
+            BY_ATTRIBUTES.iter().find(|(of, name, _)| (*of, *name) == (module, path))
+        {
+            return self.by_attributes(object, module, path, attributes, depth);
+        }
+        if BY_TEXT.contains(&(module, path)) {
+            let text = object.str().ok()?;
+            let argument = self.node(text.as_any(), depth);
+            let callee = Reference::new(module, path.trim_start_matches("Posix"));
+            let callee = match path {
+                "PosixPath" | "WindowsPath" => Reference::new("pathlib", "Path"),
+                _ => Reference { path: path.to_owned(), ..callee },
+            };
+            return Some(made(callee, vec![argument]));
+        }
+        match (module, path) {
+            ("datetime", "datetime" | "time") => self.moment(object, path, depth),
+            ("datetime", "timezone") => self.timezone(object, depth),
+            ("zoneinfo", "ZoneInfo") => {
+                let key = self.node(&object.getattr("key").ok()?, depth);
+                Some(made(Reference::new("zoneinfo", "ZoneInfo"), vec![key]))
+            }
+            ("collections", "deque") => {
+                let items = object.try_iter().ok()?.flatten();
+                let items = Value::List(self.all(items, depth));
+                let mut arguments = vec![self.plain(items)];
+                let limit = object.getattr("maxlen").ok()?;
+                if !limit.is_none() {
+                    arguments.push(self.node(&limit, depth));
+                }
+                Some(made(Reference::new("collections", "deque"), arguments))
+            }
+            ("collections", "OrderedDict") => {
+                let entries = self.ordered(object, depth)?;
+                Some(made(Reference::new("collections", "OrderedDict"), vec![entries]))
+            }
+            ("collections", "Counter") => {
+                let entries = self.entries(object.cast::<PyDict>().ok()?, depth);
+                let entries = self.plain(Value::Dictionary(entries));
+                Some(made(Reference::new("collections", "Counter"), vec![entries]))
+            }
+            ("collections", "defaultdict") => {
+                let factory = self.node(&object.getattr("default_factory").ok()?, depth);
+                let entries = self.entries(object.cast::<PyDict>().ok()?, depth);
+                let entries = self.plain(Value::Dictionary(entries));
+                let callee = Reference::new("collections", "defaultdict");
+                Some(made(callee, vec![factory, entries]))
+            }
+            ("array", "array") => {
+                let code = self.node(&object.getattr("typecode").ok()?, depth);
+                let items = self.node(&object.call_method0("tolist").ok()?, depth);
+                Some(made(Reference::new("array", "array"), vec![code, items]))
+            }
+            ("types", "SimpleNamespace") => {
+                let keywords = object.getattr("__dict__").ok()?;
+                let keywords = self.keywords(keywords.cast::<PyDict>().ok()?, depth)?;
+                let callee = Reference::new("types", "SimpleNamespace");
+                Some(Value::Made { callee, arguments: Vec::new(), keywords })
+            }
+            ("functools", "partial") => self.partial(object, depth),
+            ("io", "StringIO" | "BytesIO") => {
+                let content = self.node(&object.call_method0("getvalue").ok()?, depth);
+                let position = object.call_method0("tell").ok()?.extract().ok()?;
+                let class = Reference::new("io", path);
+                Some(Value::Stream { class, content, position })
+            }
+            ("builtins", "list_iterator" | "tuple_iterator" | "range_iterator"
+                | "dict_keyiterator" | "dict_valueiterator" | "dict_itemiterator"
+                | "set_iterator" | "str_iterator" | "str_ascii_iterator" | "bytes_iterator") => {
+                self.iterator(object, path, depth)
+            }
+            ("builtins", "generator" | "coroutine" | "async_generator") => generator(object, path),
+            _ => None,
+        }
+    }
+
+    fn by_attributes(
+        &mut self,
+        object: &Bound<'_, PyAny>,
+        module: &str,
+        path: &str,
+        attributes: &[&str],
+        depth: u32,
+    ) -> Option<Value> {
+        let mut arguments = Vec::new();
+        for name in attributes {
+            arguments.push(self.node(&object.getattr(*name).ok()?, depth));
+        }
+        let callee = match path {
+            "Pattern" => Reference::new("re", "compile"),
+            _ => Reference::new(module, path),
+        };
+        Some(made(callee, arguments))
+    }
+
+    /// A point in time or a time of day.
+    fn moment(&mut self, object: &Bound<'_, PyAny>, path: &str, depth: u32) -> Option<Value> {
+        let all = ["year", "month", "day", "hour", "minute", "second", "microsecond"];
+        let names = if path == "time" { &all[3..] } else { &all[..] };
+        let mut arguments = Vec::new();
+        for name in names {
+            arguments.push(self.node(&object.getattr(*name).ok()?, depth));
+        }
+        let mut keywords = Vec::new();
+        let zone = object.getattr("tzinfo").ok()?;
+        if !zone.is_none() {
+            keywords.push(("tzinfo".to_owned(), self.node(&zone, depth)));
+        }
+        let fold = object.getattr("fold").ok()?;
+        if fold.extract::<u8>().ok()? != 0 {
+            keywords.push(("fold".to_owned(), self.node(&fold, depth)));
+        }
+        let callee = Reference::new("datetime", path);
+        Some(Value::Made { callee, arguments, keywords })
+    }
+
+    fn timezone(&mut self, object: &Bound<'_, PyAny>, depth: u32) -> Option<Value> {
+        // What it was made with: an offset, and a name if there is one.
+        let parts = object.call_method0("__getinitargs__").ok()?;
+        let parts = parts.cast_into::<PyTuple>().ok()?;
+        let arguments = self.all(parts.iter(), depth);
+        Some(made(Reference::new("datetime", "timezone"), arguments))
+    }
+
+    /// The entries of an `OrderedDict`, whose order is its own.
+    fn ordered(&mut self, object: &Bound<'_, PyAny>, depth: u32) -> Option<NodeId> {
+        let stored: Vec<_> = object.cast::<PyDict>().ok()?.iter().collect();
+        let mut entries = Vec::new();
+        for key in object.try_iter().ok()?.flatten() {
+            let (_, value) = stored.iter().find(|(stored, _)| stored.is(&key))?;
+            entries.push((self.node(&key, depth), self.node(value, depth)));
+        }
+        Some(self.plain(Value::Dictionary(entries)))
+    }
+
+    fn keywords(
+        &mut self,
+        dictionary: &Bound<'_, PyDict>,
+        depth: u32,
+    ) -> Option<Vec<(String, NodeId)>> {
+        let mut keywords = Vec::new();
+        for (name, value) in dictionary.iter() {
+            // SAFETY: the name is alive.
+            let name = unsafe { names::text(name.py(), name.as_ptr()) }?;
+            keywords.push((name, self.node(&value, depth)));
+        }
+        Some(keywords)
+    }
+
+    fn partial(&mut self, object: &Bound<'_, PyAny>, depth: u32) -> Option<Value> {
+        let mut arguments = vec![self.node(&object.getattr("func").ok()?, depth)];
+        let given = object.getattr("args").ok()?.cast_into::<PyTuple>().ok()?;
+        arguments.extend(self.all(given.iter(), depth));
+        let keywords = object.getattr("keywords").ok()?;
+        let keywords = self.keywords(keywords.cast::<PyDict>().ok()?, depth)?;
+        let callee = Reference::new("functools", "partial");
+        Some(Value::Made { callee, arguments, keywords })
+    }
+
+    /// What an iterator has yet to give, as it would be copied: the way to make it, and where it stands.
+    fn iterator(&mut self, object: &Bound<'_, PyAny>, path: &str, depth: u32) -> Option<Value> {
+        let parts = object.call_method0("__reduce__").ok()?;
+        let parts = parts.cast_into::<PyTuple>().ok()?;
+        let given = parts.get_item(1).ok()?.cast_into::<PyTuple>().ok()?;
+        let whole = given.get_item(0).ok()?;
+        let place = parts.get_item(2).ok().and_then(|place| place.extract().ok());
+        let items = whole.try_iter().ok()?.flatten();
+        let remaining = self.all(items.skip(place.unwrap_or(0)), depth);
+        Some(Value::Iterator { kind: path.to_owned(), remaining })
+    }
+}
+
+fn generator(object: &Bound<'_, PyAny>, path: &str) -> Option<Value> {
+    let letters = match path {
+        "generator" => "gi",
+        "coroutine" => "cr",
+        _ => "ag",
+    };
+    let code = object.getattr(format!("{letters}_code").as_str()).ok()?;
+    let path = object.getattr("__qualname__").ok()?.extract().ok()?;
+    let file: String = code.getattr("co_filename").ok()?.extract().ok()?;
+    let module = super::super::scope::module_of_file(object.py(), &file).unwrap_or_default();
+    Some(Value::Generator {
+        function: Reference { module, path },
+        created_by: None,
+    })
+}
+
+fn made(callee: Reference, arguments: Vec<NodeId>) -> Value {
+    Value::Made { callee, arguments, keywords: Vec::new() }
+}
+
+/// The module under which a type is documented.
+fn public_module(class: &Reference) -> &str {
+    match class.module.as_str() {
+        "_io" => "io",
+        "_pydatetime" => "datetime",
+        "_decimal" => "decimal",
+        "pathlib._local" => "pathlib",
+        module => module,
+    }
+}
