@@ -20,6 +20,8 @@ mod recording;
 pub mod select;
 pub mod store;
 pub mod suite;
+#[cfg(test)]
+mod toys;
 pub mod validate;
 mod value;
 pub mod write;

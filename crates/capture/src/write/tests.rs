@@ -7,139 +7,13 @@ use expect_test::{Expect, expect};
 use super::*;
 use crate::inspect::{Chosen, Project};
 use crate::recording::{
-    Answer, Argument, CallId, Event, Execution, External, FileState, Outcome, Parameter,
-    ParameterKind, Place, PlaceState, Receiver, Source, Step, StepAction, StepOutcome, UnitId,
-    UnitKind,
+    Answer, Execution, External, FileState, Outcome, Place, Source, Step, StepAction, StepOutcome,
+    UnitId, UnitKind,
 };
+use crate::toys::Made;
 use crate::value::{
-    Exception, Float, Function, Graph, Node, NodeId, Object, ObjectId, ObjectKind, Reference, Value,
+    Exception, Float, Function, Node, Object, ObjectId, ObjectKind, Reference, Value,
 };
-
-/// A call that is made up step by step.
-struct Made {
-    unit: Unit,
-    call: Call,
-}
-
-impl Made {
-    fn of(name: &str) -> Made {
-        let unit = Unit {
-            module: "zoo".to_owned(),
-            qualified_name: name.to_owned(),
-            file: "zoo.py".to_owned(),
-            line: 1,
-            kind: UnitKind::Function,
-            parameters: Vec::new(),
-            calls: 1,
-        };
-        let call = Call {
-            id: CallId(0),
-            end: Some(1),
-            execution: 0,
-            thread: 0,
-            task: None,
-            unit: UnitId(0),
-            caller: None,
-            is_from_own_method: false,
-            receiver: Receiver::None,
-            arguments: Vec::new(),
-            places: Vec::new(),
-            outcome: Outcome::Unfinished,
-            steps: Vec::new(),
-            events: Vec::new(),
-            lines: Vec::new(),
-            microseconds: 0,
-            uncaptured: Vec::new(),
-            values: Graph::default(),
-        };
-        let mut made = Made { unit, call };
-        let none = made.plain(Value::None);
-        made.call.outcome = Outcome::Returned(none);
-        made
-    }
-
-    fn plain(&mut self, value: Value) -> NodeId {
-        self.call.values.add(Node::plain(value))
-    }
-
-    fn number(&mut self, number: i64) -> NodeId {
-        self.plain(Value::Integer(number))
-    }
-
-    fn text(&mut self, text: &str) -> NodeId {
-        self.plain(Value::Text(text.to_owned()))
-    }
-
-    fn with_id(&mut self, id: u64, value: Value) -> NodeId {
-        self.call.values.add(Node {
-            value,
-            object: Some(ObjectId(id)),
-        })
-    }
-
-    fn list(&mut self, id: u64, numbers: &[i64]) -> NodeId {
-        let items = numbers.iter().map(|number| self.number(*number)).collect();
-        self.with_id(id, Value::List(items))
-    }
-
-    fn object(&mut self, id: u64, class: &str, attributes: &[(&str, NodeId)]) -> NodeId {
-        let attributes = attributes
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), *value))
-            .collect();
-        let object = Object {
-            class: Reference::new("zoo", class),
-            is_importable: true,
-            kind: ObjectKind::Plain,
-            content: None,
-            attributes,
-        };
-        self.with_id(id, Value::Object(object))
-    }
-
-    fn argument(mut self, name: &str, before: NodeId, after: NodeId) -> Made {
-        self.unit.parameters.push(Parameter {
-            name: name.to_owned(),
-            kind: ParameterKind::Normal,
-        });
-        self.call.arguments.push(Argument {
-            name: name.to_owned(),
-            before,
-            after: Some(after),
-            is_default: false,
-        });
-        self
-    }
-
-    fn returns(mut self, value: NodeId) -> Made {
-        self.call.outcome = Outcome::Returned(value);
-        self
-    }
-
-    fn event(mut self, external: External) -> Made {
-        self.call.events.push(Event {
-            at: 0,
-            is_nested: false,
-            external,
-        });
-        self
-    }
-
-    fn place(mut self, place: Place, before: Option<NodeId>, after: Option<NodeId>) -> Made {
-        self.call.places.push(PlaceState {
-            place,
-            before,
-            after,
-            is_as_imported: false,
-        });
-        self
-    }
-
-    fn on(mut self, class: &str, before: NodeId, after: NodeId) -> Made {
-        self.call.receiver = Receiver::Instance(Reference::new("zoo", class));
-        self.argument("self", before, after)
-    }
-}
 
 const ZOO: &str = "import random\nfrom time import time\nclass Singleton:\n    instance = None\n";
 
@@ -458,17 +332,17 @@ fn answers_from_outside_are_patched_where_the_unit_looks_them_up() {
     check(
         &made,
         expect![[r#"
-        import random
-        from testwright_helpers import Answers
-        import zoo
-        from zoo import stamp
-        # TestStamp Full
-        def test_returns_tuple(self, monkeypatch):
-            monkeypatch.setattr(random, "random", lambda *args, **kwargs: 0.25)
-            monkeypatch.setattr(zoo, "time", Answers(10, 11))
+            import random
+            from testwright_helpers import Answers
+            import zoo
+            from zoo import stamp
+            # TestStamp Full
+            def test_returns_tuple(self, monkeypatch):
+                monkeypatch.setattr(random, "random", lambda: 0.25)
+                monkeypatch.setattr(zoo, "time", Answers(10, 11))
 
-            assert stamp() == (0.25, 11)
-    "#]],
+                assert stamp() == (0.25, 11)
+        "#]],
     );
 }
 
