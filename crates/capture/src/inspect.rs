@@ -62,7 +62,12 @@ impl Project {
     #[must_use]
     pub fn module_at(&self, path: &Path) -> Option<&Module> {
         let relative = path.strip_prefix(&self.root).unwrap_or(path);
-        let index = *self.by_path.get(relative)?;
+        // `./app.py` is `app.py`.
+        let relative: PathBuf = relative
+            .components()
+            .filter(|part| !matches!(part, std::path::Component::CurDir))
+            .collect();
+        let index = *self.by_path.get(&relative)?;
         self.modules.get(index)
     }
 

@@ -10,6 +10,7 @@
 mod diff;
 mod edits;
 mod existing;
+mod ledger;
 mod marker;
 mod place;
 mod transaction;
@@ -17,6 +18,7 @@ mod transaction;
 use std::collections::BTreeSet;
 
 pub use diff::unified;
+pub use ledger::Ledger;
 pub use place::{Place, place};
 pub use transaction::{Change, Transaction, WriteError};
 

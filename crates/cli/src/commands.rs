@@ -16,6 +16,7 @@ mod cover;
 mod expand;
 mod explore;
 mod generalize;
+mod generate;
 mod graph;
 mod localize;
 mod markov;
@@ -69,6 +70,7 @@ pub(crate) enum Command {
     Reduce(reduce::Reduce),
     Normalize(normalize::Normalize),
     Generalize(generalize::Generalize),
+    Generate(generate::Generate),
     Regress(regress::Regress),
     Quick(quick::Quick),
     Triage(triage::Triage),
@@ -102,6 +104,7 @@ impl Command {
             Command::Reduce(reduce) => reduce.run(console),
             Command::Normalize(normalize) => normalize.run(console),
             Command::Generalize(generalize) => generalize.run(console),
+            Command::Generate(generate) => generate.run(console),
             Command::Regress(regress) => regress.run(console),
             Command::Quick(quick) => quick.run(console),
             Command::Triage(triage) => triage.run(console),
