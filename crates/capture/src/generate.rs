@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use candidate::Candidate;
 pub use candidate::Outcome;
 
-use crate::inspect::Project;
+use crate::inspect::{DefinitionKind, Nature, Project};
 use crate::recording::{self, Call, Recording, UnitId};
 use crate::select::select;
 use crate::suite::{Suite, TestClass};
@@ -119,6 +119,14 @@ fn target(knowledge: &Knowledge<'_>, unit: &recording::Unit) -> Result<String, O
     if module.is_test || definition.is_test || !definition.is_target() {
         return Err(None);
     }
+    if let Some((class, method)) = unit.qualified_name.rsplit_once('.') {
+        let around = module.definition(class).map(|found| &found.kind);
+        let is_exception = matches!(around, Some(DefinitionKind::Class(class)) if class.nature == Nature::Exception);
+        // That an exception holds what it is given is no behaviour worth a test.
+        if is_exception && matches!(method, "__init__" | "__str__" | "__repr__") {
+            return Err(None);
+        }
+    }
     if unit.module == "__main__" && module.main_guard.is_none() {
         let file = module.path.display();
         return Err(Some(format!(
@@ -130,7 +138,6 @@ fn target(knowledge: &Knowledge<'_>, unit: &recording::Unit) -> Result<String, O
 
 /// Functions and methods that could have tests and were never called.
 fn uncalled(project: &Project, recording: &Recording, options: &Options) -> Vec<String> {
-    use crate::inspect::DefinitionKind;
     let called: BTreeSet<(String, u32)> = recording
         .units
         .iter()

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use crate::effects::Effect;
-use crate::recording::{Call, External, Outcome, Place, StepOutcome};
+use crate::recording::{Call, External, FileState, Outcome, Place, StepAction, StepOutcome};
 use crate::value::{Graph, NodeId, Value};
 
 /// Something that a call shows of its unit.
@@ -141,9 +141,24 @@ fn goals(call: &Call) -> BTreeSet<Goal> {
         goals.insert(Goal::Effect(match &event.external {
             External::Input { .. } => "reads the keyboard".to_owned(),
             External::Output { is_error, .. } => format!("prints {is_error}"),
-            External::File { before, after, .. } => format!("file {}", before == after),
+            External::File { before, after, .. } => {
+                format!(
+                    "file {} {} {}",
+                    under(before),
+                    under(after),
+                    before == after
+                )
+            }
             External::Environment { name, .. } => format!("variable {name}"),
             External::Called { function, .. } => format!("asks {function}"),
+        }));
+    }
+    for step in &call.steps {
+        goals.insert(Goal::Effect(match step.action {
+            StepAction::Next => "is asked for the next".to_owned(),
+            StepAction::Send(_) => "is sent something".to_owned(),
+            StepAction::Throw(_) => "is thrown something".to_owned(),
+            StepAction::Close => "is closed".to_owned(),
         }));
     }
     for argument in call
@@ -155,6 +170,16 @@ fn goals(call: &Call) -> BTreeSet<Goal> {
         goals.insert(Goal::Shape(format!("{} {shape}", argument.name)));
     }
     goals
+}
+
+fn under(state: &FileState) -> &'static str {
+    match state {
+        FileState::Absent => "nothing",
+        FileState::File(_) | FileState::LargeFile(_) => "a file",
+        FileState::Folder(_) => "a folder",
+        FileState::Link(_) => "a link",
+        FileState::Other => "something",
+    }
 }
 
 fn outcome(call: &Call) -> String {

@@ -83,7 +83,8 @@ impl Settings {
     /// Whether a file of this name has tests in it.
     #[must_use]
     pub fn is_test_file(&self, name: &str) -> bool {
-        name == "conftest.py" || self.files.iter().any(|pattern| matches(pattern, name))
+        matches!(name, "conftest.py" | "testwright_helpers.py")
+            || self.files.iter().any(|pattern| matches(pattern, name))
     }
 
     /// Whether a class of this name holds tests. The end counts too, as in `ShopTest`.

@@ -139,7 +139,7 @@ impl<'a> Builder<'a> {
         if let Some(own) = graph.object(node) {
             self.live.remove(&own);
         }
-        let code = self.code(graph, node, "expected value");
+        let code = self.code(graph, node, "expected");
         self.is_expecting = false;
         if code.is_err() {
             self.restore(stand);
@@ -206,7 +206,13 @@ impl<'a> Builder<'a> {
             Some(now) => (&self.call.values, *now),
             None => (graph, node),
         };
-        if !self.named.contains(&object) {
+        // They exist already and have names of their own.
+        let is_constant = matches!(
+            graph.value(node),
+            Value::Member { .. } | Value::Reference(_)
+        );
+        let needs_name = self.named.contains(&object) || self.is_made_in_steps(graph, node);
+        if is_constant || !needs_name {
             self.building.push(object);
             let code = self.plain(graph, node, hint, None);
             self.building.pop();

@@ -36,7 +36,11 @@ pub(super) fn name_what_is_asserted(builder: &mut Builder<'_>, unit: &Unit) {
         }
     }
     if let Outcome::Returned(result) = call.outcome {
-        let object = call.values.object(result);
+        let is_constant = matches!(
+            call.values.value(result),
+            Value::Member { .. } | Value::Reference(_)
+        );
+        let object = call.values.object(result).filter(|_| !is_constant);
         asserted.extend(object.filter(|object| before.contains_key(object)));
     }
     let is_creation = name::last(unit) == "__init__";
@@ -190,8 +194,13 @@ impl Verifier<'_, '_> {
             return;
         };
         self.covered.insert(made);
-        let Value::Object(object) = call.values.value(made) else {
-            return;
+        let object = match call.values.value(made) {
+            Value::Object(object) => object,
+            Value::Exception(exception) => {
+                self.new_exception(exception);
+                return;
+            }
+            _ => return,
         };
         if let Some(content) = object.content {
             let kind = match call.values.value(content) {
@@ -215,6 +224,21 @@ impl Verifier<'_, '_> {
         }
     }
 
+    fn new_exception(&mut self, exception: &Exception) {
+        let arguments = exception.arguments.clone();
+        if let Ok(items) = self.items(&arguments) {
+            let actual = Actual::OfResult(String::new(), ".args".to_owned());
+            let how = self.how_all(&arguments);
+            self.checks
+                .push(Check::new(actual, how, Code::tuple(items)));
+        }
+        for (name, value) in &exception.attributes {
+            if !name.starts_with('_') {
+                self.value(Actual::OfResult(String::new(), format!(".{name}")), *value);
+            }
+        }
+    }
+
     fn result(&mut self, result: NodeId) {
         let call = self.builder.call;
         let value = call.values.value(result);
@@ -226,9 +250,11 @@ impl Verifier<'_, '_> {
             self.type_of(&Actual::Result, result, "what it returns varies");
             return;
         }
+        let is_constant = matches!(value, Value::Member { .. } | Value::Reference(_));
         let existing = call
             .values
             .object(result)
+            .filter(|_| !is_constant)
             .and_then(|object| self.said(object));
         match existing {
             Some(code) => {
@@ -294,10 +320,7 @@ impl Verifier<'_, '_> {
             .iter()
             .any(|node| matches!(graph.value(*node), Value::Text(text) if has_address(text)));
         if !found.arguments.is_empty() && !has_address {
-            let items = found.arguments.iter();
-            let items: Result<Vec<Code>, Missing> =
-                items.map(|node| self.builder.expected(*node)).collect();
-            if let Ok(items) = items {
+            if let Ok(items) = self.items(&found.arguments) {
                 let actual = Actual::Caught("args".to_owned());
                 let how = self.how_all(&found.arguments);
                 self.checks
@@ -324,8 +347,7 @@ impl Verifier<'_, '_> {
                 if *call.values.value(value) == Value::None)
         });
         if let (Some(yielded), true) = (yielded, returns_nothing) {
-            let items = yielded.iter().map(|node| self.builder.expected(*node));
-            let items: Vec<Code> = items.collect::<Result<_, _>>()?;
+            let items = self.items(&yielded)?;
             let how = self.how_all(&yielded);
             let check = Check::new(Actual::Result, how, Code::list(items));
             self.checks.push(check);
@@ -380,8 +402,7 @@ impl Verifier<'_, '_> {
                 "an asynchronous generator that was not used up".to_owned(),
             ));
         };
-        let items = yielded.iter().map(|node| self.builder.expected(*node));
-        let items: Vec<Code> = items.collect::<Result<_, _>>()?;
+        let items = self.items(&yielded)?;
         self.builder.scope.module("asyncio");
         Ok(Exercise::Collected(code, Code::list(items)))
     }
@@ -519,8 +540,8 @@ impl Verifier<'_, '_> {
             Value::NotImplemented => (actual, by_identity("NotImplemented")),
             Value::Iterator { remaining, .. } => {
                 let how = self.how_all(&remaining.clone());
-                match self.list(&remaining.clone()) {
-                    Ok(items) => (wrapped("list", &actual), (how, items)),
+                match self.items(&remaining.clone()) {
+                    Ok(items) => (wrapped("list", &actual), (how, Code::list(items))),
                     Err(missing) => return self.type_of(&actual, node, &missing.0),
                 }
             }
@@ -568,9 +589,9 @@ impl Verifier<'_, '_> {
         !matches!((name, actual), (Some(name), Actual::Code(Code::Text(text))) if name == text)
     }
 
-    fn list(&mut self, nodes: &[NodeId]) -> Result<Code, Missing> {
+    fn items(&mut self, nodes: &[NodeId]) -> Result<Vec<Code>, Missing> {
         let items = nodes.iter().map(|node| self.builder.expected(*node));
-        Ok(Code::list(items.collect::<Result<_, _>>()?))
+        items.collect()
     }
 
     fn cover(&mut self, node: NodeId) {
@@ -637,7 +658,10 @@ impl Verifier<'_, '_> {
     fn how_all(&self, nodes: &[NodeId]) -> How {
         let graph = &self.builder.call.values;
         if let [only] = nodes
-            && matches!(graph.value(*only), Value::Reference(_))
+            && matches!(
+                graph.value(*only),
+                Value::Reference(_) | Value::Member { .. }
+            )
         {
             return How::Is;
         }

@@ -118,6 +118,17 @@ impl Creation<'_> {
 }
 
 impl<'a> Builder<'a> {
+    /// Whether an object is made by its constructor and then changed, which needs a name for it.
+    pub(super) fn is_made_in_steps(&self, graph: &Graph, node: NodeId) -> bool {
+        let Value::Object(object) = graph.value(node) else {
+            return false;
+        };
+        let closest = || self.evidence.closest(graph, object);
+        self.form.constructors
+            && object.content.is_none()
+            && closest().is_some_and(|(_, different)| !different.is_empty())
+    }
+
     pub(super) fn object(
         &mut self,
         graph: &'a Graph,

@@ -140,12 +140,7 @@ fn changed_words(call: &Call) -> Vec<String> {
             before,
             after,
         } => changed_name(call, object, before, after),
-        Effect::Rebound { place, .. } => Some(match place {
-            Place::Global { name, .. }
-            | Place::ClassAttribute { name, .. }
-            | Place::Cell { name }
-            | Place::Default { parameter: name } => name,
-        }),
+        Effect::Rebound { place, .. } => place_name(&place),
     });
     if let Some(name) = changed {
         let name = snake_case(&name).trim_matches('_').to_owned();
@@ -161,6 +156,13 @@ fn changed_words(call: &Call) -> Vec<String> {
         }
     }
     vec!["runs".to_owned()]
+}
+
+fn place_name(place: &Place) -> Option<String> {
+    match place {
+        Place::Global { name, .. } | Place::ClassAttribute { name, .. } => Some(name.clone()),
+        Place::Cell { .. } | Place::Default { .. } => None,
+    }
 }
 
 /// What an object is called that changed: the attribute that is different, the one that leads to it, or the argument.
@@ -187,7 +189,7 @@ fn changed_name(call: &Call, object: ObjectId, before: NodeId, after: NodeId) ->
     match (last, way.root) {
         (Some(name), _) => Some(name.to_owned()),
         (None, Root::Argument(index)) => Some(call.arguments.get(index)?.name.clone()),
-        (None, Root::Place(_)) => None,
+        (None, Root::Place(index)) => place_name(&call.places.get(index)?.place),
     }
 }
 

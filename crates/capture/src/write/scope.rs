@@ -85,7 +85,7 @@ const BUILTINS: [&str; 74] = [
 ];
 
 /// Names that tests give to other things.
-const RESERVED: [&str; 12] = [
+const RESERVED: [&str; 11] = [
     "self",
     "result",
     "caught",
@@ -96,7 +96,6 @@ const RESERVED: [&str; 12] = [
     "tmp_path",
     "patcher",
     "generator",
-    "expected",
     "mock",
 ];
 

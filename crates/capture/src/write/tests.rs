@@ -493,10 +493,10 @@ fn a_ring_of_objects_is_compared_by_attributes() {
             # TestRing Full
             def test_returns_plain_for_2(self):
                 plain = rebuilt(Plain, name="n1")
-                expected_value = rebuilt(Plain, name="n0", next=plain)
-                plain.next = expected_value
+                expected = rebuilt(Plain, name="n0", next=plain)
+                plain.next = expected
 
-                assert_same(ring(2), expected_value)
+                assert_same(ring(2), expected)
         "#]],
     );
 }
