@@ -135,9 +135,8 @@ def emptied(module, path):
             part = getattr(part, "__wrapped__", None)
     saved = [(function, function.__code__) for function in functions]
     for function, code in saved:
-        if code.co_freevars:
-            continue
-        function.__code__ = empty.__code__
+        # A function that closes over something takes only code that says so too.
+        function.__code__ = empty.__code__.replace(co_freevars=code.co_freevars)
 
     def restore():
         for function, code in saved:

@@ -40,8 +40,10 @@ pub(crate) struct Builder<'a> {
     at_entry: BTreeMap<ObjectId, NodeId>,
     /// Objects that are being made right now.
     building: Vec<ObjectId>,
-    /// What closes cycles: `target = object` as soon as the object has a name.
-    closing: Vec<(ObjectId, String)>,
+    /// Parts that are made as soon as an object has a name, which closes cycles.
+    waiting: Vec<Waiting<'a>>,
+    /// The object because of which something could not be made.
+    open: Option<ObjectId>,
     /// The variable that notes for how long the unit sleeps, and for how long it did.
     pub(super) sleeps: Option<(String, Vec<NodeId>)>,
     /// Whether what cannot be made is left to the reader of a stub.
@@ -50,11 +52,20 @@ pub(crate) struct Builder<'a> {
     is_expecting: bool,
 }
 
+/// A part that needs an object that is still being made.
+#[derive(Clone)]
+struct Waiting<'a> {
+    object: ObjectId,
+    /// Where the part belongs: `cart.owner`, `items[2]`.
+    target: String,
+    part: (&'a Graph, NodeId),
+}
+
 /// Where a builder was, to go back to if a way of making something leads nowhere.
-pub(super) struct Stand {
+pub(super) struct Stand<'a> {
     setup: usize,
     live: BTreeMap<ObjectId, String>,
-    closing: Vec<(ObjectId, String)>,
+    waiting: Vec<Waiting<'a>>,
     scope: Scope,
 }
 
@@ -79,7 +90,8 @@ impl<'a> Builder<'a> {
             named: BTreeSet::new(),
             at_entry: BTreeMap::new(),
             building: Vec::new(),
-            closing: Vec::new(),
+            waiting: Vec::new(),
+            open: None,
             sleeps: None,
             is_lenient: false,
             is_expecting: false,
@@ -160,19 +172,19 @@ impl<'a> Builder<'a> {
         Code::Text(target)
     }
 
-    pub(super) fn stand(&self) -> Stand {
+    pub(super) fn stand(&self) -> Stand<'a> {
         Stand {
             setup: self.setup.len(),
             live: self.live.clone(),
-            closing: self.closing.clone(),
+            waiting: self.waiting.clone(),
             scope: self.scope.clone(),
         }
     }
 
-    pub(super) fn restore(&mut self, stand: Stand) {
+    pub(super) fn restore(&mut self, stand: Stand<'a>) {
         self.setup.truncate(stand.setup);
         self.live = stand.live;
-        self.closing = stand.closing;
+        self.waiting = stand.waiting;
         *self.scope = stand.scope;
     }
 
@@ -195,6 +207,7 @@ impl<'a> Builder<'a> {
             return Ok(Code::text(name));
         }
         if self.building.contains(&object) {
+            self.open = Some(object);
             return Err(Missing("part of a cycle that cannot be closed".to_owned()));
         }
         if self.building.len() > DEPTH {
@@ -211,7 +224,9 @@ impl<'a> Builder<'a> {
             graph.value(node),
             Value::Member { .. } | Value::Reference(_)
         );
-        let needs_name = self.named.contains(&object) || self.is_made_in_steps(graph, node);
+        let is_moved = matches!(graph.value(node), Value::Stream { position, .. } if *position > 0);
+        let needs_name =
+            self.named.contains(&object) || is_moved || self.is_made_in_steps(graph, node);
         if is_constant || !needs_name {
             self.building.push(object);
             let code = self.plain(graph, node, hint, None);
@@ -228,47 +243,48 @@ impl<'a> Builder<'a> {
         let code = self.plain(graph, node, &wanted, Some(&name));
         self.building.pop();
         let code = code?;
-        self.bind(&name, code, graph, node);
+        self.bind(&name, code, graph, node)?;
         Ok(Code::text(name))
     }
 
-    /// Gives an object its name, and closes the cycles that waited for it.
-    fn bind(&mut self, name: &str, code: Code, graph: &'a Graph, node: NodeId) {
+    /// Gives an object its name, and makes what waited for it.
+    fn bind(
+        &mut self,
+        name: &str,
+        code: Code,
+        graph: &'a Graph,
+        node: NodeId,
+    ) -> Result<(), Missing> {
         if code != Code::text(name) {
             self.setup.push(Setup::Assign {
                 target: name.to_owned(),
                 code,
             });
         }
-        if let Some(object) = graph.object(node) {
-            self.live.insert(object, name.to_owned());
-            let (now, later): (Vec<_>, Vec<_>) = std::mem::take(&mut self.closing)
-                .into_iter()
-                .partition(|(target, _)| *target == object);
-            self.closing = later;
-            for (_, place) in now {
-                self.setup.push(Setup::Assign {
-                    target: place,
-                    code: Code::text(name),
-                });
-            }
-        }
         if let Value::Stream { position, .. } = graph.value(node)
             && *position > 0
         {
-            self.setup
-                .push(Setup::Do(Code::text(format!("{name}.seek({position})"))));
+            let seek = format!("{name}.seek({position})");
+            self.setup.push(Setup::Do(Code::Text(seek)));
         }
+        let Some(object) = graph.object(node) else {
+            return Ok(());
+        };
+        self.live.insert(object, name.to_owned());
+        let (now, later): (Vec<_>, Vec<_>) = std::mem::take(&mut self.waiting)
+            .into_iter()
+            .partition(|part| part.object == object);
+        self.waiting = later;
+        for Waiting { target, part, .. } in now {
+            if let Some(code) = self.unless_open(part.0, part.1, &target)? {
+                self.setup.push(Setup::Assign { target, code });
+            }
+        }
+        Ok(())
     }
 
-    /// Whether a node is an object that is being made, so that only a name can stand for it.
-    fn is_open(&self, graph: &Graph, node: NodeId) -> Option<ObjectId> {
-        graph
-            .object(node)
-            .filter(|object| self.building.contains(object) && !self.live.contains_key(object))
-    }
-
-    /// A part of something called `name`; nothing for a part that closes a cycle, which is set later, at `step` in it.
+    /// A part of something called `name`; nothing for a part that cannot be made before something that is being made right
+    /// now: that is set later, at `step` in it.
     pub(super) fn part(
         &mut self,
         graph: &'a Graph,
@@ -276,12 +292,31 @@ impl<'a> Builder<'a> {
         name: Option<&str>,
         step: impl Fn() -> String,
     ) -> Result<Option<Code>, Missing> {
-        match (self.is_open(graph, node), name) {
-            (Some(object), Some(name)) => {
-                self.closing.push((object, format!("{name}{}", step())));
+        match name {
+            Some(name) => self.unless_open(graph, node, &format!("{name}{}", step())),
+            None => self.code(graph, node, "").map(Some),
+        }
+    }
+
+    fn unless_open(
+        &mut self,
+        graph: &'a Graph,
+        node: NodeId,
+        target: &str,
+    ) -> Result<Option<Code>, Missing> {
+        let stand = self.stand();
+        let code = self.code(graph, node, "");
+        match (&code, self.open.take()) {
+            (Err(_), Some(object)) => {
+                self.restore(stand);
+                self.waiting.push(Waiting {
+                    object,
+                    target: target.to_owned(),
+                    part: (graph, node),
+                });
                 Ok(None)
             }
-            _ => self.code(graph, node, "").map(Some),
+            _ => code.map(Some),
         }
     }
 

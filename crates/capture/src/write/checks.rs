@@ -671,9 +671,11 @@ impl Verifier<'_, '_> {
             if !seen.insert(node) {
                 continue;
             }
-            let is_named = graph
-                .object(node)
-                .is_some_and(|object| self.builder.live.contains_key(&object));
+            // What is compared does not stand for itself.
+            let is_named = !nodes.contains(&node)
+                && graph
+                    .object(node)
+                    .is_some_and(|object| self.builder.live.contains_key(&object));
             let differs = match graph.value(node) {
                 Value::Float(number) => number.0.is_nan(),
                 Value::Object(object) => {
@@ -689,7 +691,7 @@ impl Verifier<'_, '_> {
             if differs {
                 return How::Same;
             }
-            if !is_named || nodes.contains(&node) {
+            if !is_named {
                 pending.extend(graph.children(node));
             }
         }

@@ -30,7 +30,10 @@ pub(super) fn exercise(builder: &mut Builder<'_>, unit: &Unit) -> Result<Exercis
         Receiver::Class(class) => {
             let class = builder.reference(class)?.flat();
             let arguments = builder.arguments(call, unit, 1)?;
-            let callable = format!("{class}.{last}");
+            let callable = match last {
+                "__new__" => class,
+                _ => format!("{class}.{last}"),
+            };
             Ok(Exercised::Value(Code::call(&callable, arguments)))
         }
         Receiver::Instance(class) if last == "__init__" => {
@@ -91,6 +94,12 @@ fn special(receiver: &str, name: &str, arguments: &[Code]) -> Option<Exercised> 
         ("__repr__", []) => value(format!("repr({receiver})")),
         ("__bool__", []) => value(format!("bool({receiver})")),
         ("__neg__", []) => value(format!("-{receiver}")),
+        ("__abs__", []) => value(format!("abs({receiver})")),
+        ("__int__", []) => value(format!("int({receiver})")),
+        ("__float__", []) => value(format!("float({receiver})")),
+        ("__hash__", []) => value(format!("hash({receiver})")),
+        ("__iter__", []) => value(format!("iter({receiver})")),
+        ("__next__", []) => value(format!("next({receiver})")),
         ("__call__", _) => Some(Exercised::Value(Code::call(receiver, arguments.to_vec()))),
         ("__getitem__", [key]) => {
             let open = format!("{receiver}[");

@@ -1,9 +1,12 @@
 """Helpers of the tests in this folder that Testwright wrote. They need nothing but Python."""
 
+import functools
 import math
 import re
+import types
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, bytearray, type)
+_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
 
 
 def assert_same(actual, expected):
@@ -20,7 +23,7 @@ def _difference(actual, expected, path, pairs, back):
         return f"{path}: {type(actual).__name__} is not {type(expected).__name__}"
     if isinstance(expected, float) and math.isnan(expected) and math.isnan(actual):
         return None
-    if type(expected) in _PLAIN or callable(expected):
+    if type(expected) in _PLAIN or isinstance(expected, _FUNCTIONS):
         return None if actual == expected else f"{path}: {actual!r} != {expected!r}"
     if id(actual) in pairs or id(expected) in back:
         same = pairs.get(id(actual)) == id(expected)
@@ -34,7 +37,8 @@ def _difference(actual, expected, path, pairs, back):
         difference = _difference(one, other, path + name, pairs, back)
         if difference:
             return difference
-    if not _has_parts(expected) and actual != expected:
+    is_compared = type(expected).__eq__ is not object.__eq__
+    if is_compared and not _has_parts(expected) and actual != expected:
         return f"{path}: {actual!r} != {expected!r}"
     return None
 
@@ -43,13 +47,22 @@ _MISSING = object()
 
 
 def _has_parts(value):
-    return isinstance(value, (list, tuple, dict, set, frozenset, BaseException)) or bool(_attributes(value))
+    containers = (list, tuple, dict, set, frozenset, BaseException, types.MethodType, functools.partial)
+    return isinstance(value, containers) or bool(_attributes(value))
 
 
 def _parts(actual, expected):
     """The parts of two values of the same type, side by side."""
     if isinstance(expected, BaseException):
         yield ".args", actual.args, expected.args
+    if isinstance(expected, types.MethodType):
+        yield ".__func__", actual.__func__, expected.__func__
+        yield ".__self__", actual.__self__, expected.__self__
+        return
+    if isinstance(expected, functools.partial):
+        yield ".func", actual.func, expected.func
+        yield ".args", actual.args, expected.args
+        yield ".keywords", actual.keywords, expected.keywords
     if isinstance(expected, (list, tuple)):
         for index in range(max(len(actual), len(expected))):
             one = actual[index] if index < len(actual) else _MISSING

@@ -38,7 +38,7 @@ pub(super) fn test_name(knowledge: &Knowledge<'_>, unit: &Unit, call: &Call) -> 
     let mut words: Vec<String> = vec!["test".to_owned()];
     let is_method = unit.qualified_name.contains('.');
     let last = last(unit);
-    let is_creation = last == "__init__";
+    let is_creation = matches!(last, "__init__" | "__new__");
     if is_method && !is_creation {
         let role = knowledge.role(unit);
         words.push(snake_case(last).trim_matches('_').to_owned());
