@@ -31,7 +31,7 @@ def own_command():
 def main():
     """Runs the command line in `sys.argv` and returns its exit status."""
     try:
-        runs_a_program = sys.argv[1:2] == ["cover"]
+        runs_a_program = sys.argv[1:2] in (["cover"], ["capture"])
         if not runs_a_program:
             fix_hash_seed()
         # Python only notes Ctrl-C and goes on in native code. Where tests are run, a handler of ours takes over;

@@ -14,6 +14,12 @@ _Branch = tuple[str, tuple[int, int]]
 _Failure = tuple[type[BaseException], BaseException, TracebackType | None]
 _Predicate = Callable[[Test], bool]
 
+def start_capture(folder: _Path, name: str, modules: list[str], folders: list[_Path], command: list[str]) -> None:
+    """See `testwright.capture.start`."""
+
+def stop_capture() -> str | None:
+    """See `testwright.capture.stop`."""
+
 class HarnessError(Exception):
     """Something in the text of a harness is wrong; the message shows what, where, and the way out."""
 

@@ -491,6 +491,32 @@ impl Graph {
         self.nodes.is_empty()
     }
 
+    /// A graph of its own for what can be reached from a place, which is its first node.
+    pub fn part(&self, place: NodeId) -> Graph {
+        let mut numbers = std::collections::BTreeMap::new();
+        let mut order = vec![place];
+        numbers.insert(place, NodeId(0));
+        let mut next = 0;
+        while let Some(current) = order.get(next).copied() {
+            next += 1;
+            for child in self.children(current) {
+                let number = NodeId(u32::try_from(order.len()).unwrap_or(u32::MAX));
+                if let std::collections::btree_map::Entry::Vacant(vacant) = numbers.entry(child) {
+                    vacant.insert(number);
+                    order.push(child);
+                }
+            }
+        }
+        let mut part = Graph::default();
+        for place in order {
+            let number = |child| numbers.get(&child).copied().unwrap_or(NodeId(0));
+            let value = self.value(place).clone().map(number);
+            let object = self.object(place);
+            part.add(Node { value, object });
+        }
+        part
+    }
+
     /// Whether two places hold equal values of the same shape: what is shared or cyclic on one side is shared or
     /// cyclic on the other. Identities are not compared.
     pub fn is_alike(&self, one: NodeId, other_graph: &Graph, other: NodeId) -> bool {

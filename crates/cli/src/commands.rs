@@ -9,6 +9,7 @@ use crate::console::Console;
 use crate::{ExitStatus, Trouble};
 
 mod campaign;
+mod capture;
 mod check;
 mod compile;
 mod conform;
@@ -27,6 +28,7 @@ mod reduce;
 mod regress;
 mod replay;
 mod run;
+mod show;
 mod standalone;
 mod triage;
 
@@ -83,6 +85,8 @@ pub(crate) enum Command {
     Conform(conform::Conform),
     Graph(graph::Graph),
     Campaign(campaign::Campaign),
+    Capture(capture::Capture),
+    Show(show::Show),
     Compat(crate::compat::Compat),
     #[command(hide = true)]
     Worker(crate::workers::Worker),
@@ -117,6 +121,8 @@ impl Command {
             Command::Conform(conform) => conform.run(console),
             Command::Graph(graph) => graph.run(console),
             Command::Campaign(campaign) => campaign.run(console),
+            Command::Capture(capture) => capture.run(console),
+            Command::Show(show) => show.run(console),
             Command::Compat(compat) => compat.run(console),
             Command::Worker(worker) => worker.run(),
         }

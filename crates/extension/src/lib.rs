@@ -11,12 +11,14 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
+use std::path::PathBuf;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use testwright_cli::Terminal;
+use testwright_python::recorder::{self, Capture, Scope};
 
 create_exception!(
     testwright,
@@ -60,6 +62,33 @@ mod _native {
         let terminal = Terminal::detect(out, err);
         let status = testwright_cli::run(argv, &mut *writer(out), &mut *writer(err), terminal);
         status.code()
+    }
+
+    /// See `testwright.capture.start`.
+    #[pyfunction]
+    fn start_capture(
+        python: Python<'_>,
+        folder: PathBuf,
+        name: String,
+        modules: Vec<String>,
+        folders: Vec<PathBuf>,
+        command: Vec<String>,
+    ) -> PyResult<()> {
+        let scope = Scope { modules, folders };
+        let capture = Capture {
+            folder,
+            name,
+            scope,
+            command,
+        };
+        recorder::start(python, capture)
+    }
+
+    /// See `testwright.capture.stop`.
+    #[pyfunction]
+    fn stop_capture(python: Python<'_>) -> PyResult<Option<String>> {
+        let path = recorder::stop(python)?;
+        Ok(path.map(|path| path.to_string_lossy().into_owned()))
     }
 
     /// See `testwright.models.replay`.

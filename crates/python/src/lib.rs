@@ -5,6 +5,7 @@
 //! `functions` turn lines into Python functions, `pool_states` and `weights` know what is enabled, `mirror`
 //! runs the reference implementation, `failures` turns exceptions into failures. `modules` and `surroundings` know
 //! what a reset has to put back, `coverage` which lines and branches were reached, `sight` what a property can see.
+//! [`recorder`] watches any program, and has nothing to do with harnesses.
 //!
 //! All `unsafe` code of the project is here. Most of it calls the interpreter where its safe interface would cost
 //! too much in every step; `coverage` changes code that runs, and `sight` and `imprint` read objects where the
@@ -47,6 +48,7 @@ mod output;
 mod pattern;
 mod plan;
 mod pool_states;
+pub mod recorder;
 mod rejected;
 mod reset;
 mod restricted;

@@ -28,6 +28,7 @@
 //! - [`check_module`], [`check_statements`], [`check_expression`]: syntax errors, in plain words.
 //! - [`statements`], [`is_literal`]: the shape of a small piece of code.
 //! - [`names`], [`definitions`], [`needed`], [`imports`]: what depends on what.
+//! - [`functions`]: the functions of a file by their line.
 //! - [`only_definitions`]: whether running a module again could make a difference.
 //! - [`shape`](mod@shape): what can run in a file, which is what coverage is a share of.
 //! - [`tree`]: what a text says, as a tree of our own.
@@ -41,6 +42,7 @@
 mod check;
 mod definitions;
 mod depth;
+mod functions;
 mod imports;
 mod literal;
 mod names;
@@ -55,6 +57,7 @@ mod wording;
 
 pub use check::{Problem, check_expression, check_module, check_statements};
 pub use definitions::{Definition, definitions, needed};
+pub use functions::{NamedFunction, functions};
 pub use imports::{Import, imports};
 pub use literal::is_literal;
 pub use names::{Names, names};

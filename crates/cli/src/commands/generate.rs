@@ -14,12 +14,10 @@ use testwright_capture::write::Style;
 use testwright_capture::{Recording, store};
 use testwright_core::Error;
 
+use super::capture::store_folder;
 use crate::console::Console;
 use crate::{ExitStatus, Trouble};
 use files::Written;
-
-/// Where recordings are kept, seen from the folder of a project.
-const STORE: &str = ".testwright/capture";
 
 /// Write unit tests from recorded calls
 ///
@@ -220,8 +218,9 @@ impl Generate {
 
 /// What was recorded in the current folder.
 fn recording(console: &mut Console<'_>) -> Result<Recording, Error> {
-    let loaded = store::load(Path::new(STORE))
-        .map_err(|error| Error::new(format!("cannot read `{STORE}`: {error}")))?;
+    let folder = store_folder();
+    let loaded = store::load(&folder)
+        .map_err(|error| Error::new(format!("cannot read `{}`: {error}", folder.display())))?;
     for (path, reason) in &loaded.ignored {
         console.warning(&format!("`{}` is left out: {reason}", path.display()), None);
     }

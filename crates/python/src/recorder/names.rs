@@ -46,7 +46,8 @@ pub(super) fn namespace<'py>(class: &Bound<'py, PyType>) -> Option<Bound<'py, Py
 /// The classes in which attributes of a class are looked up, in order.
 pub(super) fn bases<'py>(class: &Bound<'py, PyType>) -> Vec<Bound<'py, PyType>> {
     // SAFETY: a class has a tuple of classes there, or null if it is not ready.
-    let order = unsafe { Bound::from_borrowed_ptr_or_opt(class.py(), (*class.as_type_ptr()).tp_mro) };
+    let order =
+        unsafe { Bound::from_borrowed_ptr_or_opt(class.py(), (*class.as_type_ptr()).tp_mro) };
     let order = order.and_then(|order| order.cast_into::<pyo3::types::PyTuple>().ok());
     let classes = order.iter().flat_map(|order| order.iter());
     classes.filter_map(|class| class.cast_into().ok()).collect()
@@ -76,7 +77,8 @@ pub(super) fn class_reference(class: &Bound<'_, PyType>) -> Reference {
 /// What an importer finds under a reference, if the module is loaded.
 pub(super) fn found<'py>(python: Python<'py>, reference: &Reference) -> Option<Bound<'py, PyAny>> {
     // SAFETY: a borrowed reference to the dictionary of all modules.
-    let modules = unsafe { Bound::from_borrowed_ptr_or_opt(python, ffi::PyImport_GetModuleDict()) }?;
+    let modules =
+        unsafe { Bound::from_borrowed_ptr_or_opt(python, ffi::PyImport_GetModuleDict()) }?;
     let module = entry(modules.cast::<PyDict>().ok()?, &reference.module)?;
     if reference.path.is_empty() {
         return Some(module);
@@ -97,12 +99,12 @@ pub(super) fn found<'py>(python: Python<'py>, reference: &Reference) -> Option<B
 pub(super) fn leads_to(reference: &Reference, object: &Bound<'_, PyAny>) -> bool {
     found(object.py(), reference).is_some_and(|found| {
         // In a class, functions stand behind what makes methods of them.
-        found.is(object) || unwrapped(&found).is_some_and(|function| function.is(object))
+        found.is(object) || function_inside(&found).is_some_and(|function| function.is(object))
     })
 }
 
 /// The function inside a static method or class method.
-fn unwrapped<'py>(object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+pub(super) fn function_inside<'py>(object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     let class = object.get_type();
     let class = class.as_type_ptr();
     let is_wrapper =

@@ -71,6 +71,11 @@ impl<'a> Moment<'a> {
         self.node(object, 0)
     }
 
+    /// What has been seen so far.
+    pub(super) fn graph(&self) -> &Graph {
+        self.graph
+    }
+
     fn plain(&mut self, value: Value) -> NodeId {
         self.graph.add(Node::plain(value))
     }
@@ -93,8 +98,7 @@ impl<'a> Moment<'a> {
             let length = length(object);
             return self.plain(Value::Omitted { class, length });
         }
-        let identity =
-            has_identity(object).then(|| self.eyes.identities.of(object, self.window));
+        let identity = has_identity(object).then(|| self.eyes.identities.of(object, self.window));
         // Its place is needed before its parts are there, for they may refer to it.
         let place = self.plain(Value::None);
         self.seen.insert(address, place);
@@ -177,12 +181,16 @@ impl<'a> Moment<'a> {
         // SAFETY: both types iterate over both kinds of sets; the iterator is a new reference.
         let iterator = unsafe {
             let iterate = ffi::PySet_Type.tp_iter;
-            iterate.and_then(|iterate| {
-                Bound::from_owned_ptr_or_opt(set.py(), iterate(set.as_ptr()))
-            })
+            iterate
+                .and_then(|iterate| Bound::from_owned_ptr_or_opt(set.py(), iterate(set.as_ptr())))
         };
         let items = iterator.iter().flat_map(|items| items.try_iter());
-        members.extend(items.flatten().flatten().map(|member| self.node(&member, depth)));
+        members.extend(
+            items
+                .flatten()
+                .flatten()
+                .map(|member| self.node(&member, depth)),
+        );
         members.sort_by_cached_key(|member| order(self.graph, *member));
         members
     }
@@ -199,8 +207,12 @@ impl<'a> Moment<'a> {
                 Bound::from_borrowed_ptr_or_opt(python, parts.func_closure),
             )
         };
-        let line = code.getattr("co_firstlineno").and_then(|line| line.extract());
-        let variables = code.getattr("co_freevars").and_then(|names| names.extract());
+        let line = code
+            .getattr("co_firstlineno")
+            .and_then(|line| line.extract());
+        let variables = code
+            .getattr("co_freevars")
+            .and_then(|names| names.extract());
         let variables: Vec<String> = variables.unwrap_or_default();
         let cells = closure.and_then(|cells| cells.cast_into::<PyTuple>().ok());
         let cells = cells.iter().flat_map(|cells| cells.iter());
@@ -220,13 +232,14 @@ impl<'a> Moment<'a> {
 
     /// A method bound to an object, written in Python or in C.
     fn bound_method(&mut self, object: &Bound<'_, PyAny>, depth: u32) -> Option<Value> {
-        let class = object.get_type().as_type_ptr();
-        if class != &raw mut ffi::PyMethod_Type && class != &raw mut ffi::PyCFunction_Type {
+        let class = names::class_reference(&object.get_type());
+        let is_written_in_python = class == Reference::new("builtins", "method");
+        if !is_written_in_python && object.cast_exact::<PyCFunction>().is_err() {
             return None;
         }
         // Both are of types written in C, which answer themselves.
         let receiver = object.getattr("__self__").ok()?;
-        let name = match class == &raw mut ffi::PyMethod_Type {
+        let name = match is_written_in_python {
             true => {
                 let function = object.getattr("__func__").ok()?;
                 let function = function.cast_exact::<PyFunction>().ok()?;
@@ -299,7 +312,7 @@ fn simple_content(object: &Bound<'_, PyAny>) -> Option<Value> {
 fn of_text(text: &Bound<'_, PyString>) -> Value {
     match text.to_str() {
         Ok(text) if text.len() > LONGEST => too_long("str", text.chars().count()),
-        Ok(text) => Value::Text(text.to_owned()),
+        Ok(text) => Value::Text(super::sources::masked(text).into_owned()),
         Err(_) => {
             // SAFETY: it is a text, and the places are inside it.
             let points = unsafe {
@@ -316,7 +329,10 @@ fn of_text(text: &Bound<'_, PyString>) -> Value {
 fn of_bytes(bytes: &Bound<'_, PyBytes>) -> Value {
     match bytes.as_bytes() {
         bytes if bytes.len() > LONGEST => too_long("bytes", bytes.len()),
-        bytes => Value::Bytes(bytes.to_vec()),
+        bytes => Value::Bytes(match std::str::from_utf8(bytes) {
+            Ok(text) => super::sources::masked(text).into_owned().into_bytes(),
+            Err(_) => bytes.to_vec(),
+        }),
     }
 }
 
@@ -330,7 +346,10 @@ fn of_complex(number: &Bound<'_, PyComplex>) -> Value {
     // SAFETY: it is a complex number.
     let (real, imaginary) = unsafe {
         let number = number.as_ptr();
-        (ffi::PyComplex_RealAsDouble(number), ffi::PyComplex_ImagAsDouble(number))
+        (
+            ffi::PyComplex_RealAsDouble(number),
+            ffi::PyComplex_ImagAsDouble(number),
+        )
     };
     Value::Complex(Float(real), Float(imaginary))
 }
@@ -376,7 +395,10 @@ fn reference(object: &Bound<'_, PyAny>) -> Option<Reference> {
     } else if object.cast_exact::<PyCFunction>().is_ok() {
         // Of a type written in C, which answers itself.
         let module: String = object.getattr("__module__").ok()?.extract().ok()?;
-        Reference::new(module, object.getattr("__name__").ok()?.extract::<String>().ok()?)
+        Reference::new(
+            module,
+            object.getattr("__name__").ok()?.extract::<String>().ok()?,
+        )
     } else {
         return None;
     };

@@ -303,9 +303,9 @@ impl Layout {
                     }
                     true
                 });
-                // One that is managed, -1, takes no place in the object.
-                let dictionary = (*current).tp_dictoffset;
-                if (dictionary > 0 || dictionary < -1) && (*base).tp_dictoffset == 0 {
+                // One that is managed takes no place in the object.
+                let has_dictionary = (*current).tp_dictoffset != 0 && !is_managed(current);
+                if has_dictionary && (*base).tp_dictoffset == 0 {
                     own += 1;
                 }
                 if (*current).tp_weaklistoffset > 0 && (*base).tp_weaklistoffset == 0 {
@@ -316,12 +316,8 @@ impl Layout {
                 }
                 current = base;
             }
-            #[cfg(Py_3_11)]
-            let managed = ffi::PyType_HasFeature(class, MANAGED_DICTIONARY) != 0;
-            #[cfg(not(Py_3_11))]
-            let managed = false;
             let dictionary = match (*class).tp_dictoffset {
-                _ if managed => Dictionary::Managed,
+                _ if is_managed(class) => Dictionary::Managed,
                 0 => Dictionary::None,
                 #[cfg(not(Py_3_12))]
                 offset @ ..0 => Dictionary::FromEnd(offset),
@@ -355,6 +351,23 @@ struct Keys {
 /// `Py_TPFLAGS_MANAGED_DICT`.
 #[cfg(Py_3_11)]
 const MANAGED_DICTIONARY: std::ffi::c_ulong = 1 << 4;
+
+/// Whether instances of a class have their dictionary before them, made only when asked for.
+///
+/// # Safety
+///
+/// The class must be alive.
+unsafe fn is_managed(class: Class) -> bool {
+    #[cfg(Py_3_11)]
+    // SAFETY: as the caller promises.
+    let is_managed = unsafe { ffi::PyType_HasFeature(class, MANAGED_DICTIONARY) != 0 };
+    #[cfg(not(Py_3_11))]
+    let is_managed = {
+        let _ = class;
+        false
+    };
+    is_managed
+}
 
 /// `Py_TPFLAGS_INLINE_VALUES`.
 #[cfg(Py_3_13)]
@@ -427,13 +440,17 @@ impl Layout {
         // SAFETY: as for `names`. After the beginning come indices, as many bytes as the second size says, and then
         // the entries: keys that are shared have pairs of a name and of nothing.
         unsafe {
-            let keys = (*self.class.cast::<ffi::PyHeapTypeObject>()).ht_cached_keys.cast::<Keys>();
+            let keys = (*self.class.cast::<ffi::PyHeapTypeObject>())
+                .ht_cached_keys
+                .cast::<Keys>();
             if keys.is_null() {
                 return Vec::new();
             }
             let indices = 1usize << (*keys).sizes[1];
             let entries = keys.add(1).cast::<u8>().add(indices).cast::<[Pointer; 2]>();
-            (0..self.names()).map(|place| (*entries.add(place))[0]).collect()
+            (0..self.names())
+                .map(|place| (*entries.add(place))[0])
+                .collect()
         }
     }
 

@@ -5,9 +5,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 use rustc_hash::FxHashMap;
-use testwright_capture::{
-    Exception, NodeId, Object, ObjectKind, Reference, Value,
-};
+use testwright_capture::{Exception, NodeId, Object, ObjectKind, Reference, Value};
 
 use super::super::names;
 use super::Moment;
@@ -32,6 +30,10 @@ struct Known {
     kind: ObjectKind,
     is_enumeration: bool,
 }
+
+// SAFETY: the pointers in a layout are used by whoever holds the interpreter, and by nobody else; what they point to
+// is kept alive beside it.
+unsafe impl Send for Known {}
 
 impl Instances {
     pub(in crate::recorder) fn new(python: Python<'_>) -> PyResult<Instances> {
@@ -119,8 +121,8 @@ impl Moment<'_> {
         let content = if is_bare {
             None
         } else {
-            let content = super::simple_content(object)
-                .or_else(|| self.container(object, depth, false));
+            let content =
+                super::simple_content(object).or_else(|| self.container(object, depth, false));
             let Some(content) = content else {
                 let reason = "it is derived from a type that nobody can look into".to_owned();
                 return Value::Unknown {
@@ -149,12 +151,12 @@ impl Moment<'_> {
         attributes.into_iter().map(node).collect()
     }
 
-    fn exception(
+    fn exception<'py>(
         &mut self,
-        exception: &Bound<'_, PyBaseException>,
+        exception: &Bound<'py, PyBaseException>,
         class: Reference,
         is_importable: bool,
-        mut attributes: Vec<(String, Bound<'_, PyAny>)>,
+        mut attributes: Vec<(String, Bound<'py, PyAny>)>,
         depth: u32,
     ) -> Value {
         let python = exception.py();
@@ -169,7 +171,6 @@ impl Moment<'_> {
         let arguments = arguments.and_then(|arguments| arguments.cast_into::<PyTuple>().ok());
         let arguments: Vec<_> = arguments.iter().flat_map(|all| all.iter()).collect();
         let arguments = arguments.iter().map(|one| self.node(one, depth)).collect();
-        // A dictionary that exceptions made in C have beside the layout of their class.
         let attributes = self.named(attributes, depth);
         Value::Exception(Exception {
             class,
@@ -195,8 +196,14 @@ fn own_attributes<'py>(
         ("ImportError", &["name", "path"]),
         ("AttributeError", &["name"]),
         ("NameError", &["name"]),
-        ("UnicodeDecodeError", &["encoding", "object", "start", "end", "reason"]),
-        ("UnicodeEncodeError", &["encoding", "object", "start", "end", "reason"]),
+        (
+            "UnicodeDecodeError",
+            &["encoding", "object", "start", "end", "reason"],
+        ),
+        (
+            "UnicodeEncodeError",
+            &["encoding", "object", "start", "end", "reason"],
+        ),
     ];
     let mut found = Vec::new();
     for base in names::bases(&exception.get_type()) {

@@ -13,7 +13,11 @@ use super::Moment;
 /// Types that are made from what their attributes say, in the order of the parameters of the class.
 const BY_ATTRIBUTES: [(&str, &str, &[&str]); 6] = [
     ("datetime", "date", &["year", "month", "day"]),
-    ("datetime", "timedelta", &["days", "seconds", "microseconds"]),
+    (
+        "datetime",
+        "timedelta",
+        &["days", "seconds", "microseconds"],
+    ),
     ("re", "Pattern", &["pattern", "flags"]),
     ("builtins", "range", &["start", "stop", "step"]),
     ("builtins", "slice", &["start", "stop", "step"]),
@@ -41,8 +45,9 @@ impl Moment<'_> {
         let class = names::class_reference(&object.get_type());
         let module = public_module(&class);
         let path = class.path.as_str();
-        if let Some((.., attributes)) =
-            BY_ATTRIBUTES.iter().find(|(of, name, _)| (*of, *name) == (module, path))
+        if let Some((.., attributes)) = BY_ATTRIBUTES
+            .iter()
+            .find(|(of, name, _)| (*of, *name) == (module, path))
         {
             return self.by_attributes(object, module, path, attributes, depth);
         }
@@ -52,7 +57,10 @@ impl Moment<'_> {
             let callee = Reference::new(module, path.trim_start_matches("Posix"));
             let callee = match path {
                 "PosixPath" | "WindowsPath" => Reference::new("pathlib", "Path"),
-                _ => Reference { path: path.to_owned(), ..callee },
+                _ => Reference {
+                    path: path.to_owned(),
+                    ..callee
+                },
             };
             return Some(made(callee, vec![argument]));
         }
@@ -75,12 +83,18 @@ impl Moment<'_> {
             }
             ("collections", "OrderedDict") => {
                 let entries = self.ordered(object, depth)?;
-                Some(made(Reference::new("collections", "OrderedDict"), vec![entries]))
+                Some(made(
+                    Reference::new("collections", "OrderedDict"),
+                    vec![entries],
+                ))
             }
             ("collections", "Counter") => {
                 let entries = self.entries(object.cast::<PyDict>().ok()?, depth);
                 let entries = self.plain(Value::Dictionary(entries));
-                Some(made(Reference::new("collections", "Counter"), vec![entries]))
+                Some(made(
+                    Reference::new("collections", "Counter"),
+                    vec![entries],
+                ))
             }
             ("collections", "defaultdict") => {
                 let factory = self.node(&object.getattr("default_factory").ok()?, depth);
@@ -98,20 +112,29 @@ impl Moment<'_> {
                 let keywords = object.getattr("__dict__").ok()?;
                 let keywords = self.keywords(keywords.cast::<PyDict>().ok()?, depth)?;
                 let callee = Reference::new("types", "SimpleNamespace");
-                Some(Value::Made { callee, arguments: Vec::new(), keywords })
+                Some(Value::Made {
+                    callee,
+                    arguments: Vec::new(),
+                    keywords,
+                })
             }
             ("functools", "partial") => self.partial(object, depth),
             ("io", "StringIO" | "BytesIO") => {
                 let content = self.node(&object.call_method0("getvalue").ok()?, depth);
                 let position = object.call_method0("tell").ok()?.extract().ok()?;
                 let class = Reference::new("io", path);
-                Some(Value::Stream { class, content, position })
+                Some(Value::Stream {
+                    class,
+                    content,
+                    position,
+                })
             }
-            ("builtins", "list_iterator" | "tuple_iterator" | "range_iterator"
-                | "dict_keyiterator" | "dict_valueiterator" | "dict_itemiterator"
-                | "set_iterator" | "str_iterator" | "str_ascii_iterator" | "bytes_iterator") => {
-                self.iterator(object, path, depth)
-            }
+            (
+                "builtins",
+                "list_iterator" | "tuple_iterator" | "range_iterator" | "dict_keyiterator"
+                | "dict_valueiterator" | "dict_itemiterator" | "set_iterator" | "str_iterator"
+                | "str_ascii_iterator" | "bytes_iterator",
+            ) => self.iterator(object, path, depth),
             ("builtins", "generator" | "coroutine" | "async_generator") => generator(object, path),
             _ => None,
         }
@@ -138,7 +161,15 @@ impl Moment<'_> {
 
     /// A point in time or a time of day.
     fn moment(&mut self, object: &Bound<'_, PyAny>, path: &str, depth: u32) -> Option<Value> {
-        let all = ["year", "month", "day", "hour", "minute", "second", "microsecond"];
+        let all = [
+            "year",
+            "month",
+            "day",
+            "hour",
+            "minute",
+            "second",
+            "microsecond",
+        ];
         let names = if path == "time" { &all[3..] } else { &all[..] };
         let mut arguments = Vec::new();
         for name in names {
@@ -154,7 +185,11 @@ impl Moment<'_> {
             keywords.push(("fold".to_owned(), self.node(&fold, depth)));
         }
         let callee = Reference::new("datetime", path);
-        Some(Value::Made { callee, arguments, keywords })
+        Some(Value::Made {
+            callee,
+            arguments,
+            keywords,
+        })
     }
 
     fn timezone(&mut self, object: &Bound<'_, PyAny>, depth: u32) -> Option<Value> {
@@ -197,7 +232,11 @@ impl Moment<'_> {
         let keywords = object.getattr("keywords").ok()?;
         let keywords = self.keywords(keywords.cast::<PyDict>().ok()?, depth)?;
         let callee = Reference::new("functools", "partial");
-        Some(Value::Made { callee, arguments, keywords })
+        Some(Value::Made {
+            callee,
+            arguments,
+            keywords,
+        })
     }
 
     /// What an iterator has yet to give, as it would be copied: the way to make it, and where it stands.
@@ -206,10 +245,16 @@ impl Moment<'_> {
         let parts = parts.cast_into::<PyTuple>().ok()?;
         let given = parts.get_item(1).ok()?.cast_into::<PyTuple>().ok()?;
         let whole = given.get_item(0).ok()?;
-        let place = parts.get_item(2).ok().and_then(|place| place.extract().ok());
+        let place = parts
+            .get_item(2)
+            .ok()
+            .and_then(|place| place.extract().ok());
         let items = whole.try_iter().ok()?.flatten();
         let remaining = self.all(items.skip(place.unwrap_or(0)), depth);
-        Some(Value::Iterator { kind: path.to_owned(), remaining })
+        Some(Value::Iterator {
+            kind: path.to_owned(),
+            remaining,
+        })
     }
 }
 
@@ -230,7 +275,11 @@ fn generator(object: &Bound<'_, PyAny>, path: &str) -> Option<Value> {
 }
 
 fn made(callee: Reference, arguments: Vec<NodeId>) -> Value {
-    Value::Made { callee, arguments, keywords: Vec::new() }
+    Value::Made {
+        callee,
+        arguments,
+        keywords: Vec::new(),
+    }
 }
 
 /// The module under which a type is documented.

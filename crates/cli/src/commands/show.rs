@@ -1,0 +1,109 @@
+//! `testwright show`: what was recorded of a unit.
+
+use testwright_capture::{Recording, Unit, UnitId, store, words};
+use testwright_core::Error;
+
+use super::capture::store_folder;
+use crate::console::Console;
+use crate::{ExitStatus, Trouble, quantity};
+
+/// Show recorded calls of a function, method, class or module
+///
+/// Each call stands with its arguments and its result, below it what it changed and what came from outside.
+/// Without a name, the units that were called are listed.
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  testwright show                        what was called, and how often
+  testwright show app.Stack.push         the recorded calls of a method
+  testwright show Stack                  all that is called so, or inside it
+  testwright show app --limit 3          three calls of each unit
+
+Exit status: 0 shown, 2 there is nothing to show."
+)]
+pub(crate) struct Show {
+    /// The name of a unit, or the end or the beginning of it
+    #[arg(value_name = "UNIT")]
+    unit: Option<String>,
+
+    /// How many calls of each unit to show
+    #[arg(long, value_name = "NUMBER", default_value_t = 20)]
+    limit: usize,
+}
+
+impl Show {
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+        let folder = store_folder();
+        let loaded = store::load(&folder)
+            .map_err(|error| Error::new(format!("cannot read `{}`: {error}", folder.display())))?;
+        for (path, reason) in &loaded.ignored {
+            console.warning(&format!("`{}` is left out: {reason}", path.display()), None);
+        }
+        let recording = &loaded.recording;
+        if recording.units.is_empty() {
+            let error = Error::new("nothing was recorded in this folder");
+            let help = "record a program first: `testwright capture -- python app.py`";
+            return Err(error.with_help(help).into());
+        }
+        let Some(name) = &self.unit else {
+            list(console, recording);
+            return Ok(ExitStatus::NothingFound);
+        };
+        let found: Vec<UnitId> = (0..)
+            .zip(&recording.units)
+            .filter(|(_, unit)| is_called(unit, name))
+            .map(|(number, _)| UnitId(number))
+            .collect();
+        if found.is_empty() {
+            let error = Error::new(format!("no unit named `{name}` was recorded"));
+            return Err(error
+                .with_help("`testwright show` lists those that were")
+                .into());
+        }
+        for (place, unit) in found.into_iter().enumerate() {
+            if place > 0 {
+                console.say("");
+            }
+            self.show(console, recording, unit);
+        }
+        Ok(ExitStatus::NothingFound)
+    }
+
+    fn show(&self, console: &mut Console<'_>, recording: &Recording, number: UnitId) {
+        let Some(unit) = recording.unit(number) else {
+            return;
+        };
+        let kept = recording.calls_of(number).count();
+        let calls = quantity::of(unit.calls.max(kept as u64), "call");
+        console.say(format!(
+            "{} ({}:{}), {calls}, {kept} kept",
+            unit.name(),
+            unit.file,
+            unit.line
+        ));
+        for call in recording.calls_of(number).take(self.limit) {
+            for (place, line) in words::call(unit, call).into_iter().enumerate() {
+                let indent = if place == 0 { "  " } else { "      " };
+                console.say(format!("{indent}{line}"));
+            }
+        }
+        if kept > self.limit {
+            console.say(format!("  … {} more", kept - self.limit));
+        }
+    }
+}
+
+fn list(console: &mut Console<'_>, recording: &Recording) {
+    for (number, unit) in (0..).zip(&recording.units) {
+        let kept = recording.calls_of(UnitId(number)).count();
+        let calls = quantity::of(unit.calls.max(kept as u64), "call");
+        console.say(format!("{}, {calls}, {kept} kept", unit.name()));
+    }
+}
+
+/// Whether a name means a unit: the whole, whole words at its end, or something around it.
+fn is_called(unit: &Unit, name: &str) -> bool {
+    format!(".{}.", unit.name()).contains(&format!(".{name}."))
+}

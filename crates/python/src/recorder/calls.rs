@@ -1,0 +1,654 @@
+//! Calls as they happen.
+//!
+//! Each thread has a stack of the calls that are being recorded; those that are only counted are not on it. A call is
+//! recognised by its frame. A generator or coroutine that waits is taken off the stack, and put on that of whoever
+//! makes it go on.
+
+use std::collections::BTreeSet;
+use std::hash::{Hash, Hasher};
+use std::time::Instant;
+
+use pyo3::exceptions::PyGeneratorExit;
+use pyo3::prelude::*;
+use pyo3::types::{PyCode, PyDict, PyTraceback, PyType};
+use rustc_hash::FxHasher;
+use testwright_capture::{
+    Argument, Call, CallId, Graph, NodeId, Outcome, Receiver, Step, StepAction, StepOutcome,
+    UnitId, UnitKind, Value,
+};
+
+use super::Recorder;
+use super::code::{self, Kind};
+use super::frame::Frame;
+use super::identity::Window;
+use super::names;
+use super::places::Reach;
+use super::snapshot::Moment;
+
+/// After so many calls that were kept, the numbers of all calls are written down.
+const COUNTED_EVERY: u64 = 64;
+
+/// A thread of the program.
+#[derive(Default)]
+pub(super) struct Thread {
+    number: u32,
+    pub(super) stack: Vec<Active>,
+}
+
+impl Thread {
+    pub(super) fn into_objects(self) -> impl Iterator<Item = Py<PyAny>> {
+        self.stack.into_iter().flat_map(Active::into_objects)
+    }
+}
+
+/// A call that is being recorded.
+pub(super) struct Active {
+    code: usize,
+    pub(super) frame: usize,
+    kind: UnitKind,
+    pub(super) call: Call,
+    pub(super) window: Window,
+    /// What the parameters were bound to, to be looked at again at the end.
+    arguments: Vec<Py<PyAny>>,
+    reach: Reach,
+    pub(super) lines: BTreeSet<u32>,
+    started: Instant,
+    /// An exception that was last seen on its way through the frame.
+    #[cfg(not(Py_3_12))]
+    pub(super) exception: Option<Py<PyAny>>,
+    pub(super) outside: super::sources::Outside,
+}
+
+impl Active {
+    pub(super) fn id(&self) -> CallId {
+        self.call.id
+    }
+
+    pub(super) fn into_objects(self) -> Vec<Py<PyAny>> {
+        let mut objects = self.arguments;
+        objects.extend(self.reach.into_objects());
+        objects
+    }
+}
+
+/// What a code object is to the recorder, for those who ask for events.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// It is not the project's.
+    Foreign,
+    /// It is, but its calls are not recorded.
+    Passed,
+    /// A call of it is being recorded.
+    Recorded,
+}
+
+/// How a frame is left.
+pub(super) enum Left<'a, 'py> {
+    With(&'a Bound<'py, PyAny>),
+    By(&'a Bound<'py, PyAny>),
+}
+
+pub(super) fn thread() -> usize {
+    // SAFETY: asks the operating system who we are.
+    unsafe { pyo3::ffi::PyThread_get_thread_ident() as usize }
+}
+
+impl Recorder {
+    /// A function begins. `frame` is asked for only if need be, as it may have to be made.
+    pub(super) fn enter<'py>(
+        &mut self,
+        code: &Bound<'py, PyCode>,
+        frame: impl FnOnce() -> Option<Frame<'py>>,
+    ) -> PyResult<Standing> {
+        let address = code.as_ptr() as usize;
+        let mut frame = Some(frame);
+        let mut found = None;
+        if !self.codes.contains_key(&address) {
+            found = frame.take().and_then(|frame| frame());
+            let globals = found.as_ref().and_then(Frame::globals);
+            let Some(globals) = globals else {
+                return Ok(Standing::Passed);
+            };
+            if !self.scoped.has(&code.getattr("co_filename")?, &globals) {
+                return Ok(Standing::Foreign);
+            }
+            self.notice_fork(code.py())?;
+            self.get_to_know(code, &globals)?;
+        }
+        match self.codes.get_mut(&address) {
+            Some((Kind::Unit(watched), _)) => {
+                if !watched.interest.begins() {
+                    return Ok(Standing::Passed);
+                }
+            }
+            _ => return Ok(Standing::Passed),
+        }
+        self.notice_fork(code.py())?;
+        let frame = found.or_else(|| frame.take().and_then(|frame| frame()));
+        let Some(frame) = frame else {
+            return Ok(Standing::Passed);
+        };
+        self.begin(code, &frame)?;
+        Ok(Standing::Recorded)
+    }
+
+    fn get_to_know(
+        &mut self,
+        code: &Bound<'_, PyCode>,
+        globals: &Bound<'_, PyDict>,
+    ) -> PyResult<()> {
+        let module = names::entry(globals, "__name__");
+        // SAFETY: the entry is alive.
+        let module = module.and_then(|name| unsafe { names::text(code.py(), name.as_ptr()) });
+        let mut kind = code::kind(code, &module.unwrap_or_default(), &mut self.qualified)?;
+        let address = code.as_ptr() as usize;
+        if let Kind::Unit(watched) = &mut kind {
+            watched.number = self.writer.unit(&watched.unit)?.0;
+            self.units.push(address);
+        }
+        self.codes.insert(address, (kind, code.clone().unbind()));
+        Ok(())
+    }
+
+    fn begin(&mut self, code: &Bound<'_, PyCode>, frame: &Frame<'_>) -> PyResult<()> {
+        let python = code.py();
+        let address = code.as_ptr() as usize;
+        let Some((Kind::Unit(watched), _)) = self.codes.get(&address) else {
+            return Ok(());
+        };
+        let (unit, kind) = (UnitId(watched.number), watched.unit.kind);
+        let bound: Vec<(String, Bound<'_, PyAny>)> = (watched.unit.parameters.iter())
+            .filter_map(|parameter| {
+                Some((parameter.name.clone(), frame.variable(&parameter.name)?))
+            })
+            .collect();
+        let first = bound.first().map(|(_, value)| value);
+        let receiver = receiver(&watched.unit.qualified_name, &watched.unit.module, first);
+        let class = match (&receiver, first) {
+            (Receiver::Instance(_), Some(first)) => Some(first.get_type()),
+            (Receiver::Class(_), Some(first)) => first.cast::<PyType>().ok().cloned(),
+            _ => None,
+        };
+        let is_from_own_method = class.is_some() && first.is_some_and(|own| is_own(frame, own));
+        let defaults = code::defaults(watched, python);
+        let globals = frame.globals().unwrap_or_else(|| PyDict::new(python));
+        let reach = Reach::of(code, &globals, class.as_ref(), &mut self.scoped);
+        let mut values = Graph::default();
+        let mut window = Window::default();
+        let mut moment = Moment::new(&mut self.eyes, &mut values, &mut window);
+        let arguments = (bound.iter())
+            .map(|(name, value)| Argument {
+                name: name.clone(),
+                before: moment.of(value),
+                after: None,
+                is_default: defaults.get(name).is_some_and(|default| default.is(value)),
+            })
+            .collect();
+        let places = reach.before(python, &mut moment, &mut self.baseline);
+        let id = CallId(self.tick());
+        let threads = u32::try_from(self.threads.len()).unwrap_or(u32::MAX);
+        let thread = self.threads.entry(thread()).or_insert_with(|| Thread {
+            number: threads,
+            stack: Vec::new(),
+        });
+        let caller = thread.stack.last().map(Active::id);
+        let call = Call {
+            id,
+            end: None,
+            execution: 0,
+            thread: thread.number,
+            task: None,
+            unit,
+            caller,
+            is_from_own_method,
+            receiver,
+            arguments,
+            places,
+            outcome: Outcome::Unfinished,
+            steps: Vec::new(),
+            events: Vec::new(),
+            lines: Vec::new(),
+            microseconds: 0,
+            uncaptured: Vec::new(),
+            values,
+        };
+        thread.stack.push(Active {
+            code: address,
+            frame: frame.address(),
+            kind,
+            call,
+            window,
+            arguments: bound.into_iter().map(|(_, value)| value.unbind()).collect(),
+            reach,
+            lines: BTreeSet::new(),
+            started: Instant::now(),
+            #[cfg(not(Py_3_12))]
+            exception: None,
+            outside: super::sources::Outside::default(),
+        });
+        // A frame that lay here before is gone for good.
+        if let Some(old) = self.waiting.remove(&frame.address()) {
+            self.leave_unfinished(python, old)?;
+        }
+        self.writer.entered(id, unit, caller)?;
+        Ok(())
+    }
+
+    /// Whether a call of this code object is being recorded by this thread, and is the innermost.
+    pub(super) fn is_innermost(&self, code: usize) -> bool {
+        let thread = self.threads.get(&thread());
+        thread
+            .and_then(|thread| thread.stack.last())
+            .is_some_and(|top| top.code == code)
+    }
+
+    /// Whether any generator or coroutine waits.
+    pub(super) fn has_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// Whether this is code of the project.
+    #[cfg(Py_3_12)]
+    pub(super) fn is_known(&self, code: usize) -> bool {
+        self.codes.contains_key(&code)
+    }
+
+    pub(super) fn is_unit(&self, code: usize) -> bool {
+        matches!(self.codes.get(&code), Some((Kind::Unit(_), _)))
+    }
+
+    pub(super) fn is_module(&self, code: usize) -> bool {
+        matches!(self.codes.get(&code), Some((Kind::Module, _)))
+    }
+
+    /// A line of a code object is reached.
+    pub(super) fn reach_line(&mut self, code: usize, line: u32) {
+        let thread = self.threads.get_mut(&thread());
+        if let Some(top) = thread.and_then(|thread| thread.stack.last_mut())
+            && top.code == code
+        {
+            top.lines.insert(line);
+        }
+    }
+
+    /// Whether to ask for the lines of a code object from now on, or no longer; `None` if nothing changes.
+    #[cfg(Py_3_12)]
+    pub(super) fn wants_lines(&mut self, code: usize) -> Option<bool> {
+        let Some((Kind::Unit(watched), _)) = self.codes.get_mut(&code) else {
+            return None;
+        };
+        let wanted = watched.interest.is_close();
+        (std::mem::replace(&mut watched.has_lines, wanted) != wanted).then_some(wanted)
+    }
+
+    /// An exception is on its way through a frame.
+    #[cfg(not(Py_3_12))]
+    pub(super) fn note_exception(&mut self, frame: usize, exception: Option<Bound<'_, PyAny>>) {
+        let thread = self.threads.get_mut(&thread());
+        if let Some(top) = thread.and_then(|thread| thread.stack.last_mut())
+            && top.frame == frame
+        {
+            self.released.extend(top.exception.take());
+            top.exception = exception.map(Bound::unbind);
+        }
+    }
+
+    /// The exception that was last seen in a frame.
+    #[cfg(not(Py_3_12))]
+    pub(super) fn exception_of(&mut self, frame: usize) -> Option<Py<PyAny>> {
+        let top = self.threads.get_mut(&thread())?.stack.last_mut()?;
+        (top.frame == frame).then(|| top.exception.take())?
+    }
+
+    /// The frame of the innermost call that is being recorded in this thread.
+    #[cfg(not(Py_3_12))]
+    pub(super) fn innermost_frame(&self) -> usize {
+        let thread = self.threads.get(&thread());
+        thread
+            .and_then(|thread| thread.stack.last())
+            .map_or(0, |top| top.frame)
+    }
+
+    /// Something did not work: the recording says so, and the program does not notice.
+    pub(super) fn note_trouble(&mut self, result: PyResult<()>) {
+        if let Err(error) = result {
+            let _ = self.writer.trouble(&error.to_string());
+        }
+    }
+
+    /// The call of a frame, taken off the stack of this thread.
+    fn take(&mut self, frame: usize) -> Option<Active> {
+        let stack = &mut self.threads.get_mut(&thread())?.stack;
+        stack.pop_if(|top| top.frame == frame)
+    }
+
+    /// A generator or coroutine waits, and hands something out.
+    pub(super) fn wait(&mut self, frame: &Frame<'_>, value: &Bound<'_, PyAny>) {
+        let Some(mut active) = self.take(frame.address()) else {
+            return;
+        };
+        let yielded = match active.kind {
+            UnitKind::Generator => Some(value.clone()),
+            UnitKind::AsyncGenerator => yielded(value),
+            UnitKind::Function | UnitKind::Coroutine => None,
+        };
+        if let Some(value) = yielded {
+            let node = self.look(&mut active, &value);
+            active.call.steps.push(Step {
+                action: StepAction::Next,
+                outcome: StepOutcome::Yielded(node),
+            });
+        }
+        self.waiting.insert(frame.address(), active);
+    }
+
+    /// A generator or coroutine goes on.
+    pub(super) fn go_on(&mut self, frame: usize) {
+        let Some(active) = self.waiting.remove(&frame) else {
+            return;
+        };
+        let threads = u32::try_from(self.threads.len()).unwrap_or(u32::MAX);
+        let thread = self.threads.entry(thread()).or_insert_with(|| Thread {
+            number: threads,
+            stack: Vec::new(),
+        });
+        thread.stack.push(active);
+    }
+
+    fn look(&mut self, active: &mut Active, value: &Bound<'_, PyAny>) -> NodeId {
+        Moment::new(&mut self.eyes, &mut active.call.values, &mut active.window).of(value)
+    }
+
+    /// A function ends.
+    pub(super) fn leave(&mut self, frame: &Frame<'_>, left: Left<'_, '_>) -> PyResult<()> {
+        let Some(mut active) = self.take(frame.address()) else {
+            if let Left::With(value) = left {
+                self.notice_module_end(frame, value.py());
+            }
+            return Ok(());
+        };
+        let python = match &left {
+            Left::With(value) | Left::By(value) => value.py(),
+        };
+        let is_generator = matches!(active.kind, UnitKind::Generator | UnitKind::AsyncGenerator);
+        let Active {
+            call,
+            window,
+            arguments,
+            reach,
+            ..
+        } = &mut active;
+        let mut moment = Moment::new(&mut self.eyes, &mut call.values, window);
+        for (argument, object) in call.arguments.iter_mut().zip(arguments.iter()) {
+            argument.after = Some(moment.of(object.bind(python)));
+        }
+        reach.after(python, &mut moment, &mut call.places);
+        match left {
+            Left::With(value) => {
+                let node = moment.of(value);
+                if is_generator {
+                    call.steps.push(Step {
+                        action: StepAction::Next,
+                        outcome: StepOutcome::Returned(node),
+                    });
+                }
+                call.outcome = Outcome::Returned(node);
+            }
+            Left::By(exception) => {
+                let node = moment.of(exception);
+                let is_closed = is_generator && exception.is_instance_of::<PyGeneratorExit>();
+                if is_generator {
+                    let action = if is_closed {
+                        StepAction::Close
+                    } else {
+                        StepAction::Next
+                    };
+                    let outcome = StepOutcome::Raised(node);
+                    call.steps.push(Step { action, outcome });
+                }
+                if !is_closed {
+                    let is_own = is_raised_here(exception);
+                    call.outcome = Outcome::Raised {
+                        exception: node,
+                        is_own,
+                    };
+                }
+            }
+        }
+        self.end(python, active)
+    }
+
+    /// A call that will not end any more, as far as anybody can see.
+    pub(super) fn leave_unfinished(&mut self, python: Python<'_>, active: Active) -> PyResult<()> {
+        self.end(python, active)
+    }
+
+    fn end(&mut self, python: Python<'_>, mut active: Active) -> PyResult<()> {
+        let end = self.tick();
+        let call = &mut active.call;
+        if !matches!(call.outcome, Outcome::Unfinished) {
+            call.end = Some(end);
+        }
+        call.lines = std::mem::take(&mut active.lines).into_iter().collect();
+        call.microseconds = u64::try_from(active.started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        active.outside.finish(call, python);
+        let id = call.id;
+        let traits = traits(call);
+        let is_kept = match self.codes.get_mut(&active.code) {
+            Some((Kind::Unit(watched), _)) => watched.interest.is_worth_keeping(traits),
+            _ => false,
+        };
+        let window = std::mem::take(&mut active.window);
+        self.released
+            .extend(self.eyes.identities.close(window, python));
+        #[cfg(not(Py_3_12))]
+        self.released.extend(active.exception.take());
+        if is_kept {
+            let empty = Graph::default();
+            let values = std::mem::replace(&mut active.call.values, empty);
+            let call = Call {
+                values,
+                ..active.call.clone()
+            };
+            self.writer.call(call)?;
+            self.written += 1;
+            if self.written.is_multiple_of(COUNTED_EVERY) {
+                let counts = self.counts();
+                self.writer.counts(&counts)?;
+            }
+        } else {
+            self.writer.dropped(id)?;
+        }
+        self.released.extend(active.into_objects());
+        Ok(())
+    }
+
+    /// If the frame is that of a module, what is there now is what an import gives.
+    fn notice_module_end(&mut self, frame: &Frame<'_>, python: Python<'_>) {
+        let code = frame.code();
+        let address = code.map(|code| code.as_ptr() as usize);
+        let kind = address.and_then(|address| self.codes.get(&address));
+        if matches!(kind, Some((Kind::Module, _)))
+            && let Some(globals) = frame.globals()
+        {
+            let window = self.baseline.note_module(&globals, &mut self.eyes);
+            self.released
+                .extend(self.eyes.identities.close(window, python));
+        }
+    }
+
+    /// Modules of the project that were there before.
+    pub(super) fn note_loaded_modules(&mut self, python: Python<'_>) {
+        let modules = python
+            .import("sys")
+            .and_then(|system| system.getattr("modules"));
+        let modules = modules
+            .ok()
+            .and_then(|modules| modules.cast_into::<PyDict>().ok());
+        let modules = modules.iter().flat_map(|modules| modules.iter());
+        for (_, module) in modules.collect::<Vec<_>>() {
+            let Some(namespace) = names::module_namespace(&module) else {
+                continue;
+            };
+            let file = names::entry(&namespace, "__file__");
+            if file.is_some_and(|file| self.scoped.has(&file, &namespace)) {
+                let window = self.baseline.note_module(&namespace, &mut self.eyes);
+                self.released
+                    .extend(self.eyes.identities.close(window, python));
+            }
+        }
+    }
+}
+
+/// What the first argument is to a method, going by the class in the unit's name.
+fn receiver(name: &str, module: &str, first: Option<&Bound<'_, PyAny>>) -> Receiver {
+    let (Some((class_path, _)), Some(first)) = (name.rsplit_once('.'), first) else {
+        return Receiver::None;
+    };
+    let is_of = |class: &Bound<'_, PyType>| {
+        names::bases(class).iter().any(|base| {
+            let reference = names::class_reference(base);
+            reference.path == class_path && reference.module == module
+        })
+    };
+    if let Ok(class) = first.cast::<PyType>()
+        && is_of(class)
+    {
+        return Receiver::Class(names::class_reference(class));
+    }
+    let class = first.get_type();
+    match is_of(&class) {
+        true => Receiver::Instance(names::class_reference(&class)),
+        false => Receiver::None,
+    }
+}
+
+/// Whether the caller of a frame is a method of the same object.
+fn is_own(frame: &Frame<'_>, object: &Bound<'_, PyAny>) -> bool {
+    let caller = frame.caller();
+    let first = caller.and_then(|caller| {
+        let code = caller.code()?;
+        let count: usize = code.getattr("co_argcount").ok()?.extract().ok()?;
+        let names: Vec<String> = code.getattr("co_varnames").ok()?.extract().ok()?;
+        caller.variable(names.first().filter(|_| count > 0)?)
+    });
+    first.is_some_and(|first| first.is(object))
+}
+
+/// Whether an exception was raised in the frame that it is leaving.
+fn is_raised_here(exception: &Bound<'_, PyAny>) -> bool {
+    // SAFETY: the type is checked; all exceptions begin like this.
+    let traceback = unsafe {
+        if pyo3::ffi::PyExceptionInstance_Check(exception.as_ptr()) == 0 {
+            return true;
+        }
+        let parts = &*exception
+            .as_ptr()
+            .cast::<pyo3::ffi::PyBaseExceptionObject>();
+        Bound::from_borrowed_ptr_or_opt(exception.py(), parts.traceback)
+    };
+    let traceback = traceback.and_then(|one| one.cast_into::<PyTraceback>().ok());
+    traceback.is_none_or(|traceback| {
+        traceback
+            .getattr("tb_next")
+            .is_ok_and(|next| next.is_none())
+    })
+}
+
+/// What an asynchronous generator hands out; `None` if it only waits for something.
+fn yielded<'py>(value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    if names::class_reference(&value.get_type()).path != "async_generator_wrapped_value" {
+        return None;
+    }
+    // SAFETY: objects of this type hold one other object, right after what all objects begin with.
+    unsafe {
+        let inner = value.as_ptr().cast::<pyo3::ffi::PyObject>().add(1);
+        Bound::from_borrowed_ptr_or_opt(value.py(), *inner.cast::<*mut pyo3::ffi::PyObject>())
+    }
+}
+
+/// What makes a call like others, or unlike: the lines it reaches, its outcome, its effects, its arguments' shapes.
+fn traits(call: &Call) -> [u64; 4] {
+    let hash = |kind: u8, text: String| {
+        let mut hasher = FxHasher::default();
+        (kind, text).hash(&mut hasher);
+        hasher.finish()
+    };
+    let outcome = match &call.outcome {
+        Outcome::Returned(node) => shape(&call.values, *node),
+        Outcome::Raised { exception, .. } => shape(&call.values, *exception),
+        Outcome::Unfinished => String::new(),
+    };
+    let steps: Vec<_> = call
+        .steps
+        .iter()
+        .map(|step| std::mem::discriminant(&step.outcome))
+        .collect();
+    let effects: Vec<String> = call
+        .effects()
+        .iter()
+        .map(|effect| effect_shape(call, effect))
+        .collect();
+    let outside: BTreeSet<String> = call.events.iter().map(super::sources::shape).collect();
+    let arguments: Vec<String> = call
+        .arguments
+        .iter()
+        .map(|argument| shape(&call.values, argument.before))
+        .collect();
+    [
+        hash(0, format!("{:?}", call.lines)),
+        hash(1, format!("{outcome} {steps:?}")),
+        hash(2, format!("{effects:?} {outside:?}")),
+        hash(3, format!("{arguments:?}")),
+    ]
+}
+
+fn effect_shape(call: &Call, effect: &testwright_capture::Effect) -> String {
+    match effect {
+        testwright_capture::Effect::Rebound {
+            place,
+            before,
+            after,
+        } => {
+            format!("{place:?} {} {}", before.is_some(), after.is_some())
+        }
+        testwright_capture::Effect::Changed { after, .. } => shape(&call.values, *after),
+    }
+}
+
+/// The type of a value, and whether it is empty, negative, one or many.
+fn shape(graph: &Graph, place: NodeId) -> String {
+    let many = |length: usize| match length {
+        0 => "empty",
+        1 => "one",
+        2..10 => "some",
+        _ => "many",
+    };
+    match graph.value(place) {
+        Value::Integer(number) => format!("int {}", number.signum()),
+        Value::Float(number) => match number.0 {
+            number if number.is_nan() => "float nan".to_owned(),
+            0.0 => "float 0".to_owned(),
+            number => format!("float {}", number.signum()),
+        },
+        Value::Boolean(value) => format!("bool {value}"),
+        Value::Text(text) => format!("str {}", many(text.len())),
+        Value::Bytes(bytes) => format!("bytes {}", many(bytes.len())),
+        Value::Object(object) => format!("object {}", object.class),
+        Value::Exception(exception) => format!("exception {}", exception.class),
+        Value::Made { callee, .. } => format!("made {callee}"),
+        Value::Member { class, names } => format!("member {class} {names:?}"),
+        Value::Reference(reference) => format!("reference {reference}"),
+        Value::Unknown { class, .. } | Value::Omitted { class, .. } => format!("other {class}"),
+        value => {
+            let kind = std::mem::discriminant(value);
+            let parts: BTreeSet<_> = graph
+                .children(place)
+                .into_iter()
+                .take(50)
+                .map(|part| format!("{:?}", std::mem::discriminant(graph.value(part))))
+                .collect();
+            format!("{kind:?} {} {parts:?}", many(graph.children(place).len()))
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! What code objects are to the recorder.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyCode, PyDict, PyFunction, PyTuple};
+use rustc_hash::{FxHashMap, FxHashSet};
+use testwright_capture::{Parameter, ParameterKind, Reference, Unit, UnitKind};
+
+use super::names;
+
+const OPTIMIZED: u32 = 0x1;
+const POSITIONALS: u32 = 0x4;
+const KEYWORDS: u32 = 0x8;
+const NESTED: u32 = 0x10;
+const GENERATOR: u32 = 0x20;
+const COROUTINE: u32 = 0x80;
+const ASYNC_GENERATOR: u32 = 0x200;
+
+/// Up to this number all calls of a unit are kept.
+const FIRST_CALLS: u32 = 8;
+/// No more calls of a unit are kept than this.
+const MOST_CALLS: u32 = 200;
+/// This many calls of a unit are looked at closely; then only now and then one.
+const CLOSELY: u32 = 1_000;
+
+/// A code object of the project.
+pub(super) enum Kind {
+    /// The code of a module.
+    Module,
+    /// A function that is recorded.
+    Unit(Box<WatchedUnit>),
+    /// Anything else: class bodies, comprehensions, functions inside functions.
+    Other,
+}
+
+/// What is known about a unit in this process.
+pub(super) struct WatchedUnit {
+    pub(super) unit: Unit,
+    /// Its number in the store.
+    pub(super) number: u32,
+    pub(super) code: Py<PyCode>,
+    pub(super) interest: Interest,
+    /// Whether the interpreter was asked to tell of its lines.
+    #[cfg(Py_3_12)]
+    pub(super) has_lines: bool,
+}
+
+/// Whether calls are worth looking at, and worth keeping.
+#[derive(Default)]
+pub(super) struct Interest {
+    pub(super) calls: u64,
+    examined: u32,
+    kept: u32,
+    seen: FxHashSet<u64>,
+}
+
+impl Interest {
+    /// Counts a call. Whether it is to be looked at closely.
+    pub(super) fn begins(&mut self) -> bool {
+        self.calls += 1;
+        if self.kept >= MOST_CALLS {
+            return false;
+        }
+        let closely = self.is_close() || self.calls.is_power_of_two() || self.calls.is_multiple_of(1024);
+        self.examined = self.examined.saturating_add(u32::from(closely));
+        closely
+    }
+
+    /// Whether calls are still looked at one by one.
+    pub(super) fn is_close(&self) -> bool {
+        self.examined < CLOSELY && self.kept < MOST_CALLS
+    }
+
+    /// Whether a call is to be kept: one of the first, or one with a trait that none had before.
+    pub(super) fn is_worth_keeping(&mut self, traits: impl IntoIterator<Item = u64>) -> bool {
+        let mut is_new = self.kept < FIRST_CALLS || self.calls.is_power_of_two();
+        for one in traits {
+            is_new |= self.seen.insert(one);
+        }
+        is_new &= self.kept < MOST_CALLS;
+        self.kept += u32::from(is_new);
+        is_new
+    }
+}
+
+/// What a code object is. `module` is the name of the module it runs in.
+pub(super) fn kind(
+    code: &Bound<'_, PyCode>,
+    module: &str,
+    qualified: &mut QualifiedNames,
+) -> PyResult<Kind> {
+    let flags: u32 = code.getattr("co_flags")?.extract()?;
+    let name: String = code.getattr("co_name")?.extract()?;
+    if name == "<module>" {
+        return Ok(Kind::Module);
+    }
+    if flags & OPTIMIZED == 0 || flags & NESTED != 0 || name.starts_with('<') {
+        return Ok(Kind::Other);
+    }
+    let file: String = code.getattr("co_filename")?.extract()?;
+    let line: u32 = code.getattr("co_firstlineno")?.extract()?;
+    let unit = Unit {
+        module: module.to_owned(),
+        qualified_name: qualified.of(code, &file, line, &name),
+        file,
+        line,
+        kind: match flags {
+            flags if flags & ASYNC_GENERATOR != 0 => UnitKind::AsyncGenerator,
+            flags if flags & COROUTINE != 0 => UnitKind::Coroutine,
+            flags if flags & GENERATOR != 0 => UnitKind::Generator,
+            _ => UnitKind::Function,
+        },
+        parameters: parameters(code, flags)?,
+        calls: 0,
+    };
+    Ok(Kind::Unit(Box::new(WatchedUnit {
+        unit,
+        number: 0,
+        code: code.clone().unbind(),
+        interest: Interest::default(),
+        #[cfg(Py_3_12)]
+        has_lines: false,
+    })))
+}
+
+/// Parameters in the order of a signature: the interpreter has `*args` and `**kwargs` at the end.
+fn parameters(code: &Bound<'_, PyCode>, flags: u32) -> PyResult<Vec<Parameter>> {
+    let count = |name: &str| -> PyResult<usize> { code.getattr(name)?.extract() };
+    let names: Vec<String> = code.getattr("co_varnames")?.extract()?;
+    let positional_only = count("co_posonlyargcount")?;
+    let positional = count("co_argcount")?;
+    let keyword_only = count("co_kwonlyargcount")?;
+    let mut names = names.into_iter();
+    let mut found = Vec::new();
+    let mut take = |number: usize, kind: &dyn Fn(usize) -> ParameterKind| -> Vec<Parameter> {
+        (names.by_ref().take(number).enumerate())
+            .map(|(place, name)| Parameter {
+                name,
+                kind: kind(place),
+            })
+            .collect()
+    };
+    found.extend(take(positional, &|place| match place < positional_only {
+        true => ParameterKind::PositionalOnly,
+        false => ParameterKind::Normal,
+    }));
+    let by_keyword = take(keyword_only, &|_| ParameterKind::KeywordOnly);
+    if flags & POSITIONALS != 0 {
+        found.extend(take(1, &|_| ParameterKind::Positionals));
+    }
+    found.extend(by_keyword);
+    if flags & KEYWORDS != 0 {
+        found.extend(take(1, &|_| ParameterKind::Keywords));
+    }
+    Ok(found)
+}
+
+/// The function that a unit is, where an importer finds it, with its default values by parameter.
+pub(super) fn defaults<'py>(
+    watched: &WatchedUnit,
+    python: Python<'py>,
+) -> FxHashMap<String, Bound<'py, PyAny>> {
+    let mut found = FxHashMap::default();
+    let reference = Reference::new(&watched.unit.module, &watched.unit.qualified_name);
+    let Some(object) = names::found(python, &reference) else {
+        return found;
+    };
+    let object = names::function_inside(&object).unwrap_or(object);
+    let Ok(function) = object.cast_exact::<PyFunction>() else {
+        return found;
+    };
+    // Functions answer these themselves.
+    if !function
+        .getattr("__code__")
+        .is_ok_and(|code| code.is(&watched.code))
+    {
+        return found;
+    }
+    if let Ok(values) = function.getattr("__defaults__")
+        && let Ok(values) = values.cast::<PyTuple>()
+    {
+        let positional = watched.unit.parameters.iter().filter(|parameter| {
+            matches!(
+                parameter.kind,
+                ParameterKind::PositionalOnly | ParameterKind::Normal
+            )
+        });
+        let positional: Vec<_> = positional.collect();
+        let first = positional.len().saturating_sub(values.len());
+        for (parameter, value) in positional[first..].iter().zip(values.iter()) {
+            found.insert(parameter.name.clone(), value);
+        }
+    }
+    if let Ok(values) = function.getattr("__kwdefaults__")
+        && let Ok(values) = values.cast::<PyDict>()
+    {
+        for (name, value) in values.iter() {
+            // SAFETY: the name is alive.
+            if let Some(name) = unsafe { names::text(python, name.as_ptr()) } {
+                found.insert(name, value);
+            }
+        }
+    }
+    found
+}
+
+/// `Class.method` for code objects. They know it themselves since 3.11; before, the text of the file tells.
+#[derive(Default)]
+pub(super) struct QualifiedNames {
+    #[cfg(not(Py_3_11))]
+    by_file: FxHashMap<String, FxHashMap<(u32, String), String>>,
+}
+
+impl QualifiedNames {
+    #[cfg(Py_3_11)]
+    fn of(&mut self, code: &Bound<'_, PyCode>, _file: &str, _line: u32, name: &str) -> String {
+        let qualified = code.getattr("co_qualname").and_then(|name| name.extract());
+        qualified.unwrap_or_else(|_| name.to_owned())
+    }
+
+    #[cfg(not(Py_3_11))]
+    fn of(&mut self, _code: &Bound<'_, PyCode>, file: &str, line: u32, name: &str) -> String {
+        let known = self.by_file.entry(file.to_owned()).or_insert_with(|| {
+            let text = std::fs::read_to_string(file).unwrap_or_default();
+            let functions = testwright_source::functions(&text);
+            (functions.into_iter())
+                .map(|function| ((function.line, function.name), function.qualified_name))
+                .collect()
+        });
+        let found = known.get(&(line, name.to_owned()));
+        found.cloned().unwrap_or_else(|| name.to_owned())
+    }
+}

@@ -1,0 +1,270 @@
+//! Putting stands in the place of functions, and taking them away again.
+
+use std::sync::{Mutex, PoisonError};
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString, PyTuple, PyType};
+use testwright_capture::Source;
+
+use super::super::{names, with};
+use super::table::{CLOCK_METHODS, FUNCTIONS, What};
+use super::{Stand, secrets};
+
+/// What is to be put back, the last first.
+static REPLACED: Mutex<Vec<Replaced>> = Mutex::new(Vec::new());
+
+enum Replaced {
+    /// An attribute: on what, its name, what was there.
+    Attribute(Py<PyAny>, String, Option<Py<PyAny>>),
+    /// An entry in the namespace of a type written in C.
+    OfType(Py<PyType>, String, Py<PyAny>),
+    /// A name in a module that had imported the function.
+    Imported(Py<PyDict>, Py<PyString>, Py<PyAny>),
+}
+
+fn replaced(what: Replaced) {
+    REPLACED
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .push(what);
+}
+
+/// Puts stands everywhere.
+pub(in crate::recorder) fn install(python: Python<'_>) -> PyResult<()> {
+    learn_secrets(python);
+    let mut stands = Vec::new();
+    for (module, what, functions) in FUNCTIONS {
+        let Ok(imported) = python.import(module) else {
+            continue;
+        };
+        for path in functions {
+            let (holder, name) = match path.split_once('.') {
+                Some((class, name)) => (imported.getattr(class).ok(), name),
+                None => (Some(imported.clone().into_any()), *path),
+            };
+            let found = holder.and_then(|holder| Some((holder.getattr(name).ok()?, holder)));
+            let Some((original, holder)) = found else {
+                continue;
+            };
+            if original.cast_exact::<Stand>().is_ok() {
+                continue;
+            }
+            let is_method = path.contains('.');
+            let had = match holder.cast::<PyType>() {
+                Ok(class) => names::namespace(class).and_then(|own| names::entry(&own, name)),
+                Err(_) => Some(original.clone()),
+            };
+            let stand = Stand {
+                original: original.clone().unbind(),
+                what,
+                name: format!("{module}.{path}"),
+                is_method,
+            };
+            let stand = Bound::new(python, stand)?;
+            holder.setattr(name, &stand)?;
+            replaced(Replaced::Attribute(
+                holder.unbind(),
+                name.to_owned(),
+                had.map(Bound::unbind),
+            ));
+            if !is_method {
+                stands.push((original, stand.into_any()));
+            }
+        }
+    }
+    // `io.open` is the same function under another name.
+    let (builtins, io) = (python.import("builtins")?, python.import("io")?);
+    let had = io.getattr("open")?;
+    io.setattr("open", builtins.getattr("open")?)?;
+    replaced(Replaced::Attribute(
+        io.into_any().unbind(),
+        "open".to_owned(),
+        Some(had.unbind()),
+    ));
+    replace_clock_methods(python)?;
+    watch_streams(python)?;
+    replace_imported(python, &stands);
+    Ok(())
+}
+
+/// Puts everything back.
+pub(in crate::recorder) fn remove(python: Python<'_>) -> PyResult<()> {
+    let all = std::mem::take(&mut *REPLACED.lock().unwrap_or_else(PoisonError::into_inner));
+    for one in all.into_iter().rev() {
+        match one {
+            Replaced::Attribute(holder, name, Some(had)) => {
+                holder.bind(python).setattr(name, had)?;
+            }
+            Replaced::Attribute(holder, name, None) => {
+                let _ = holder.bind(python).delattr(name);
+            }
+            Replaced::OfType(class, name, had) => {
+                set_in_type(class.bind(python), &name, had.bind(python))?;
+            }
+            Replaced::Imported(namespace, name, had) => {
+                namespace.bind(python).set_item(name, had)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Values of variables whose names say that they are secrets.
+fn learn_secrets(python: Python<'_>) {
+    let environment = python.import("os").and_then(|os| os.getattr("environ"));
+    let all = environment.and_then(|all| all.call_method0("copy"));
+    let all = all.ok().and_then(|all| all.cast_into::<PyDict>().ok());
+    for (name, value) in all.iter().flat_map(|all| all.iter()) {
+        if secrets::is_secret(&name.to_string()) {
+            secrets::learn(&value.to_string());
+        }
+    }
+}
+
+/// Names in modules of the project that were bound to a function before.
+fn replace_imported(python: Python<'_>, stands: &[(Bound<'_, PyAny>, Bound<'_, PyAny>)]) {
+    let modules = python
+        .import("sys")
+        .and_then(|system| system.getattr("modules"));
+    let modules = modules
+        .ok()
+        .and_then(|modules| modules.cast_into::<PyDict>().ok());
+    let modules: Vec<_> = modules
+        .iter()
+        .flat_map(|modules| modules.values())
+        .collect();
+    for module in modules {
+        let Some(namespace) = names::module_namespace(&module) else {
+            continue;
+        };
+        let file = names::entry(&namespace, "__file__");
+        let is_ours = file.is_some_and(|file| {
+            with(python, |recorder| recorder.scoped.has(&file, &namespace)).unwrap_or(false)
+        });
+        if !is_ours {
+            continue;
+        }
+        let entries: Vec<_> = namespace.iter().collect();
+        for (name, value) in entries {
+            let stand = stands.iter().find(|(original, _)| original.is(&value));
+            let (Some((_, stand)), Ok(name)) = (stand, name.cast_into::<PyString>()) else {
+                continue;
+            };
+            if namespace.set_item(&name, stand).is_ok() {
+                let namespace = namespace.clone().unbind();
+                replaced(Replaced::Imported(namespace, name.unbind(), value.unbind()));
+            }
+        }
+    }
+}
+
+/// Standard output and error as the program has them now.
+pub(super) fn watch_streams(python: Python<'_>) -> PyResult<()> {
+    let system = python.import("sys")?;
+    for (name, is_error) in [("stdout", false), ("stderr", true)] {
+        watch_methods(
+            &system.getattr(name)?,
+            name,
+            &["write"],
+            What::Output { is_error },
+        );
+    }
+    let methods = ["read", "readline", "readlines"];
+    watch_methods(&system.getattr("stdin")?, "stdin", &methods, What::Input);
+    Ok(())
+}
+
+/// Streams of the standard library let their instances have attributes, which come before methods.
+fn watch_methods(stream: &Bound<'_, PyAny>, name: &str, methods: &[&str], what: What) {
+    for method in methods {
+        let Ok(original) = stream.getattr(*method) else {
+            continue;
+        };
+        if original.cast_exact::<Stand>().is_ok() {
+            continue;
+        }
+        let stand = Stand {
+            original: original.unbind(),
+            what,
+            name: format!("sys.{name}.{method}"),
+            is_method: false,
+        };
+        let set = Bound::new(stream.py(), stand).and_then(|stand| stream.setattr(*method, stand));
+        if set.is_ok() {
+            let stream = stream.clone().unbind();
+            replaced(Replaced::Attribute(stream, (*method).to_owned(), None));
+        }
+    }
+}
+
+/// `datetime.datetime.now` and its like: nobody may set attributes of types written in C, but their namespace is a
+/// dictionary like any other.
+fn replace_clock_methods(python: Python<'_>) -> PyResult<()> {
+    let module = python.import("datetime")?;
+    for (class_name, name) in CLOCK_METHODS {
+        let class = module.getattr(class_name)?.cast_into::<PyType>()?;
+        let Some(had) = names::namespace(&class).and_then(|own| names::entry(&own, name)) else {
+            continue;
+        };
+        let stand = Stand {
+            original: Bound::new(
+                python,
+                ClassMethod {
+                    descriptor: had.clone().unbind(),
+                },
+            )?
+            .into_any()
+            .unbind(),
+            what: What::Called(Source::Clock),
+            name: format!("datetime.{class_name}.{name}"),
+            is_method: true,
+        };
+        let stand = Bound::new(python, stand)?;
+        let method = python
+            .import("builtins")?
+            .getattr("classmethod")?
+            .call1((stand,))?;
+        set_in_type(&class, name, &method)?;
+        replaced(Replaced::OfType(
+            class.unbind(),
+            name.to_owned(),
+            had.unbind(),
+        ));
+    }
+    Ok(())
+}
+
+/// A class method of a type written in C, as a function of the class.
+#[pyclass(frozen, module = "testwright", name = "method")]
+struct ClassMethod {
+    descriptor: Py<PyAny>,
+}
+
+#[pymethods]
+impl ClassMethod {
+    #[pyo3(signature = (class, *arguments, **keywords))]
+    fn __call__<'py>(
+        &self,
+        class: &Bound<'py, PyAny>,
+        arguments: &Bound<'py, PyTuple>,
+        keywords: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let python = class.py();
+        let bound = self
+            .descriptor
+            .bind(python)
+            .call_method1("__get__", (python.None(), class))?;
+        bound.call(arguments, keywords)
+    }
+}
+
+/// Sets an entry in the namespace of a type, whatever type it is.
+fn set_in_type(class: &Bound<'_, PyType>, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    if let Some(namespace) = names::namespace(class) {
+        namespace.set_item(name, value)?;
+        // SAFETY: tells the interpreter to forget what it knew about the attributes of the class.
+        unsafe { ffi::PyType_Modified(class.as_type_ptr()) };
+    }
+    Ok(())
+}
