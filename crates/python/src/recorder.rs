@@ -200,7 +200,8 @@ impl Recorder {
         }
         // Other threads are not in the copy, and what has begun belongs to the parent.
         let threads = std::mem::take(&mut self.threads);
-        self.released.extend(threads.into_values().flat_map(Thread::into_objects));
+        self.released
+            .extend(threads.into_values().flat_map(Thread::into_objects));
         let waiting = std::mem::take(&mut self.waiting);
         self.released
             .extend(waiting.into_values().flat_map(Active::into_objects));

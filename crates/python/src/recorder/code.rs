@@ -60,7 +60,8 @@ impl Interest {
         if self.kept >= MOST_CALLS {
             return false;
         }
-        let closely = self.is_close() || self.calls.is_power_of_two() || self.calls.is_multiple_of(1024);
+        let closely =
+            self.is_close() || self.calls.is_power_of_two() || self.calls.is_multiple_of(1024);
         self.examined = self.examined.saturating_add(u32::from(closely));
         closely
     }
