@@ -61,6 +61,7 @@ COMMANDS = [
     "reduce",
     "normalize",
     "generalize",
+    "generate",
     "regress",
     "quick",
     "triage",
@@ -95,6 +96,7 @@ WITHOUT_SYSTEM = {
     "show",
     "model",
     "conform",
+    "generate",
     "campaign",
     "compat",
 }

@@ -24,6 +24,7 @@ pub use transaction::{Change, Transaction, WriteError};
 
 use crate::suite::{Import, Suite, TestClass, UnitTest, head};
 use edits::Edits;
+pub use existing::Marked;
 use existing::{Existing, Found};
 pub use marker::written_ids;
 
@@ -91,6 +92,14 @@ pub fn merge(
         Some(bytes) => merge_into(bytes, suite, written, force),
         None => Ok(new_file(suite, written)),
     }
+}
+
+/// The tests in a file that were written by [`merge`], wherever somebody has moved them since.
+///
+/// # Errors
+/// If the file is not Python.
+pub fn marked(bytes: &[u8]) -> Result<Vec<Marked>, Refusal> {
+    Ok(Existing::read(bytes)?.marked())
 }
 
 /// A suite without the tests that somebody deleted, as a file of its own.

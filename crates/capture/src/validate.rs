@@ -157,17 +157,9 @@ impl Run for Python {
         units: &Units,
         round: Round,
     ) -> Result<BTreeMap<String, Verdict>, Error> {
-        let cannot = |error: std::io::Error| Error(format!("cannot prepare the tests: {error}"));
-        let folder = tempfile::Builder::new()
-            .prefix("testwright-")
-            .tempdir()
-            .map_err(cannot)?;
-        let inside = fs::canonicalize(folder.path()).map_err(cannot)?;
-        let place = |name: &str| inside.join(name);
-        for name in ["tests", "start", "home", "scratch"] {
-            fs::create_dir(place(name)).map_err(cannot)?;
-        }
-        let tests = place("tests");
+        let inside = Inside::new()?;
+        let tests = inside.place("tests");
+        fs::create_dir(&tests).map_err(cannot)?;
         let helpers = tests.join(format!("{HELPERS_MODULE}.py"));
         fs::write(helpers, HELPERS_TEXT).map_err(cannot)?;
         let mut paths = Vec::new();
@@ -176,17 +168,49 @@ impl Run for Python {
             fs::write(&path, &file.text).map_err(cannot)?;
             paths.push(path);
         }
+        self.run_in(&inside, &tests, paths, units, round)
+    }
+}
+
+impl Python {
+    /// Runs test files where they are; names of tests are relative to `root`.
+    ///
+    /// # Errors
+    /// If they could not be run at all.
+    pub fn run_in_place(
+        &self,
+        root: &Path,
+        files: Vec<PathBuf>,
+    ) -> Result<BTreeMap<String, Verdict>, Error> {
+        let round = Round {
+            is_alone: false,
+            is_empty: false,
+            ..Round::EMPTY
+        };
+        self.run_in(&Inside::new()?, root, files, &Units::new(), round)
+    }
+
+    fn run_in(
+        &self,
+        inside: &Inside,
+        root: &Path,
+        files: Vec<PathBuf>,
+        units: &Units,
+        round: Round,
+    ) -> Result<BTreeMap<String, Verdict>, Error> {
+        let place = |name: &str| inside.place(name);
+        let most = SECONDS * (2 + u64::try_from(units.len()).unwrap_or(0) / 4) + 50;
         let orders = Orders {
             style: match self.style {
                 Style::Pytest => "pytest",
                 Style::Unittest => "unittest",
             },
-            inside: &inside,
-            folder: &tests,
+            inside: &inside.path,
+            folder: root,
             temporary: &place("temporary"),
             settings: &place("pytest.ini"),
             start: &place("start"),
-            files: paths,
+            files,
             modules: &self.modules,
             units,
             alone: round.is_alone,
@@ -198,15 +222,45 @@ impl Run for Python {
         fs::write(place("orders.json"), text).map_err(cannot)?;
         fs::write(place("pytest.ini"), "[pytest]\n").map_err(cannot)?;
         fs::write(place("runner.py"), RUNNER).map_err(cannot)?;
-        let most = SECONDS * (2 + u64::try_from(units.len()).unwrap_or(0) / 4) + 50;
-        let ended = process::run(self, &inside, round, most)?;
+        let ended = process::run(self, &inside.path, round, most)?;
         let report = fs::read_to_string(place("report")).unwrap_or_default();
         let verdicts = verdicts(&report);
-        if verdicts.is_empty() && !units.is_empty() {
+        if verdicts.is_empty() {
             return Err(Error(ended));
         }
         Ok(verdicts)
     }
+}
+
+/// A folder that tests cannot leave. It is gone when this is.
+struct Inside {
+    path: PathBuf,
+    _folder: tempfile::TempDir,
+}
+
+impl Inside {
+    fn new() -> Result<Inside, Error> {
+        let folder = tempfile::Builder::new()
+            .prefix("testwright-")
+            .tempdir()
+            .map_err(cannot)?;
+        let path = fs::canonicalize(folder.path()).map_err(cannot)?;
+        for name in ["start", "home", "scratch"] {
+            fs::create_dir(path.join(name)).map_err(cannot)?;
+        }
+        Ok(Inside {
+            path,
+            _folder: folder,
+        })
+    }
+
+    fn place(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+}
+
+fn cannot(error: std::io::Error) -> Error {
+    Error(format!("cannot prepare the tests: {error}"))
 }
 
 /// What the report of a runner says. A test that was started and not finished did not end, or ended the process.

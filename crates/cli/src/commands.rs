@@ -10,6 +10,7 @@ use crate::{ExitStatus, Trouble};
 
 mod campaign;
 mod capture;
+mod changes;
 mod check;
 mod compile;
 mod conform;
@@ -86,6 +87,7 @@ pub(crate) enum Command {
     Graph(graph::Graph),
     Campaign(campaign::Campaign),
     Capture(capture::Capture),
+    Changes(changes::Changes),
     Show(show::Show),
     Compat(crate::compat::Compat),
     #[command(hide = true)]
@@ -122,6 +124,7 @@ impl Command {
             Command::Graph(graph) => graph.run(console),
             Command::Campaign(campaign) => campaign.run(console),
             Command::Capture(capture) => capture.run(console),
+            Command::Changes(changes) => changes.run(console),
             Command::Show(show) => show.run(console),
             Command::Compat(compat) => compat.run(console),
             Command::Worker(worker) => worker.run(),

@@ -16,6 +16,17 @@ pub(super) struct Existing {
     module: Module,
 }
 
+/// A written test that was found in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Marked {
+    /// `TestCart.test_add`
+    pub name: String,
+    /// The interaction that it comes from.
+    pub id: String,
+    /// Whether somebody has changed it.
+    pub is_edited: bool,
+}
+
 /// What a file has of a test.
 pub(super) enum Found {
     /// Nothing.
@@ -128,6 +139,22 @@ impl Existing {
         } else {
             Found::Absent
         }
+    }
+
+    /// All tests that carry a marker, in order.
+    pub(super) fn marked(&self) -> Vec<Marked> {
+        self.functions()
+            .filter_map(|definition| {
+                let end = self.line_end_without_newline(definition.range.end);
+                let text = self.text.get(definition.range.start..end)?;
+                let (marker, now) = marker::read(text)?;
+                Some(Marked {
+                    name: definition.qualified_name.clone(),
+                    is_edited: marker.digest != now,
+                    id: marker.id,
+                })
+            })
+            .collect()
     }
 
     fn functions(&self) -> impl Iterator<Item = &Definition> {

@@ -247,12 +247,12 @@ def main_pytest():
 def main_unittest():
     import unittest
 
-    sys.path.insert(0, ORDERS["folder"])
     found = []
     for path in ORDERS["files"]:
-        file = os.path.basename(path)
+        file = os.path.relpath(path, ORDERS["folder"])
+        sys.path.insert(0, os.path.dirname(path))
         try:
-            module = importlib.import_module(file[: -len(".py")])
+            module = importlib.import_module(os.path.basename(path)[: -len(".py")])
         except Exception as error:
             tell(file, "broken", short(error))
             continue

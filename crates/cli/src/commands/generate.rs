@@ -11,7 +11,7 @@ use testwright_capture::generate::{Generated, Options, generate};
 use testwright_capture::inspect::{Chosen, Project};
 use testwright_capture::validate::Python;
 use testwright_capture::write::Style;
-use testwright_capture::{Recording, store};
+use testwright_capture::{Execution, Recording, store};
 use testwright_core::Error;
 
 use super::capture::store_folder;
@@ -93,12 +93,12 @@ impl Generate {
             }
         }
         let modules = self.modules(&project)?;
-        let executable = self.executable();
+        let executable = executable(self.python.as_ref());
         let style = self.style(&executable)?;
         let runner = Python {
             executable,
             style,
-            path: import_path(&root, &recording),
+            path: import_path(&root, &recording.executions),
             modules: project
                 .modules
                 .iter()
@@ -185,35 +185,44 @@ impl Generate {
         Ok(names)
     }
 
-    fn executable(&self) -> PathBuf {
-        let own = || testwright_python::attach(testwright_python::executable);
-        let chosen = self.python.clone().or_else(own);
-        chosen.unwrap_or_else(|| PathBuf::from("python3"))
-    }
-
     fn style(&self, executable: &Path) -> Result<Style, Error> {
-        let has_pytest = Command::new(executable)
-            .args(["-c", "import pytest"])
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status()
-            .map_err(|error| {
-                Error::new(format!("cannot run `{}`: {error}", executable.display()))
-                    .with_help("name the interpreter of the project with `--python`")
-            })?
-            .success();
+        let usual = usual_style(executable)?;
         match self.style {
-            Some(ChosenStyle::Pytest) if !has_pytest => {
+            Some(ChosenStyle::Pytest) if usual != Style::Pytest => {
                 let error = Error::new(format!("`{}` has no pytest", executable.display()));
                 Err(error.with_help("install it there, or use `--style unittest`"))
             }
             Some(ChosenStyle::Pytest) => Ok(Style::Pytest),
             Some(ChosenStyle::Unittest) => Ok(Style::Unittest),
-            None if has_pytest => Ok(Style::Pytest),
-            None => Ok(Style::Unittest),
+            None => Ok(usual),
         }
     }
+}
+
+/// The interpreter that was asked for, else the one that runs this command.
+pub(super) fn executable(chosen: Option<&PathBuf>) -> PathBuf {
+    let own = || testwright_python::attach(testwright_python::executable);
+    let found = chosen.cloned().or_else(own);
+    found.unwrap_or_else(|| PathBuf::from("python3"))
+}
+
+/// What an interpreter can run: pytest if it has it.
+pub(super) fn usual_style(executable: &Path) -> Result<Style, Error> {
+    let has_pytest = Command::new(executable)
+        .args(["-c", "import pytest"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .map_err(|error| {
+            Error::new(format!("cannot run `{}`: {error}", executable.display()))
+                .with_help("name the interpreter of the project with `--python`")
+        })?
+        .success();
+    Ok(match has_pytest {
+        true => Style::Pytest,
+        false => Style::Unittest,
+    })
 }
 
 /// What was recorded in the current folder.
@@ -233,10 +242,9 @@ fn recording(console: &mut Console<'_>) -> Result<Recording, Error> {
 }
 
 /// Where tests look for modules: in the project, and where the recorded program looked in it.
-fn import_path(root: &Path, recording: &Recording) -> Vec<PathBuf> {
+pub(super) fn import_path(root: &Path, executions: &[Execution]) -> Vec<PathBuf> {
     let mut path = vec![root.to_owned()];
-    let recorded = recording
-        .executions
+    let recorded = executions
         .iter()
         .flat_map(|execution| &execution.path)
         .map(|folder| root.join(folder));
