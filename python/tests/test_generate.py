@@ -213,7 +213,7 @@ z.touch(1)
 '''
 
 
-def testwright(folder, *words):
+def command(folder, *words):
     return run([sys.executable, "-m", "testwright", *words], folder)
 
 
@@ -222,7 +222,7 @@ def recorded(tmp_path_factory):
     folder = tmp_path_factory.mktemp("zoo")
     (folder / "zoo.py").write_text(ZOO)
     (folder / "drive.py").write_text(DRIVE)
-    capture = testwright(folder, "capture", "--", sys.executable, "drive.py")
+    capture = command(folder, "capture", "--", sys.executable, "drive.py")
     assert capture.returncode == 0, capture.stdout
     return folder
 
@@ -231,14 +231,14 @@ def recorded(tmp_path_factory):
 def generated(request, recorded):
     """The style, the report and the folder of generated tests."""
     out = f"tests_{request.param}"
-    report = testwright(recorded, "generate", "zoo", "--style", request.param, "--out", out, "--json")
+    report = command(recorded, "generate", "zoo", "--style", request.param, "--out", out, "--json")
     assert report.returncode == 0, report.stdout
     return request.param, json.loads(report.stdout.splitlines()[-1]), recorded / out
 
 
 def run_tests(style, folder, root):
-    command = [sys.executable, "-m", *(["pytest", "-q"] if style == "pytest" else ["unittest", "discover"])]
-    return run([*command, str(folder.relative_to(root))], root)
+    words = [sys.executable, "-m", *(["pytest", "-q"] if style == "pytest" else ["unittest", "discover"])]
+    return run([*words, str(folder.relative_to(root))], root)
 
 
 def test_all_that_was_recorded_is_checked(generated, recorded):
@@ -292,39 +292,39 @@ def test_tests_notice_a_change(generated, recorded):
 def small(folder, text="def double(x):\n    return x * 2\n", drive="import small\nsmall.double(2)\n"):
     (folder / "small.py").write_text(text)
     (folder / "drive.py").write_text(drive)
-    capture = testwright(folder, "capture", "--quiet", "--", sys.executable, "drive.py")
+    capture = command(folder, "capture", "--quiet", "--", sys.executable, "drive.py")
     assert capture.returncode == 0, capture.stdout
 
 
 def test_what_people_do_with_tests_stays(tmp_path):
     small(tmp_path)
-    first = testwright(tmp_path, "generate")
+    first = command(tmp_path, "generate")
     assert "1 new test written" in first.stdout, first.stdout
     path = tmp_path / "tests/test_small.py"
     text = path.read_text()
-    assert "0 new tests written" in testwright(tmp_path, "generate", "--force").stdout or path.read_text() == text
+    assert "0 new tests written" in command(tmp_path, "generate", "--force").stdout or path.read_text() == text
 
     path.write_text(text.replace("== 4", "== 2 + 2"))
-    again = testwright(tmp_path, "generate", "--force")
+    again = command(tmp_path, "generate", "--force")
     assert "changed by somebody" in again.stdout
     assert "== 2 + 2" in path.read_text()
 
     path.unlink()
-    again = testwright(tmp_path, "generate", "--force")
+    again = command(tmp_path, "generate", "--force")
     assert "deleted by somebody" in again.stdout
     assert not path.exists()
 
 
 def test_a_change_that_was_meant_is_accepted(tmp_path):
     small(tmp_path)
-    testwright(tmp_path, "generate")
+    command(tmp_path, "generate")
     small(tmp_path, text="def double(x):\n    return x * 2 + 1\n")
-    shown = testwright(tmp_path, "generate", "--force", "--diff")
+    shown = command(tmp_path, "generate", "--force", "--diff")
     assert re.search(r"^-.* == 4$", shown.stdout, re.MULTILINE), shown.stdout
     assert re.search(r"^\+.* == 5$", shown.stdout, re.MULTILINE)
     path = tmp_path / "tests/test_small.py"
     assert "== 4" in path.read_text(), "a diff changes nothing"
-    testwright(tmp_path, "generate", "--force")
+    command(tmp_path, "generate", "--force")
     assert "== 5" in path.read_text()
 
 
@@ -334,7 +334,7 @@ def test_tests_join_those_that_are_there(tmp_path):
     path = tmp_path / "tests/small_test.py"
     old = b"\xef\xbb\xbf# mine\r\nimport small\r\n\r\nclass TestDouble:\r\n\tdef test_mine(self):\r\n\t\tpass"
     path.write_bytes(old)
-    report = testwright(tmp_path, "generate", "--style", "pytest")
+    report = command(tmp_path, "generate", "--style", "pytest")
     assert report.returncode == 0, report.stdout
     new = path.read_bytes()
     assert new.startswith(b"\xef\xbb\xbf# mine\r\nimport small\r\nfrom small import double\r\n\r\nclass TestDouble:\r\n\tdef test_mine")
@@ -349,7 +349,7 @@ def test_a_file_that_is_not_python_is_left_alone(tmp_path):
     (tmp_path / "tests").mkdir()
     path = tmp_path / "tests/test_small.py"
     path.write_text("def broken(:\n")
-    report = testwright(tmp_path, "generate")
+    report = command(tmp_path, "generate")
     assert report.returncode == 1
     assert "is left alone: line 1" in report.stdout
     assert path.read_text() == "def broken(:\n"
@@ -367,7 +367,7 @@ def test_what_varies_is_not_checked(tmp_path):
             return list(set(names))
     """
     small(tmp_path, textwrap.dedent(text), 'import small\nsmall.ticket("a")\nsmall.order(["x", "y", "z", "w"])\n')
-    report = testwright(tmp_path, "generate", "--json")
+    report = command(tmp_path, "generate", "--json")
     outcomes = {test["unit"]: test["outcome"] for test in json.loads(report.stdout.splitlines()[-1])["tests"]}
     assert outcomes == {"small.ticket": "partial", "small.order": "partial"}, report.stdout
     for _ in range(3):
@@ -383,17 +383,17 @@ def test_what_varies_is_not_checked(tmp_path):
     ],
 )
 def test_what_cannot_be_done_is_said(tmp_path, words, message):
-    report = testwright(tmp_path, *words)
+    report = command(tmp_path, *words)
     assert report.returncode == 2
     assert message in report.stdout
 
 
 def test_wrong_names_are_told(tmp_path):
     small(tmp_path)
-    report = testwright(tmp_path, "generate", "smal")
+    report = command(tmp_path, "generate", "smal")
     assert report.returncode == 2
     assert "no module `smal`" in report.stdout
-    report = testwright(tmp_path, "generate", "--python", "no-such-python")
+    report = command(tmp_path, "generate", "--python", "no-such-python")
     assert report.returncode == 2
     assert "no-such-python" in report.stdout
 
@@ -407,8 +407,8 @@ def test_a_module_is_named_by_path_or_name(tmp_path):
     (tmp_path / "drive.py").write_text(
         'import sys\nsys.path.insert(0, "src")\nfrom shop import cart, other\ncart.double(2)\nother.triple(1)\n'
     )
-    testwright(tmp_path, "capture", "--", sys.executable, "drive.py")
-    report = testwright(tmp_path, "generate", "src/shop/cart.py", "--style", "unittest")
+    command(tmp_path, "capture", "--", sys.executable, "drive.py")
+    report = command(tmp_path, "generate", "src/shop/cart.py", "--style", "unittest")
     assert "tests/test_shop_cart.py: 1 test" in report.stdout, report.stdout
-    report = testwright(tmp_path, "generate", "shop.other", "--style", "unittest")
+    report = command(tmp_path, "generate", "shop.other", "--style", "unittest")
     assert "tests/test_shop_other.py: 1 test" in report.stdout, report.stdout

@@ -85,7 +85,9 @@ def guard(event, arguments):
 
 def surroundings():
     """The state of the process that a test has to leave as it was."""
-    found = {"environment": dict(os.environ), "folder": os.getcwd(), "path": list(sys.path)}
+    # pytest keeps notes of its own there.
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    found = {"environment": variables, "folder": os.getcwd(), "path": list(sys.path)}
     for name in ORDERS["modules"]:
         module = sys.modules.get(name)
         for key, value in list(vars(module).items()) if module else ():
