@@ -3,17 +3,31 @@
 //! [`value`](Value) says how values of a program are told as plain data, and [`Recording`] what the program did with
 //! them: calls with their arguments and outcomes, the state before and after, and what came from outside.
 //! [`Call::effects`](Call::effects) finds what a call changed. A program is watched by `testwright-python`, which
-//! hands such data over; nothing here needs an interpreter. [`store`] keeps it on disk,
-//! and [`words`] shows it to people.
+//! hands such data over; nothing here needs an interpreter. [`store`] keeps it on disk, and [`words`] shows
+//! it to people.
+//!
+//! From there it goes on like this: [`inspect`] reads what the project consists of, [`select`] chooses few calls that show
+//! everything, [`write`](mod@write) makes tests of them, [`validate`] runs these and keeps what is true each time, [`merge`] puts them
+//! into files that people edit, and [`generate`] is all of that together.
 
 #![warn(missing_docs)]
 
+mod digest;
 mod effects;
 mod graph;
+pub mod generate;
+pub mod inspect;
+pub mod merge;
 mod recording;
+pub mod select;
 pub mod store;
+pub mod suite;
+#[cfg(test)]
+mod toys;
+pub mod validate;
 mod value;
 pub mod words;
+pub mod write;
 
 pub use effects::Effect;
 pub use graph::{Graph, Node};

@@ -12,6 +12,7 @@ use crate::{ExitStatus, Trouble};
 
 mod campaign;
 mod capture;
+mod changes;
 mod check;
 mod compile;
 mod conform;
@@ -20,6 +21,7 @@ mod expand;
 mod explain;
 mod explore;
 mod generalize;
+mod generate;
 mod graph;
 mod localize;
 mod markov;
@@ -75,6 +77,7 @@ pub(crate) enum Command {
     Reduce(reduce::Reduce),
     Normalize(normalize::Normalize),
     Generalize(generalize::Generalize),
+    Generate(generate::Generate),
     Regress(regress::Regress),
     Quick(quick::Quick),
     Triage(triage::Triage),
@@ -90,6 +93,7 @@ pub(crate) enum Command {
     Explain(explain::Explain),
     Measure(measure::Measure),
     Capture(capture::Capture),
+    Changes(changes::Changes),
     Show(show::Show),
     Compat(crate::compat::Compat),
     #[command(hide = true)]
@@ -112,6 +116,7 @@ impl Command {
             Command::Reduce(reduce) => reduce.run(console),
             Command::Normalize(normalize) => normalize.run(console),
             Command::Generalize(generalize) => generalize.run(console),
+            Command::Generate(generate) => generate.run(console),
             Command::Regress(regress) => regress.run(console),
             Command::Quick(quick) => quick.run(console),
             Command::Triage(triage) => triage.run(console),
@@ -127,6 +132,7 @@ impl Command {
             Command::Explain(explain) => explain.run(console),
             Command::Measure(measure) => measure.run(console),
             Command::Capture(capture) => capture.run(console),
+            Command::Changes(changes) => changes.run(console),
             Command::Show(show) => show.run(console),
             Command::Compat(compat) => compat.run(console),
             Command::Worker(worker) => worker.run(),

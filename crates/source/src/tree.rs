@@ -132,6 +132,8 @@ pub struct Function {
     pub name: String,
     /// Whether it is an `async def`.
     pub is_async: bool,
+    /// Whether it yields, itself and not only in a function inside, and so is a generator.
+    pub yields: bool,
     /// What is written behind each `@`.
     pub decorators: Vec<Expression>,
     /// In the order in which they are written.
@@ -604,6 +606,21 @@ mod tests {
                 ("e", KeywordVariadic)
             ]
         );
+    }
+
+    #[test]
+    fn only_its_own_yield_makes_a_generator() {
+        let yields = |text: &str| {
+            let body = statements(text).expect("statements");
+            let StatementKind::Function(function) = &body[0].kind else {
+                panic!("not a function");
+            };
+            function.yields
+        };
+        assert!(yields("def f():\n    if x:\n        y = (yield)"));
+        assert!(yields("def f():\n    yield from g()"));
+        assert!(!yields("def f():\n    def g(): yield 1\n    return g"));
+        assert!(!yields("def f():\n    return lambda: (yield)"));
     }
 
     #[test]

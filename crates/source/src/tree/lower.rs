@@ -1,6 +1,7 @@
 //! From the parser's tree to ours.
 
 use ruff_python_ast as ast;
+use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
 use ruff_python_ast::{Expr, Stmt};
 use ruff_text_size::Ranged;
 
@@ -128,6 +129,7 @@ impl Lower {
         Function {
             name: node.name.to_string(),
             is_async: node.is_async,
+            yields: yields(&node.body),
             decorators: self.decorators(&node.decorator_list),
             parameters: self.parameters(&node.parameters),
             returns: self.maybe(node.returns.as_deref()),
@@ -564,4 +566,29 @@ fn comparison(comparison: ast::CmpOp) -> Comparison {
         ast::CmpOp::In => Comparison::In,
         ast::CmpOp::NotIn => Comparison::NotIn,
     }
+}
+
+/// Whether these statements yield, outside of functions and classes that stand among them.
+fn yields(body: &[Stmt]) -> bool {
+    struct Search {
+        found: bool,
+    }
+    impl Visitor<'_> for Search {
+        fn visit_stmt(&mut self, statement: &Stmt) {
+            if !self.found && !matches!(statement, Stmt::FunctionDef(_) | Stmt::ClassDef(_)) {
+                walk_stmt(self, statement);
+            }
+        }
+
+        fn visit_expr(&mut self, expression: &Expr) {
+            match expression {
+                Expr::Yield(_) | Expr::YieldFrom(_) => self.found = true,
+                Expr::Lambda(_) => {}
+                _ => walk_expr(self, expression),
+            }
+        }
+    }
+    let mut search = Search { found: false };
+    search.visit_body(body);
+    search.found
 }

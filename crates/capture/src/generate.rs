@@ -1,0 +1,471 @@
+//! From a recording to tests that are true: select, write, validate, and try again where a test was not.
+
+mod candidate;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use candidate::Candidate;
+pub use candidate::Outcome;
+
+use crate::inspect::{DefinitionKind, Nature, Project};
+use crate::recording::{self, Call, Recording, UnitId};
+use crate::select::select;
+use crate::suite::{Suite, TestClass};
+use crate::validate::{Error, Round, Run, TestFile, Units, Verdict};
+use crate::write::{Completeness, Knowledge, Style, Writer};
+
+/// What is wanted.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The modules that tests are wanted for, by dotted name; all if there are none.
+    pub modules: Vec<String>,
+    /// How tests are written.
+    pub style: Style,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Default)]
+pub struct Generated {
+    /// The tests for each module, by its dotted name.
+    pub suites: BTreeMap<String, Suite>,
+    /// What became of each selected call, in order.
+    pub tests: Vec<Tested>,
+    /// Units that were called and cannot have tests, with the reason.
+    pub left_out: Vec<(String, String)>,
+    /// Units that could have tests and were never called.
+    pub uncalled: Vec<String>,
+}
+
+/// A call that was selected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tested {
+    /// `module.Class.method`
+    pub unit: String,
+    /// The module that it is in.
+    pub module: String,
+    /// `Class::test`
+    pub test: String,
+    /// The id of the interaction.
+    pub id: String,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+/// More cycles than this of choosing other calls for those that could not be tested are not made.
+const CYCLES: usize = 3;
+
+/// Makes tests of a recording.
+///
+/// # Errors
+/// If tests cannot be run.
+pub fn generate(
+    recording: &Recording,
+    project: &Project,
+    options: &Options,
+    runner: &dyn Run,
+) -> Result<Generated, Error> {
+    let knowledge = Knowledge::new(project);
+    let writer = Writer::new(recording, &knowledge, options.style);
+    let mut generator = Generator {
+        recording,
+        writer: &writer,
+        runner,
+        style: options.style,
+        candidates: Vec::new(),
+    };
+    let mut generated = Generated::default();
+    let mut pools: Vec<Pool<'_>> = Vec::new();
+    for (number, unit) in (0..).zip(&recording.units) {
+        match target(&knowledge, unit) {
+            Ok(module) if options.modules.is_empty() || options.modules.contains(&module) => {
+                let calls = generator.pool(UnitId(number));
+                pools.push(Pool {
+                    unit: UnitId(number),
+                    module,
+                    calls,
+                });
+            }
+            Ok(_) => {}
+            Err(Some(reason)) => generated.left_out.push((unit.name(), reason)),
+            Err(None) => {}
+        }
+    }
+    for _ in 0..CYCLES {
+        let added = generator.choose(&pools);
+        if !added {
+            break;
+        }
+        generator.settle()?;
+    }
+    generator.drop_vacuous()?;
+    generator.check_together()?;
+    generator.finish(&mut generated);
+    generated.uncalled = uncalled(project, recording, options);
+    Ok(generated)
+}
+
+/// The calls of a unit that a test could be made of.
+struct Pool<'a> {
+    unit: UnitId,
+    module: String,
+    calls: Vec<&'a Call>,
+}
+
+/// The module in which a unit is tested, or why it is not (nothing where nobody would expect it).
+fn target(knowledge: &Knowledge<'_>, unit: &recording::Unit) -> Result<String, Option<String>> {
+    let Some((module, definition)) = knowledge.definition(unit) else {
+        return Err(None);
+    };
+    if module.is_test || definition.is_test || !definition.is_target() {
+        return Err(None);
+    }
+    if let Some((class, method)) = unit.qualified_name.rsplit_once('.') {
+        let around = module.definition(class).map(|found| &found.kind);
+        let is_exception = matches!(around, Some(DefinitionKind::Class(class)) if class.nature == Nature::Exception);
+        // That an exception holds what it is given is no behaviour worth a test.
+        if is_exception && matches!(method, "__init__" | "__str__" | "__repr__") {
+            return Err(None);
+        }
+    }
+    if unit.module == "__main__" && module.main_guard.is_none() {
+        let file = module.path.display();
+        return Err(Some(format!(
+            "importing {file} would run the program; put its start below `if __name__ == \"__main__\":`"
+        )));
+    }
+    Ok(module.name.clone())
+}
+
+/// Functions and methods that could have tests and were never called.
+fn uncalled(project: &Project, recording: &Recording, options: &Options) -> Vec<String> {
+    let called: BTreeSet<(String, u32)> = recording
+        .units
+        .iter()
+        .filter_map(|unit| {
+            let module = project.module_at(std::path::Path::new(&unit.file))?;
+            Some((module.name.clone(), unit.line))
+        })
+        .collect();
+    let modules = project.modules.iter().filter(|module| {
+        !module.is_test && (options.modules.is_empty() || options.modules.contains(&module.name))
+    });
+    let mut found = Vec::new();
+    for module in modules {
+        for definition in &module.definitions {
+            let is_function = matches!(definition.kind, DefinitionKind::Function(_));
+            let key = (module.name.clone(), definition.first_line);
+            if is_function && definition.is_target() && !called.contains(&key) {
+                found.push(format!("{}.{}", module.name, definition.qualified_name));
+            }
+        }
+    }
+    found
+}
+
+struct Generator<'a, 'w> {
+    recording: &'a Recording,
+    writer: &'w Writer<'a>,
+    runner: &'w dyn Run,
+    style: Style,
+    candidates: Vec<Candidate<'a>>,
+}
+
+impl<'a> Generator<'a, '_> {
+    /// The finished calls of a unit, each input once.
+    fn pool(&self, unit: UnitId) -> Vec<&'a Call> {
+        let mut seen = BTreeSet::new();
+        self.recording
+            .calls_of(unit)
+            .filter(|call| call.outcome != recording::Outcome::Unfinished || !call.steps.is_empty())
+            .filter(|call| seen.insert(self.writer.id(call)))
+            .collect()
+    }
+
+    /// Adds candidates for what no test shows yet. Whether there were any.
+    fn choose(&mut self, pools: &[Pool<'a>]) -> bool {
+        let mut added = false;
+        for pool in pools {
+            let of_unit = |candidate: &&Candidate<'a>| candidate.call.unit == pool.unit;
+            let tried: Vec<&Call> = self
+                .candidates
+                .iter()
+                .filter(of_unit)
+                .map(|known| known.call)
+                .collect();
+            let done: Vec<&Call> = self
+                .candidates
+                .iter()
+                .filter(of_unit)
+                .filter(|candidate| candidate.is_test())
+                .map(|candidate| candidate.call)
+                .collect();
+            let left: Vec<&Call> = pool
+                .calls
+                .iter()
+                .filter(|call| !tried.iter().any(|known| std::ptr::eq(*known, **call)))
+                .copied()
+                .collect();
+            for call in select(&left, &done) {
+                let candidate = Candidate::new(self.writer, call, pool.module.clone());
+                added |= candidate.is_some();
+                self.candidates.extend(candidate);
+            }
+        }
+        added
+    }
+
+    /// Runs what is pending until each test passed every time, or nothing is left to try.
+    fn settle(&mut self) -> Result<(), Error> {
+        loop {
+            let pending = self.indices(|candidate| candidate.is_pending());
+            if pending.is_empty() {
+                return Ok(());
+            }
+            let mut failed: BTreeMap<usize, (usize, String)> = BTreeMap::new();
+            let mut leaked: BTreeMap<usize, String> = BTreeMap::new();
+            let mut standing = pending.clone();
+            for round in Round::ALL {
+                for (index, verdict) in self.run(&standing, round)? {
+                    match verdict {
+                        Verdict::Passed | Verdict::Skipped => {}
+                        Verdict::Leaked(name) => {
+                            leaked.entry(index).or_insert(name);
+                        }
+                        Verdict::Failed(message) => {
+                            failed.entry(index).or_insert((0, message)).0 += 1;
+                        }
+                    }
+                }
+                // What fails alone need not be run with others, where it might hang.
+                if round.is_alone {
+                    standing.retain(|index| !failed.contains_key(index));
+                }
+            }
+            for index in pending {
+                let Some(candidate) = self.candidates.get_mut(index) else {
+                    continue;
+                };
+                match (failed.remove(&index), leaked.remove(&index)) {
+                    (Some((_, message)), _) => candidate.try_next_form(self.writer, &message),
+                    (None, Some(name)) => candidate.pin_leak(self.writer, &name),
+                    (None, None) => candidate.accept(),
+                }
+            }
+        }
+    }
+
+    /// What passes without the unit's body checks nothing.
+    fn drop_vacuous(&mut self) -> Result<(), Error> {
+        let accepted = self.indices(Candidate::is_test);
+        let verdicts = self.run(&accepted, Round::EMPTY)?;
+        for (index, verdict) in verdicts {
+            if let (Verdict::Passed, Some(candidate)) = (verdict, self.candidates.get_mut(index)) {
+                candidate.demote();
+            }
+        }
+        Ok(())
+    }
+
+    /// All tests together, as they will be in their files.
+    fn check_together(&mut self) -> Result<(), Error> {
+        let accepted = self.indices(|candidate| candidate.is_test() || candidate.is_smoke());
+        for round in Round::ALL.into_iter().filter(|round| !round.is_alone) {
+            for (index, verdict) in self.run(&accepted, round)? {
+                if let (Verdict::Failed(message) | Verdict::Leaked(message), Some(candidate)) =
+                    (verdict, self.candidates.get_mut(index))
+                {
+                    candidate.drop_with(format!("fails beside other tests: {message}"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn indices(&self, wanted: impl Fn(&Candidate<'a>) -> bool) -> Vec<usize> {
+        let all = self.candidates.iter().enumerate();
+        all.filter(|(_, candidate)| wanted(candidate))
+            .map(|(index, _)| index)
+            .collect()
+    }
+
+    fn run(&self, indices: &[usize], round: Round) -> Result<Vec<(usize, Verdict)>, Error> {
+        if indices.is_empty() {
+            return Ok(Vec::new());
+        }
+        let laid_out = self.layout(indices);
+        let mut files = Vec::new();
+        let mut units = Units::new();
+        let mut known: BTreeMap<String, usize> = BTreeMap::new();
+        for (module, layout) in &laid_out {
+            let name = format!("test_{}.py", module.replace('.', "_"));
+            let empty = BTreeSet::new();
+            let merged =
+                crate::merge::merge(None, &layout.suite, &empty, crate::merge::Force::Keep);
+            let bytes = merged.map(|merged| merged.bytes).unwrap_or_default();
+            for (class, test, index) in &layout.places {
+                let key = format!("{name}::{class}::{test}");
+                let unit = self.candidates.get(*index).and_then(|candidate| {
+                    let unit = self.recording.unit(candidate.call.unit)?;
+                    Some((candidate.module.clone(), unit.qualified_name.clone()))
+                });
+                units.extend(unit.map(|unit| (key.clone(), unit)));
+                known.insert(key, *index);
+            }
+            files.push(TestFile {
+                name,
+                text: String::from_utf8_lossy(&bytes).into_owned(),
+            });
+        }
+        let mut verdicts = self.runner.run(&files, &units, round)?;
+        let broken = verdicts
+            .iter()
+            .filter(|(name, _)| !name.contains("::"))
+            .map(|(name, verdict)| (name.clone(), verdict.clone()))
+            .collect::<Vec<_>>();
+        let mut found = Vec::new();
+        for (key, index) in known {
+            // A file that cannot be imported fails with all its tests.
+            let of_file = broken
+                .iter()
+                .find(|(name, _)| name.rsplit('/').next() == key.split("::").next());
+            let own = verdicts.remove(&key);
+            let verdict = own
+                .or_else(|| of_file.map(|(_, verdict)| verdict.clone()))
+                .unwrap_or_else(|| Verdict::Failed("it was never run".to_owned()));
+            found.push((index, verdict));
+        }
+        Ok(found)
+    }
+
+    /// Suites of these candidates, with names that are unique in their classes.
+    fn layout(&self, indices: &[usize]) -> BTreeMap<String, Layout> {
+        let mut layouts: BTreeMap<String, Layout> = BTreeMap::new();
+        for index in indices {
+            let Some(candidate) = self.candidates.get(*index) else {
+                continue;
+            };
+            let layout = layouts.entry(candidate.module.clone()).or_default();
+            layout.add(candidate, *index, self.style);
+        }
+        layouts
+    }
+
+    fn finish(&self, generated: &mut Generated) {
+        let mut kept = Vec::new();
+        for (index, candidate) in self.candidates.iter().enumerate() {
+            // A stub, or a test that checks nothing, is worth something only where there is nothing better.
+            let better = self
+                .candidates
+                .iter()
+                .any(|other| other.call.unit == candidate.call.unit && other.is_test());
+            let first = self.candidates.iter().position(|other| {
+                other.call.unit == candidate.call.unit && (other.is_stub() || other.is_smoke())
+            });
+            let is_only = !better && first == Some(index);
+            if candidate.is_test() || is_only {
+                kept.push(index);
+            }
+        }
+        let mut names: BTreeMap<usize, String> = BTreeMap::new();
+        for (module, layout) in self.layout(&kept) {
+            for (class, test, index) in layout.places {
+                names.insert(index, format!("{class}::{test}"));
+            }
+            generated.suites.insert(module, layout.suite);
+        }
+        for (index, candidate) in self.candidates.iter().enumerate() {
+            let unit = self.recording.unit(candidate.call.unit);
+            let is_listed = names.contains_key(&index) || candidate.is_dropped();
+            if let Some(unit) = unit.filter(|_| is_listed) {
+                generated.tests.push(Tested {
+                    unit: unit.name(),
+                    module: candidate.module.clone(),
+                    test: names.remove(&index).unwrap_or_default(),
+                    id: candidate.written.test.id.clone(),
+                    outcome: candidate.outcome(),
+                });
+            }
+        }
+    }
+}
+
+/// The tests of one module.
+#[derive(Default)]
+struct Layout {
+    suite: Suite,
+    /// Class, function and candidate of each test.
+    places: Vec<(String, String, usize)>,
+}
+
+impl Layout {
+    fn add(&mut self, candidate: &Candidate<'_>, index: usize, style: Style) {
+        let written = &candidate.written;
+        let position = self
+            .suite
+            .classes
+            .iter()
+            .position(|class| class.name == written.class);
+        let position = position.unwrap_or_else(|| {
+            self.suite.classes.push(TestClass {
+                name: written.class.clone(),
+                base: style.base().map(str::to_owned),
+                tests: Vec::new(),
+            });
+            self.suite.classes.len() - 1
+        });
+        self.suite.main_guard = style == Style::Unittest;
+        let Some(class) = self.suite.classes.get_mut(position) else {
+            return;
+        };
+        let mut test = written.test.clone();
+        let mut number = 1;
+        while class.tests.iter().any(|other| other.name == test.name) {
+            number += 1;
+            let name = crate::write::numbered(&written.test.name, number);
+            for line in &mut test.lines {
+                let definition = format!("def {}(", test.name);
+                *line = line.replacen(&definition, &format!("def {name}("), 1);
+            }
+            test.name = name;
+        }
+        self.places
+            .push((class.name.clone(), test.name.clone(), index));
+        class.tests.push(test);
+    }
+}
+
+/// How many tests of each kind there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Tests that check all that is known.
+    pub full: usize,
+    /// Tests that check less.
+    pub partial: usize,
+    /// Tests that check only that a call ends.
+    pub smoke: usize,
+    /// Tests that are skipped until somebody completes them.
+    pub stubs: usize,
+    /// Calls without a test.
+    pub dropped: usize,
+}
+
+impl Generated {
+    /// The numbers of the report.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for tested in &self.tests {
+            match &tested.outcome {
+                Outcome::Written(Completeness::Full) => counts.full += 1,
+                Outcome::Written(Completeness::Partial(_)) => counts.partial += 1,
+                Outcome::Written(Completeness::Smoke) => counts.smoke += 1,
+                Outcome::Written(Completeness::Stub(_)) => counts.stubs += 1,
+                Outcome::Dropped(_) => counts.dropped += 1,
+            }
+        }
+        counts
+    }
+}
+
+#[cfg(test)]
+mod tests;

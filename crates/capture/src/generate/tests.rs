@@ -1,0 +1,199 @@
+//! The whole way from a recording to tests that pass, with a real Python.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::*;
+use crate::inspect::Chosen;
+use crate::recording::{Execution, External, Unit};
+use crate::toys::Made;
+use crate::validate::Python;
+use crate::value::NodeId;
+
+const SHOP: &str = "\
+import random
+
+seen = []
+
+
+def double(number):
+    return number * 2
+
+
+def remember(name):
+    seen.append(name)
+    return len(seen)
+
+
+def chance():
+    return random.random()
+
+
+def save(path):
+    with open(path, 'w') as file:
+        file.write('x')
+
+
+class Cart:
+    def __init__(self, owner):
+        self.owner = owner
+        self.items = []
+
+    def add(self, item):
+        self.items.append(item)
+";
+
+fn generated(calls: Vec<Made>) -> Generated {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("shop.py"), SHOP).expect("a file");
+    let project = Project::read(folder.path(), &Chosen::default());
+    let mut recording = Recording {
+        executions: vec![Execution::default()],
+        ..Recording::default()
+    };
+    for made in calls {
+        let unit = Unit {
+            module: "shop".to_owned(),
+            file: "shop.py".to_owned(),
+            line: 0,
+            ..made.unit
+        };
+        let known = recording
+            .units
+            .iter()
+            .position(|other| other.qualified_name == unit.qualified_name);
+        let position = known.unwrap_or_else(|| {
+            recording.units.push(unit);
+            recording.units.len() - 1
+        });
+        let mut call = made.call;
+        call.unit = UnitId(u32::try_from(position).expect("few units"));
+        recording.calls.push(call);
+    }
+    let options = Options {
+        modules: Vec::new(),
+        style: Style::Unittest,
+    };
+    let runner = Python {
+        executable: PathBuf::from("python3"),
+        style: Style::Unittest,
+        path: vec![folder.path().to_owned()],
+        modules: vec!["shop".to_owned()],
+    };
+    generate(&recording, &project, &options, &runner).expect("tests were run")
+}
+
+fn doubled(given: i64, result: i64) -> Made {
+    let mut made = Made::of("double");
+    let (given, result) = (made.number(given), made.number(result));
+    made.argument("number", given, given).returns(result)
+}
+
+fn outcomes(generated: &Generated) -> Vec<&Outcome> {
+    generated
+        .tests
+        .iter()
+        .map(|tested| &tested.outcome)
+        .collect()
+}
+
+#[test]
+fn a_true_test_is_kept() {
+    let found = generated(vec![doubled(2, 4)]);
+    assert_eq!(outcomes(&found), [&Outcome::Written(Completeness::Full)]);
+    assert_eq!(found.tests[0].test, "TestDouble::test_returns_4_for_2");
+    assert_eq!(found.counts().full, 1);
+    assert!(found.uncalled.contains(&"shop.Cart.add".to_owned()));
+}
+
+#[test]
+fn a_test_that_fails_is_weakened_as_far_as_needed() {
+    // It is an integer, but not that one.
+    let found = generated(vec![doubled(2, 5)]);
+    let [Outcome::Written(Completeness::Partial(_))] = outcomes(&found).as_slice() else {
+        panic!("{found:?}");
+    };
+    let suite = found.suites.get("shop").expect("tests");
+    let text = suite.classes[0].tests[0].lines.join("\n");
+    assert!(text.contains("assertIsInstance(double(2), int)"), "{text}");
+}
+
+#[test]
+fn a_test_that_nothing_can_save_is_dropped() {
+    let mut made = Made::of("double");
+    let (given, result) = (made.number(2), made.text("four"));
+    let found = generated(vec![made.argument("number", given, given).returns(result)]);
+    assert!(
+        matches!(outcomes(&found).as_slice(), [Outcome::Dropped(_)]),
+        "{found:?}"
+    );
+    assert!(found.suites.is_empty());
+}
+
+#[test]
+fn what_a_test_leaves_changed_is_put_back() {
+    let mut made = Made::of("remember");
+    let (name, one) = (made.text("ann"), made.number(1));
+    let found = generated(vec![made.argument("name", name, name).returns(one)]);
+    assert_eq!(outcomes(&found), [&Outcome::Written(Completeness::Full)]);
+    let suite = found.suites.get("shop").expect("tests");
+    let text = suite.classes[0].tests[0].lines.join("\n");
+    assert!(text.contains("copy.copy(shop.seen)"), "{text}");
+}
+
+#[test]
+fn a_test_that_checks_nothing_is_counted_as_smoke() {
+    let mut made = Made::of("Cart.add");
+    let item = made.number(1);
+    let before = made.object(1, "Cart", &[]);
+    let made = made.on("Cart", before, before).argument("item", item, item);
+    let mut call = made;
+    call.call.outcome = crate::recording::Outcome::Returned(NodeId(0));
+    // The unit fails without its attributes, so nothing is left of it.
+    let found = generated(vec![call]);
+    assert!(found.suites.is_empty() || found.counts().full == 0);
+}
+
+#[test]
+fn a_test_may_not_touch_what_is_outside() {
+    let outside = tempfile::tempdir().expect("a folder");
+    let target = outside.path().join("x.txt");
+    let mut made = Made::of("save");
+    let path = made.text(&target.to_string_lossy());
+    // Nobody recorded that the file is written.
+    let found = generated(vec![made.argument("path", path, path)]);
+    assert!(!target.exists());
+    let [Outcome::Dropped(reason)] = outcomes(&found).as_slice() else {
+        panic!("{found:?}");
+    };
+    assert!(reason.contains("may not write"), "{reason}");
+}
+
+#[test]
+fn answers_of_chance_are_given_again() {
+    let mut made = Made::of("chance");
+    let quarter = made.plain(crate::value::Value::Float(crate::value::Float(0.25)));
+    let made = made.returns(quarter).event(External::Called {
+        source: crate::recording::Source::Random,
+        function: "random.random".to_owned(),
+        arguments: vec![],
+        keywords: vec![],
+        answer: crate::recording::Answer::Returned(quarter),
+    });
+    let found = generated(vec![made]);
+    assert_eq!(outcomes(&found), [&Outcome::Written(Completeness::Full)]);
+}
+
+#[test]
+fn values_that_vary_are_not_checked() {
+    let mut made = Made::of("chance");
+    let quarter = made.plain(crate::value::Value::Float(crate::value::Float(0.25)));
+    let found = generated(vec![made.returns(quarter)]);
+    assert!(
+        matches!(
+            outcomes(&found).as_slice(),
+            [Outcome::Written(Completeness::Partial(_))]
+        ),
+        "{found:?}"
+    );
+}

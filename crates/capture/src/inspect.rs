@@ -1,0 +1,234 @@
+//! What a project consists of, read from its files alone: nothing is imported and nothing is run.
+//!
+//! [`Project::read`] finds the modules of a folder, and [`Module`] says what each of them defines. A running program's code
+//! objects are matched to definitions by file, first line and qualified name ([`Project::definition`]), because that is what
+//! CPython tells of them in every version.
+//!
+//! One bad file never stops the rest: it is a module with a [`Module::problem`] and without definitions.
+
+mod definition;
+mod files;
+mod ignore;
+mod module;
+mod settings;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+pub use definition::{
+    Class, Default, Definition, DefinitionKind, Flow, Function, Nature, Parameter, Role, Signature,
+};
+pub use files::Chosen;
+pub use module::{Imported, Module, Trouble};
+pub use settings::Settings;
+
+/// The modules of a folder.
+#[derive(Debug, Clone)]
+pub struct Project {
+    /// The folder.
+    pub root: PathBuf,
+    /// What the project's configuration says about tests.
+    pub settings: Settings,
+    /// All modules, by path.
+    pub modules: Vec<Module>,
+    by_path: BTreeMap<PathBuf, usize>,
+}
+
+impl Project {
+    /// Reads all Python files below `root` that `chosen` does not leave out.
+    #[must_use]
+    pub fn read(root: &Path, chosen: &Chosen) -> Project {
+        let settings = Settings::read(root);
+        let paths = files::python_files(root, chosen);
+        let mut modules: Vec<Module> = paths
+            .iter()
+            .map(|path| Module::read(root, path, &settings))
+            .collect();
+        mark_heirs_of_test_classes(&mut modules);
+        let by_path = modules
+            .iter()
+            .enumerate()
+            .map(|(index, module)| (module.path.clone(), index))
+            .collect();
+        Project {
+            root: root.to_owned(),
+            settings,
+            modules,
+            by_path,
+        }
+    }
+
+    /// The module in the file at `path`, which may be absolute or relative to the project's folder.
+    #[must_use]
+    pub fn module_at(&self, path: &Path) -> Option<&Module> {
+        let relative = path.strip_prefix(&self.root).unwrap_or(path);
+        // `./app.py` is `app.py`.
+        let relative: PathBuf = relative
+            .components()
+            .filter(|part| !matches!(part, std::path::Component::CurDir))
+            .collect();
+        let index = *self.by_path.get(&relative)?;
+        self.modules.get(index)
+    }
+
+    /// The module that is imported by this dotted name.
+    #[must_use]
+    pub fn module_named(&self, name: &str) -> Option<&Module> {
+        self.modules.iter().find(|module| module.name == name)
+    }
+
+    /// The definition that a code object comes from.
+    #[must_use]
+    pub fn definition(
+        &self,
+        path: &Path,
+        first_line: u32,
+        qualified_name: &str,
+    ) -> Option<(&Module, &Definition)> {
+        let module = self.module_at(path)?;
+        Some((module, module.definition_at(first_line, qualified_name)?))
+    }
+}
+
+/// A class whose base is a test class of the project is one itself, however it is called.
+fn mark_heirs_of_test_classes(modules: &mut [Module]) {
+    loop {
+        let known: Vec<String> = modules
+            .iter()
+            .flat_map(|module| &module.definitions)
+            .filter(|definition| definition.is_test)
+            .filter(|definition| matches!(definition.kind, DefinitionKind::Class(_)))
+            .map(|definition| definition.name.clone())
+            .collect();
+        let mut changed = false;
+        for definition in modules
+            .iter_mut()
+            .flat_map(|module| &mut module.definitions)
+        {
+            let DefinitionKind::Class(class) = &definition.kind else {
+                continue;
+            };
+            let inherits = class.bases.iter().any(|base| {
+                let last = base.rsplit('.').next().unwrap_or(base);
+                known.iter().any(|name| name == last)
+            });
+            if inherits && !definition.is_test {
+                definition.is_test = true;
+                changed = true;
+            }
+        }
+        if !changed {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn project(files: &[(&str, &str)]) -> (tempfile::TempDir, Project) {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (path, text) in files {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("folders");
+            fs::write(path, text).expect("a file");
+        }
+        let project = Project::read(folder.path(), &Chosen::default());
+        (folder, project)
+    }
+
+    fn names(project: &Project) -> Vec<&str> {
+        project
+            .modules
+            .iter()
+            .map(|module| module.name.as_str())
+            .collect()
+    }
+
+    #[test]
+    fn modules_are_named_as_an_importer_would_name_them() {
+        let (_folder, project) = project(&[
+            ("src/shop/__init__.py", ""),
+            ("src/shop/cart.py", ""),
+            ("src/spaces/deep/leaf.py", ""),
+            ("tool.py", ""),
+            ("lib/plain.py", ""),
+        ]);
+        assert_eq!(
+            names(&project),
+            ["lib.plain", "shop", "shop.cart", "spaces.deep.leaf", "tool"]
+        );
+    }
+
+    #[test]
+    fn what_is_ignored_or_installed_is_no_part_of_the_project() {
+        let (_folder, project) = project(&[
+            (
+                ".gitignore",
+                "/made/\n*.gen.py\n!keep.gen.py\nsub/**/deep.py\n",
+            ),
+            ("made/a.py", ""),
+            ("other/made/b.py", ""),
+            ("x.gen.py", ""),
+            ("keep.gen.py", ""),
+            ("sub/one/two/deep.py", ""),
+            ("env/pyvenv.cfg", ""),
+            ("env/lib/c.py", ""),
+            (".hidden/d.py", ""),
+            ("build/lib/e.py", ""),
+            ("pkg/.gitignore", "local.py\n"),
+            ("pkg/local.py", ""),
+            ("pkg/kept.py", ""),
+        ]);
+        assert_eq!(names(&project), ["keep.gen", "other.made.b", "pkg.kept"]);
+    }
+
+    #[test]
+    fn one_bad_file_does_not_stop_the_rest() {
+        let (_folder, project) = project(&[
+            ("bad.py", "x = 1\ndef f(:\n"),
+            ("good.py", "def g(): pass\n"),
+        ]);
+        let bad = project.module_named("bad").expect("it is there");
+        let problem = bad.problem.as_ref().expect("a problem");
+        assert_eq!(problem.line, 2);
+        assert!(bad.definitions.is_empty());
+        let good = project.module_named("good").expect("it is there");
+        assert_eq!(good.definitions.len(), 1);
+    }
+
+    #[test]
+    fn a_code_object_is_found_by_file_line_and_name() {
+        let text = "import functools\n\n@functools.cache\n@other\ndef f(x):\n    def g(): pass\n    return g\n\nclass A:\n    class B:\n        def m(self): pass\n";
+        let (_folder, project) = project(&[("app.py", text)]);
+        let find = |line, name| {
+            project
+                .definition(Path::new("app.py"), line, name)
+                .map(|(_, definition)| definition.name.as_str())
+        };
+        assert_eq!(find(3, "f"), Some("f"));
+        assert_eq!(find(6, "f.<locals>.g"), Some("g"));
+        assert_eq!(find(11, "A.B.m"), Some("m"));
+        assert_eq!(find(5, "f"), None);
+    }
+
+    #[test]
+    fn heirs_of_test_classes_are_tests() {
+        let (_folder, project) = project(&[
+            (
+                "base.py",
+                "import unittest\nclass Base(unittest.TestCase): pass\n",
+            ),
+            (
+                "app.py",
+                "from base import Base\nclass Shop(Base): pass\nclass Other: pass\n",
+            ),
+        ]);
+        let app = project.module_named("app").expect("it is there");
+        let tests: Vec<bool> = app.definitions.iter().map(|found| found.is_test).collect();
+        assert_eq!(tests, [true, false]);
+    }
+}

@@ -1,0 +1,756 @@
+//! What one file says.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use testwright_source::tree::{
+    self, Comparison, Expression, ExpressionKind, Statement, StatementKind,
+};
+use testwright_source::{Range, is_literal};
+
+use super::definition::{
+    Class, Default, Definition, DefinitionKind, Flow, Function, Nature, Parameter, Role, Signature,
+};
+use super::settings::Settings;
+
+/// One file of a project.
+#[derive(Debug, Clone)]
+pub struct Module {
+    /// Where it is, relative to the project's folder.
+    pub path: PathBuf,
+    /// Its dotted name as an importer would use it.
+    pub name: String,
+    /// Its functions and classes, in source order; what stands in another follows it.
+    pub definitions: Vec<Definition>,
+    /// What it imports outside of functions and classes.
+    pub imports: Vec<Imported>,
+    /// The names that it assigns outside of functions and classes.
+    pub variables: Vec<String>,
+    /// Where it says `if __name__ == "__main__":`.
+    pub main_guard: Option<Range>,
+    /// Where new imports can be added: a place at the start of a line.
+    pub after_imports: usize,
+    /// Whether it holds tests, by its file's name.
+    pub is_test: bool,
+    /// Why nothing else is known of it.
+    pub problem: Option<Trouble>,
+}
+
+/// Why a file could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trouble {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// A name that an import binds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Imported {
+    /// The module, with dots in front if it is relative.
+    pub module: String,
+    /// What is taken from it: a name, `*`, or nothing if it is the module itself.
+    pub name: Option<String>,
+    /// The name that is bound here.
+    pub bound: String,
+}
+
+impl Module {
+    /// Reads a file of a project.
+    pub(super) fn read(root: &Path, path: &Path, settings: &Settings) -> Module {
+        let empty = Module::empty(root, path, settings);
+        let bytes = match fs::read(root.join(path)) {
+            Ok(bytes) => bytes,
+            Err(error) => return empty.broken(1, format!("cannot be read: {error}")),
+        };
+        match String::from_utf8(bytes) {
+            Ok(text) => empty.filled(text.strip_prefix('\u{feff}').unwrap_or(&text), settings),
+            Err(error) => {
+                let good = error.as_bytes().get(..error.utf8_error().valid_up_to());
+                let line = newlines(good.unwrap_or_default()) + 1;
+                empty.broken(line, "is not UTF-8 text".to_owned())
+            }
+        }
+    }
+
+    /// What a text says that is not in a file of a project.
+    #[must_use]
+    pub fn of_text(path: &Path, text: &str, settings: &Settings) -> Module {
+        Module::empty(Path::new(""), path, settings).filled(text, settings)
+    }
+
+    fn empty(root: &Path, path: &Path, settings: &Settings) -> Module {
+        let file_name = path.file_name().and_then(|name| name.to_str());
+        Module {
+            path: path.to_owned(),
+            name: dotted_name(root, path),
+            definitions: Vec::new(),
+            imports: Vec::new(),
+            variables: Vec::new(),
+            main_guard: None,
+            after_imports: 0,
+            is_test: file_name.is_some_and(|name| settings.is_test_file(name)),
+            problem: None,
+        }
+    }
+
+    fn broken(mut self, line: usize, message: String) -> Module {
+        self.problem = Some(Trouble { line, message });
+        self
+    }
+
+    fn filled(self, text: &str, settings: &Settings) -> Module {
+        match tree::module(text) {
+            Ok(tree) => {
+                let mut reader = Reader {
+                    text,
+                    lines: line_starts(text),
+                    settings,
+                    module: self,
+                };
+                reader.module.after_imports = after_imports(text, &tree);
+                reader.top_level(&tree.body);
+                reader.module
+            }
+            Err(problems) => {
+                let problem = problems.into_iter().next();
+                let (start, message) = problem.map_or_else(
+                    || (0, "is not Python".to_owned()),
+                    |problem| (problem.range.start, problem.message),
+                );
+                let before = text.as_bytes().get(..start).unwrap_or_default();
+                self.broken(newlines(before) + 1, message)
+            }
+        }
+    }
+
+    /// The definition whose code object starts on this line and has this qualified name.
+    #[must_use]
+    pub fn definition_at(&self, first_line: u32, qualified_name: &str) -> Option<&Definition> {
+        self.definitions.iter().find(|definition| {
+            let last = qualified_name.rsplit('.').next().unwrap_or(qualified_name);
+            definition.first_line == first_line
+                && (definition.qualified_name == qualified_name
+                    || (definition.code_name == "<lambda>" && last == "<lambda>"))
+        })
+    }
+
+    /// The definition of this qualified name; the last one, as in Python.
+    #[must_use]
+    pub fn definition(&self, qualified_name: &str) -> Option<&Definition> {
+        self.definitions
+            .iter()
+            .rev()
+            .find(|definition| definition.qualified_name == qualified_name)
+    }
+}
+
+/// The name by which a file is imported: from `src` if it is below such a folder that is no package itself, else from the
+/// project's folder. Folders without `__init__.py` are packages too.
+fn dotted_name(root: &Path, path: &Path) -> String {
+    let below_src = path
+        .strip_prefix("src")
+        .ok()
+        .filter(|rest| rest.components().next().is_some())
+        .filter(|_| !root.join("src/__init__.py").exists());
+    let path = below_src.unwrap_or(path).with_extension("");
+    let mut words: Vec<String> = path
+        .components()
+        .map(|word| word.as_os_str().to_string_lossy().into_owned())
+        .collect();
+    if words.len() > 1 && words.last().is_some_and(|word| word == "__init__") {
+        words.pop();
+    }
+    words.join(".")
+}
+
+fn newlines(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| **byte == b'\n').count()
+}
+
+fn line_starts(text: &str) -> Vec<usize> {
+    let ends = text.match_indices('\n').map(|(end, _)| end + 1);
+    std::iter::once(0).chain(ends).collect()
+}
+
+/// The start of the line behind the last import that stands before any function or class; without an import, behind the
+/// docstring, or at the first statement.
+fn after_imports(text: &str, tree: &tree::Module) -> usize {
+    let header = tree.body.iter().take_while(|statement| {
+        !matches!(
+            statement.kind,
+            StatementKind::Function(_) | StatementKind::Class(_)
+        )
+    });
+    let last = header
+        .filter(|statement| holds_import(statement))
+        .last()
+        .map(|statement| statement.range.end);
+    match (last, tree.body.first()) {
+        (Some(place), _) => line_end(text, place),
+        (None, Some(first)) if tree.docstring.is_some() => line_end(text, first.range.end),
+        (None, Some(first)) => line_start(text, first.range.start),
+        (None, None) => text.len(),
+    }
+}
+
+fn holds_import(statement: &Statement) -> bool {
+    match &statement.kind {
+        StatementKind::Import(_) | StatementKind::ImportFrom { .. } => true,
+        StatementKind::If {
+            body, otherwise, ..
+        } => body.iter().chain(otherwise).any(holds_import),
+        StatementKind::Try { body, handlers, .. } => {
+            let handled = handlers.iter().flat_map(|handler| &handler.body);
+            body.iter().chain(handled).any(holds_import)
+        }
+        _ => false,
+    }
+}
+
+fn line_start(text: &str, place: usize) -> usize {
+    let before = text.get(..place).unwrap_or("");
+    before.rfind('\n').map_or(0, |end| end + 1)
+}
+
+fn line_end(text: &str, place: usize) -> usize {
+    let behind = text.get(place..).unwrap_or("");
+    behind.find('\n').map_or(text.len(), |end| place + end + 1)
+}
+
+/// Fills a module from its tree.
+struct Reader<'a> {
+    text: &'a str,
+    lines: Vec<usize>,
+    settings: &'a Settings,
+    module: Module,
+}
+
+/// What a definition stands in.
+#[derive(Clone, Copy)]
+struct Surrounding<'a> {
+    /// What comes before the name, its dot included.
+    prefix: &'a str,
+    in_class: bool,
+    in_function: bool,
+    is_test: bool,
+}
+
+impl Reader<'_> {
+    fn line(&self, place: usize) -> u32 {
+        let line = self.lines.partition_point(|start| *start <= place);
+        u32::try_from(line).unwrap_or(u32::MAX)
+    }
+
+    fn written(&self, expression: &Expression) -> String {
+        let text = self.text.get(expression.range.clone());
+        text.unwrap_or_default().to_owned()
+    }
+
+    fn top_level(&mut self, body: &[Statement]) {
+        let around = Surrounding {
+            prefix: "",
+            in_class: false,
+            in_function: false,
+            is_test: self.module.is_test,
+        };
+        self.block(body, around);
+    }
+
+    fn block(&mut self, body: &[Statement], around: Surrounding<'_>) {
+        for statement in body {
+            self.statement(statement, around);
+        }
+    }
+
+    fn statement(&mut self, statement: &Statement, around: Surrounding<'_>) {
+        let outside = !around.in_class && !around.in_function;
+        match &statement.kind {
+            StatementKind::Function(function) => self.function(statement, function, around),
+            StatementKind::Class(class) => self.class(statement, class, around),
+            StatementKind::If {
+                condition,
+                body,
+                otherwise,
+            } => {
+                if outside && asks_for_main(condition) {
+                    self.module.main_guard = Some(statement.range.clone());
+                }
+                self.block(body, around);
+                self.block(otherwise, around);
+            }
+            StatementKind::For {
+                body, otherwise, ..
+            }
+            | StatementKind::While {
+                body, otherwise, ..
+            } => {
+                self.block(body, around);
+                self.block(otherwise, around);
+            }
+            StatementKind::With { body, .. } => self.block(body, around),
+            StatementKind::Match { cases, .. } => {
+                for case in cases {
+                    self.block(&case.body, around);
+                }
+            }
+            StatementKind::Try {
+                body,
+                handlers,
+                otherwise,
+                finally,
+            } => {
+                self.block(body, around);
+                for handler in handlers {
+                    self.block(&handler.body, around);
+                }
+                self.block(otherwise, around);
+                self.block(finally, around);
+            }
+            StatementKind::Assign { targets, value } => {
+                for target in targets {
+                    if let (Some(name), ExpressionKind::Lambda { parameters, .. }) =
+                        (target.as_name(), &value.kind)
+                    {
+                        self.lambda(name, parameters, value, around);
+                    } else if outside {
+                        self.variable(target);
+                    }
+                }
+            }
+            StatementKind::Annotated { target, .. } if outside => self.variable(target),
+            StatementKind::Import(aliases) if outside => {
+                self.module
+                    .imports
+                    .extend(aliases.iter().map(|alias| Imported {
+                        module: alias.name.clone(),
+                        name: None,
+                        bound: alias.alias.clone().unwrap_or_else(|| {
+                            let first = alias.name.split('.').next();
+                            first.unwrap_or(&alias.name).to_owned()
+                        }),
+                    }));
+            }
+            StatementKind::ImportFrom {
+                module,
+                names,
+                level,
+            } if outside => {
+                let dots = ".".repeat(usize::try_from(*level).unwrap_or(0));
+                let module = format!("{dots}{}", module.as_deref().unwrap_or(""));
+                self.module
+                    .imports
+                    .extend(names.iter().map(|alias| Imported {
+                        module: module.clone(),
+                        name: Some(alias.name.clone()),
+                        bound: alias.alias.as_ref().unwrap_or(&alias.name).clone(),
+                    }));
+            }
+            _ => {}
+        }
+    }
+
+    fn variable(&mut self, target: &Expression) {
+        match &target.kind {
+            ExpressionKind::Name(name) if !self.module.variables.contains(name) => {
+                self.module.variables.push(name.clone());
+            }
+            ExpressionKind::Tuple(parts) | ExpressionKind::List(parts) => {
+                for part in parts {
+                    self.variable(part);
+                }
+            }
+            ExpressionKind::Starred(part) => self.variable(part),
+            _ => {}
+        }
+    }
+
+    fn definition(
+        &self,
+        range: &Range,
+        name: &str,
+        around: Surrounding<'_>,
+        kind: DefinitionKind,
+    ) -> Definition {
+        Definition {
+            qualified_name: format!("{}{name}", around.prefix),
+            name: name.to_owned(),
+            code_name: name.to_owned(),
+            first_line: self.line(range.start),
+            last_line: self.line(range.end.saturating_sub(1)),
+            range: range.clone(),
+            decorators: Vec::new(),
+            is_test: around.is_test,
+            kind,
+        }
+    }
+
+    fn function(
+        &mut self,
+        statement: &Statement,
+        function: &tree::Function,
+        around: Surrounding<'_>,
+    ) {
+        let decorators: Vec<String> = function
+            .decorators
+            .iter()
+            .map(|decorator| self.written(decorator))
+            .collect();
+        let flow = match (function.is_async, function.yields) {
+            (false, false) => Flow::Plain,
+            (false, true) => Flow::Generator,
+            (true, false) => Flow::Coroutine,
+            (true, true) => Flow::AsyncGenerator,
+        };
+        let kind = DefinitionKind::Function(Function {
+            signature: Signature {
+                parameters: self.parameters(&function.parameters),
+                returns: function.returns.as_ref().map(|given| self.written(given)),
+            },
+            flow,
+            role: role(&decorators, function, around),
+        });
+        let mut definition = self.definition(&statement.range, &function.name, around, kind);
+        definition.decorators = decorators;
+        let prefix = format!("{}.<locals>.", definition.qualified_name);
+        let is_test = definition.is_test;
+        self.module.definitions.push(definition);
+        self.block(
+            &function.body,
+            Surrounding {
+                prefix: &prefix,
+                in_class: false,
+                in_function: true,
+                is_test,
+            },
+        );
+    }
+
+    fn lambda(
+        &mut self,
+        name: &str,
+        parameters: &[tree::Parameter],
+        value: &Expression,
+        around: Surrounding<'_>,
+    ) {
+        let role = if around.in_function {
+            Role::Nested
+        } else if around.in_class {
+            Role::Method
+        } else {
+            Role::Function
+        };
+        let kind = DefinitionKind::Function(Function {
+            signature: Signature {
+                parameters: self.parameters(parameters),
+                returns: None,
+            },
+            flow: Flow::Plain,
+            role,
+        });
+        let mut definition = self.definition(&value.range, name, around, kind);
+        definition.code_name = "<lambda>".to_owned();
+        self.module.definitions.push(definition);
+    }
+
+    fn parameters(&self, parameters: &[tree::Parameter]) -> Vec<Parameter> {
+        parameters
+            .iter()
+            .map(|parameter| Parameter {
+                name: parameter.name.clone(),
+                kind: parameter.kind,
+                default: parameter.default.as_ref().map(|default| {
+                    let text = self.written(default);
+                    let literal = is_literal(&text);
+                    Default { text, literal }
+                }),
+                annotation: parameter
+                    .annotation
+                    .as_ref()
+                    .map(|annotation| self.written(annotation)),
+            })
+            .collect()
+    }
+
+    fn class(&mut self, statement: &Statement, class: &tree::Class, around: Surrounding<'_>) {
+        let decorators: Vec<String> = class
+            .decorators
+            .iter()
+            .map(|decorator| self.written(decorator))
+            .collect();
+        let bases: Vec<String> = class.bases.iter().map(|base| self.written(base)).collect();
+        let methods = class.body.iter().filter_map(|inner| match &inner.kind {
+            StatementKind::Function(function) => Some(function.name.clone()),
+            _ => None,
+        });
+        let is_test_class = bases.iter().any(|base| last_word(base) == "TestCase")
+            || (bases.is_empty() && self.settings.is_test_class(&class.name));
+        let kind = DefinitionKind::Class(Class {
+            nature: nature(&decorators, &bases, class),
+            methods: methods.collect(),
+            fields: class.body.iter().filter_map(field).collect(),
+            bases,
+        });
+        let mut definition = self.definition(&statement.range, &class.name, around, kind);
+        definition.decorators = decorators;
+        definition.is_test |= is_test_class;
+        let prefix = format!("{}.", definition.qualified_name);
+        let is_test = definition.is_test;
+        self.module.definitions.push(definition);
+        self.block(
+            &class.body,
+            Surrounding {
+                prefix: &prefix,
+                in_class: true,
+                in_function: around.in_function,
+                is_test,
+            },
+        );
+    }
+}
+
+/// The last word of a dotted name, without what stands in brackets behind it.
+fn last_word(text: &str) -> &str {
+    let name = text.split(['(', '[']).next().unwrap_or(text);
+    name.rsplit('.').next().unwrap_or(name).trim()
+}
+
+fn role(decorators: &[String], function: &tree::Function, around: Surrounding<'_>) -> Role {
+    for decorator in decorators {
+        let found = match last_word(decorator) {
+            "overload" => Role::Overload,
+            _ if !around.in_class => continue,
+            "classmethod" => Role::ClassMethod,
+            "staticmethod" => Role::StaticMethod,
+            "property" | "cached_property" | "getter" | "abstractproperty" => Role::Getter,
+            "setter" => Role::Setter,
+            "deleter" => Role::Deleter,
+            _ => continue,
+        };
+        return found;
+    }
+    match function.name.as_str() {
+        _ if around.in_function => Role::Nested,
+        "__init_subclass__" | "__class_getitem__" if around.in_class => Role::ClassMethod,
+        "__new__" if around.in_class => Role::StaticMethod,
+        _ if around.in_class => Role::Method,
+        _ => Role::Function,
+    }
+}
+
+fn nature(decorators: &[String], bases: &[String], class: &tree::Class) -> Nature {
+    let is_record = |decorator: &String| {
+        let name = decorator.split('(').next().unwrap_or(decorator);
+        matches!(last_word(name), "dataclass" | "define" | "frozen" | "attrs")
+            || matches!(name, "attr.s" | "attr.dataclass")
+    };
+    if decorators.iter().any(is_record) {
+        return Nature::Record;
+    }
+    for base in bases {
+        match last_word(base) {
+            "NamedTuple" | "namedtuple" => return Nature::NamedTuple,
+            "Enum" | "IntEnum" | "StrEnum" | "Flag" | "IntFlag" => return Nature::Enum,
+            "Protocol" => return Nature::Abstract,
+            word if word.ends_with("Exception")
+                || word.ends_with("Error")
+                || word.ends_with("Warning")
+                || matches!(word, "KeyboardInterrupt" | "SystemExit") =>
+            {
+                return Nature::Exception;
+            }
+            _ => {}
+        }
+    }
+    let is_abstract = |inner: &Statement| match &inner.kind {
+        StatementKind::Function(function) => function
+            .decorators
+            .iter()
+            .filter_map(Expression::dotted)
+            .any(|words| {
+                words
+                    .last()
+                    .is_some_and(|word| word.starts_with("abstract"))
+            }),
+        _ => false,
+    };
+    if class.body.iter().any(is_abstract) {
+        return Nature::Abstract;
+    }
+    Nature::Plain
+}
+
+/// The name of a field that a record's constructor takes: `name: type`, with or without a default.
+fn field(statement: &Statement) -> Option<String> {
+    let StatementKind::Annotated {
+        target,
+        annotation,
+        value,
+    } = &statement.kind
+    else {
+        return None;
+    };
+    let subscripted = match &annotation.kind {
+        ExpressionKind::Subscript { object, .. } => object,
+        _ => annotation,
+    };
+    let is_of_class = subscripted
+        .dotted()
+        .is_some_and(|words| words.last() == Some(&"ClassVar"));
+    let is_set_later = value.as_ref().is_some_and(|value| match &value.kind {
+        ExpressionKind::Call { keywords, .. } => keywords.iter().any(|keyword| {
+            keyword.name.as_deref() == Some("init")
+                && keyword.value.kind == ExpressionKind::Boolean(false)
+        }),
+        _ => false,
+    });
+    let name = target.as_name()?;
+    (!is_of_class && !is_set_later).then(|| name.to_owned())
+}
+
+/// `__name__ == "__main__"`, either way round.
+fn asks_for_main(condition: &Expression) -> bool {
+    let ExpressionKind::Compare { first, rest } = &condition.kind else {
+        return false;
+    };
+    let [(Comparison::Equal, second)] = rest.as_slice() else {
+        return false;
+    };
+    let is_name = |side: &Expression| side.as_name() == Some("__name__");
+    let is_main =
+        |side: &Expression| matches!(&side.kind, ExpressionKind::Text(text) if text == "__main__");
+    (is_name(first) && is_main(second)) || (is_main(first) && is_name(second))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn module(text: &str) -> Module {
+        Module::of_text(Path::new("app.py"), text, &Settings::default())
+    }
+
+    fn role_of(module: &Module, name: &str) -> Role {
+        match &module.definition(name).expect("it is defined").kind {
+            DefinitionKind::Function(function) => function.role,
+            DefinitionKind::Class(_) => panic!("a class"),
+        }
+    }
+
+    #[test]
+    fn definitions_are_found_where_they_stand() {
+        let text = "if True:\n    def a(): pass\nelse:\n    def a(x): pass\ntry:\n    class B:\n        class C:\n            async def d(self): yield 1\nexcept E:\n    pass\nadd = lambda x, y=2: x + y\n";
+        let found = module(text);
+        let names: Vec<&str> = found
+            .definitions
+            .iter()
+            .map(|definition| definition.qualified_name.as_str())
+            .collect();
+        assert_eq!(names, ["a", "a", "B", "B.C", "B.C.d", "add"]);
+        let DefinitionKind::Function(last) = &found.definitions[4].kind else {
+            panic!("not a function");
+        };
+        assert_eq!(last.flow, Flow::AsyncGenerator);
+        assert!(found.definition_at(11, "<lambda>").is_some());
+    }
+
+    #[test]
+    fn roles_come_from_decorators_and_places() {
+        let text = "class A:\n    @property\n    def p(self): pass\n    @p.setter\n    def p(self, v): pass\n    @classmethod\n    def c(cls): pass\n    @staticmethod\n    def s(): pass\n    @functools.cached_property\n    def k(self): pass\n    @typing.overload\n    def o(self): ...\n    def __new__(cls): pass\n    def m(self):\n        def inner(): pass\n";
+        let found = module(text);
+        assert_eq!(role_of(&found, "A.p"), Role::Setter);
+        assert_eq!(role_of(&found, "A.c"), Role::ClassMethod);
+        assert_eq!(role_of(&found, "A.s"), Role::StaticMethod);
+        assert_eq!(role_of(&found, "A.k"), Role::Getter);
+        assert_eq!(role_of(&found, "A.o"), Role::Overload);
+        assert_eq!(role_of(&found, "A.__new__"), Role::StaticMethod);
+        assert_eq!(role_of(&found, "A.m"), Role::Method);
+        assert_eq!(role_of(&found, "A.m.<locals>.inner"), Role::Nested);
+        assert_eq!(found.definitions[1].first_line, 2);
+    }
+
+    #[test]
+    fn signatures_keep_kinds_defaults_and_annotations() {
+        let found = module("def f(a: int, /, b=-1.5, *, c: str = 'x', d=[], **e) -> bool: pass\n");
+        let DefinitionKind::Function(function) = &found.definitions[0].kind else {
+            panic!("not a function");
+        };
+        let defaults: Vec<Option<(&str, bool)>> = function
+            .signature
+            .parameters
+            .iter()
+            .map(|parameter| {
+                let default = parameter.default.as_ref();
+                default.map(|default| (default.text.as_str(), default.literal))
+            })
+            .collect();
+        assert_eq!(
+            defaults,
+            [
+                None,
+                Some(("-1.5", true)),
+                Some(("'x'", true)),
+                Some(("[]", false)),
+                None
+            ]
+        );
+        assert_eq!(function.signature.returns.as_deref(), Some("bool"));
+        assert_eq!(
+            function.signature.parameters[2].annotation.as_deref(),
+            Some("str")
+        );
+    }
+
+    #[test]
+    fn natures_and_targets() {
+        let text = "@dataclass(frozen=True)\nclass R: pass\nclass N(NamedTuple): pass\nclass E(enum.Enum): pass\nclass X(ValueError): pass\nclass Y(ValueError):\n    def more(self): pass\nclass P(Protocol[T]): pass\nclass Q:\n    @abc.abstractmethod\n    def m(self): pass\nclass _Hidden:\n    def m(self): pass\nclass TestIt:\n    def test_a(self): pass\ndef open_one(): pass\ndef _closed(): pass\n";
+        let found = module(text);
+        let targets: Vec<&str> = found
+            .definitions
+            .iter()
+            .filter(|definition| definition.is_target())
+            .map(|definition| definition.qualified_name.as_str())
+            .collect();
+        assert_eq!(targets, ["R", "N", "Y", "Y.more", "Q.m", "open_one"]);
+    }
+
+    #[test]
+    fn fields_are_what_a_constructor_takes() {
+        let text = "@dataclass\nclass R:\n    a: int\n    b: ClassVar[int] = 1\n    c: list = field(init=False)\n    d: str = 'x'\n    e = 2\n";
+        let found = module(text);
+        let DefinitionKind::Class(class) = &found.definitions[0].kind else {
+            panic!("not a class");
+        };
+        assert_eq!(class.fields, ["a", "d"]);
+    }
+
+    #[test]
+    fn imports_variables_and_the_guard() {
+        let text = "\"\"\"Doc.\"\"\"\nfrom __future__ import annotations\nimport os.path as p, sys\ntry:\n    from . import x as y\nexcept ImportError:\n    pass\n\nlimit, (a, *b) = 1, (2, 3)\nlast: int = 3\n\ndef f():\n    import json\n\nimport late\n\nif '__main__' == __name__:\n    f()\n";
+        let found = module(text);
+        let bound: Vec<&str> = found
+            .imports
+            .iter()
+            .map(|import| import.bound.as_str())
+            .collect();
+        assert_eq!(bound, ["annotations", "p", "sys", "y", "late"]);
+        assert_eq!(found.variables, ["limit", "a", "b", "last"]);
+        assert!(text[found.after_imports..].starts_with("\nlimit"));
+        let guard = found.main_guard.expect("a guard");
+        assert!(text[guard].starts_with("if '__main__'"));
+    }
+
+    #[test]
+    fn imports_are_added_below_what_introduces_a_file() {
+        for (text, behind) in [
+            ("", ""),
+            ("# c\n\"\"\"D.\"\"\"\nx = 1\n", "x = 1\n"),
+            ("# c\n\nx = 1\n", "x = 1\n"),
+            ("import a", ""),
+            ("import a; import b  # c\nx = 1\n", "x = 1\n"),
+        ] {
+            assert_eq!(&text[module(text).after_imports..], behind, "{text:?}");
+        }
+    }
+}

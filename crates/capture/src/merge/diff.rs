@@ -1,0 +1,194 @@
+//! A change of a text as a unified diff.
+
+/// Lines around a change that are shown.
+const CONTEXT: usize = 3;
+
+/// The difference between two texts in the form that `patch` and people read; empty if there is none.
+#[must_use]
+pub fn unified(name: &str, before: &str, after: &str) -> String {
+    let old: Vec<&str> = before.split_inclusive('\n').collect();
+    let new: Vec<&str> = after.split_inclusive('\n').collect();
+    let script = script(&old, &new);
+    if script.iter().all(|step| matches!(step, Step::Same(..))) {
+        return String::new();
+    }
+    let from = if before.is_empty() { "/dev/null" } else { name };
+    let mut text = format!("--- {from}\n+++ {name}\n");
+    for (start, end) in hunks(&script) {
+        write_hunk(
+            &mut text,
+            script.get(start..end).unwrap_or_default(),
+            &old,
+            &new,
+        );
+    }
+    text
+}
+
+#[derive(Clone, Copy)]
+enum Step {
+    /// A line that both have, with its number in each.
+    Same(usize, usize),
+    /// A line of the old text only, and the line of the new one before which it stood.
+    Old(usize, usize),
+    /// A line of the new text only, and the line of the old one before which it stands.
+    New(usize, usize),
+}
+
+/// Common lines at both ends are passed over, what is between them is compared completely. Merging inserts a few blocks, so
+/// that is little; if it is a lot, all of it counts as changed.
+fn script(old: &[&str], new: &[&str]) -> Vec<Step> {
+    let start = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    let most = old.len().min(new.len()) - start;
+    let end = (old.iter().rev().zip(new.iter().rev()).take(most))
+        .take_while(|(a, b)| a == b)
+        .count();
+    let (rows, columns) = (old.len() - start - end, new.len() - start - end);
+    let mut steps: Vec<Step> = (0..start).map(|line| Step::Same(line, line)).collect();
+    if rows.saturating_mul(columns) > 16_000_000 {
+        steps.extend((0..rows).map(|row| Step::Old(start + row, start)));
+        steps.extend((0..columns).map(|column| Step::New(start + column, start + rows)));
+    } else {
+        steps.extend(compared(old, new, start, (rows, columns)));
+    }
+    steps.extend((0..end).map(|line| Step::Same(old.len() - end + line, new.len() - end + line)));
+    steps
+}
+
+/// The longest common subsequence of the lines from `start` on.
+fn compared(
+    old: &[&str],
+    new: &[&str],
+    start: usize,
+    (rows, columns): (usize, usize),
+) -> Vec<Step> {
+    let width = columns + 1;
+    let mut lengths = vec![0_u32; (rows + 1) * width];
+    let at = |row: usize, column: usize| row * width + column;
+    let same = |row: usize, column: usize| old[start + row] == new[start + column];
+    for row in (0..rows).rev() {
+        for column in (0..columns).rev() {
+            lengths[at(row, column)] = if same(row, column) {
+                lengths[at(row + 1, column + 1)] + 1
+            } else {
+                lengths[at(row + 1, column)].max(lengths[at(row, column + 1)])
+            };
+        }
+    }
+    let (mut row, mut column) = (0, 0);
+    let mut steps = Vec::new();
+    while row < rows || column < columns {
+        if row < rows && column < columns && same(row, column) {
+            steps.push(Step::Same(start + row, start + column));
+            row += 1;
+            column += 1;
+        } else if row < rows
+            && (column == columns || lengths[at(row + 1, column)] >= lengths[at(row, column + 1)])
+        {
+            steps.push(Step::Old(start + row, start + column));
+            row += 1;
+        } else {
+            steps.push(Step::New(start + column, start + row));
+            column += 1;
+        }
+    }
+    steps
+}
+
+/// Ranges of steps that are shown together.
+fn hunks(script: &[Step]) -> Vec<(usize, usize)> {
+    let mut hunks: Vec<(usize, usize)> = Vec::new();
+    for (index, step) in script.iter().enumerate() {
+        if matches!(step, Step::Same(..)) {
+            continue;
+        }
+        let start = index.saturating_sub(CONTEXT);
+        let end = (index + CONTEXT + 1).min(script.len());
+        match hunks.last_mut() {
+            Some(last) if start <= last.1 => last.1 = end,
+            _ => hunks.push((start, end)),
+        }
+    }
+    hunks
+}
+
+fn write_hunk(text: &mut String, steps: &[Step], old: &[&str], new: &[&str]) {
+    let (mut old_start, mut new_start) = (0, 0);
+    if let Some(first) = steps.first() {
+        (old_start, new_start) = match *first {
+            Step::Same(a, b) | Step::Old(a, b) | Step::New(b, a) => (a, b),
+        };
+    }
+    let old_count = steps
+        .iter()
+        .filter(|step| !matches!(step, Step::New(..)))
+        .count();
+    let new_count = steps
+        .iter()
+        .filter(|step| !matches!(step, Step::Old(..)))
+        .count();
+    // An empty side is named by the line before it.
+    let shown = |start: usize, count: usize| if count == 0 { start } else { start + 1 };
+    text.push_str(&format!(
+        "@@ -{},{old_count} +{},{new_count} @@\n",
+        shown(old_start, old_count),
+        shown(new_start, new_count)
+    ));
+    for step in steps {
+        let (sign, line) = match *step {
+            Step::Same(line, _) => (' ', old.get(line)),
+            Step::Old(line, _) => ('-', old.get(line)),
+            Step::New(line, _) => ('+', new.get(line)),
+        };
+        let line = line.copied().unwrap_or_default();
+        text.push(sign);
+        text.push_str(line);
+        if !line.ends_with('\n') {
+            text.push_str("\n\\ No newline at end of file\n");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn changes_are_shown_with_their_surroundings() {
+        let before = "a\nb\nc\nd\ne\nf\ng\nh\ni\nj";
+        let after = "a\nnew\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\n";
+        expect![[r"
+            --- t.py
+            +++ t.py
+            @@ -1,4 +1,5 @@
+             a
+            +new
+             b
+             c
+             d
+            @@ -7,4 +8,5 @@
+             g
+             h
+             i
+            -j
+            \ No newline at end of file
+            +j
+            +k
+        "]]
+        .assert_eq(&unified("t.py", before, after));
+    }
+
+    #[test]
+    fn a_new_file_comes_from_nowhere_and_no_change_is_no_diff() {
+        expect![[r"
+            --- /dev/null
+            +++ t.py
+            @@ -0,0 +1,1 @@
+            +a
+        "]]
+        .assert_eq(&unified("t.py", "", "a\n"));
+        assert_eq!(unified("t.py", "a\n", "a\n"), "");
+    }
+}

@@ -1,0 +1,66 @@
+//! Which tests were ever written to which file, so that one that somebody deleted does not come back.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The first line of the file, for those who find it.
+const HEADER: &str =
+    "# Tests that `testwright generate` wrote: file and id. Those that are gone stay gone.";
+
+/// All tests ever written, by file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ledger {
+    files: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Ledger {
+    /// Reads what [`Ledger::text`] wrote; lines that say nothing are passed over.
+    #[must_use]
+    pub fn parse(text: &str) -> Ledger {
+        let mut ledger = Ledger::default();
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            if let Some((file, id)) = line.rsplit_once(' ') {
+                ledger.add(file, id);
+            }
+        }
+        ledger
+    }
+
+    /// The ids of all tests ever written to a file.
+    #[must_use]
+    pub fn written(&self, file: &str) -> BTreeSet<String> {
+        self.files.get(file).cloned().unwrap_or_default()
+    }
+
+    /// Notes a test.
+    pub fn add(&mut self, file: &str, id: &str) {
+        let ids = self.files.entry(file.to_owned()).or_default();
+        ids.insert(id.to_owned());
+    }
+
+    /// As a text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = format!("{HEADER}\n");
+        for (file, ids) in &self.files {
+            for id in ids {
+                text.push_str(&format!("{file} {id}\n"));
+            }
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_noted_is_read_again() {
+        let mut ledger = Ledger::default();
+        ledger.add("tests/test a.py", "0a1b");
+        ledger.add("tests/test a.py", "ffff");
+        assert_eq!(Ledger::parse(&ledger.text()), ledger);
+        assert_eq!(ledger.written("tests/test a.py").len(), 2);
+        assert!(ledger.written("other").is_empty());
+    }
+}

@@ -1,0 +1,324 @@
+//! Choosing few calls that show all that was seen of a unit.
+//!
+//! Each call reaches *goals*: lines, kinds of outcomes, kinds of effects, shapes of arguments. Lines count most. Calls are chosen
+//! greedily, the plainest first among equals, and those that the others make superfluous are dropped again. So every line
+//! that any call reached is reached by a chosen one.
+
+use std::collections::BTreeSet;
+
+use crate::effects::Effect;
+use crate::recording::{Call, External, FileState, Outcome, Place, StepAction, StepOutcome};
+use crate::value::{Graph, NodeId, Value};
+
+/// Something that a call shows of its unit.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Goal {
+    /// A line is reached.
+    Line(u32),
+    /// It ends in this way.
+    Outcome(String),
+    /// It does this to something else.
+    Effect(String),
+    /// It is given this kind of thing.
+    Shape(String),
+}
+
+impl Goal {
+    fn weight(&self) -> usize {
+        match self {
+            Goal::Line(_) => 8,
+            Goal::Outcome(_) => 4,
+            Goal::Effect(_) => 2,
+            Goal::Shape(_) => 1,
+        }
+    }
+}
+
+/// Those of the calls of one unit that are worth a test, in the order in which they were made.
+///
+/// `done` are calls that have tests already; what they show need not be shown again.
+#[must_use]
+pub fn select<'a>(calls: &[&'a Call], done: &[&Call]) -> Vec<&'a Call> {
+    let goals: Vec<BTreeSet<Goal>> = calls.iter().map(|call| goals(call)).collect();
+    let costs: Vec<usize> = calls.iter().map(|call| cost(call)).collect();
+    let mut reached: BTreeSet<Goal> = done.iter().flat_map(|call| self::goals(call)).collect();
+    let most = most_tests(calls).saturating_sub(done.len());
+    let mut chosen: Vec<usize> = Vec::new();
+    loop {
+        let worth = |index: usize| -> usize {
+            let of_call = goals.get(index).into_iter().flatten();
+            let new = of_call.filter(|goal| !reached.contains(goal));
+            new.map(Goal::weight).sum()
+        };
+        let best = (0..calls.len())
+            .filter(|index| !chosen.contains(index))
+            .map(|index| (worth(index), index))
+            .filter(|(worth, _)| *worth > 0)
+            .max_by_key(|(worth, index)| {
+                let cost = costs.get(*index).copied().unwrap_or(usize::MAX);
+                (*worth, usize::MAX - cost, usize::MAX - *index)
+            });
+        // Shapes of arguments alone are no reason for more and more tests.
+        match best {
+            Some((worth, _))
+                if worth < Goal::Effect(String::new()).weight() && chosen.len() >= most =>
+            {
+                break;
+            }
+            Some((_, index)) => {
+                reached.extend(goals.get(index).into_iter().flatten().cloned());
+                chosen.push(index);
+            }
+            None => break,
+        }
+    }
+    drop_superfluous(&mut chosen, &goals, &costs, done);
+    chosen.sort_unstable();
+    chosen
+        .into_iter()
+        .filter_map(|index| calls.get(index).copied())
+        .collect()
+}
+
+/// How many tests are enough: two for each way through the unit.
+fn most_tests(calls: &[&Call]) -> usize {
+    let ways: BTreeSet<(&[u32], String)> = calls
+        .iter()
+        .map(|call| (call.lines.as_slice(), outcome(call)))
+        .collect();
+    2 * ways.len()
+}
+
+/// Drops calls, the dearest first, all of whose goals others reach.
+fn drop_superfluous(
+    chosen: &mut Vec<usize>,
+    goals: &[BTreeSet<Goal>],
+    costs: &[usize],
+    done: &[&Call],
+) {
+    let mut dearest = chosen.clone();
+    dearest.sort_by_key(|index| std::cmp::Reverse(costs.get(*index).copied().unwrap_or(0)));
+    for index in dearest {
+        let of_done = done.iter().flat_map(|call| self::goals(call));
+        let of_others = chosen
+            .iter()
+            .filter(|other| **other != index)
+            .filter_map(|other| goals.get(*other))
+            .flatten()
+            .cloned();
+        let others: BTreeSet<Goal> = of_done.chain(of_others).collect();
+        if goals.get(index).is_some_and(|own| own.is_subset(&others)) {
+            chosen.retain(|other| *other != index);
+        }
+    }
+}
+
+/// How much there is to read in the test of a call.
+fn cost(call: &Call) -> usize {
+    let events = call.events.len() * 5 + call.places.len();
+    let slow = usize::try_from(call.microseconds / 1000).unwrap_or(usize::MAX);
+    call.values
+        .len()
+        .saturating_add(events)
+        .saturating_add(slow)
+}
+
+fn goals(call: &Call) -> BTreeSet<Goal> {
+    let mut goals: BTreeSet<Goal> = call.lines.iter().copied().map(Goal::Line).collect();
+    goals.insert(Goal::Outcome(outcome(call)));
+    for effect in call.effects() {
+        goals.insert(Goal::Effect(match effect {
+            Effect::Changed { after, .. } => format!("changes {}", kind(&call.values, after)),
+            Effect::Rebound { place, .. } => match place {
+                Place::Global { name, .. }
+                | Place::ClassAttribute { name, .. }
+                | Place::Cell { name }
+                | Place::Default { parameter: name } => format!("binds {name}"),
+            },
+        }));
+    }
+    for event in &call.events {
+        goals.insert(Goal::Effect(match &event.external {
+            External::Input { .. } => "reads the keyboard".to_owned(),
+            External::Output { is_error, .. } => format!("prints {is_error}"),
+            External::File { before, after, .. } => {
+                format!(
+                    "file {} {} {}",
+                    under(before),
+                    under(after),
+                    before == after
+                )
+            }
+            External::Environment { name, .. } => format!("variable {name}"),
+            External::Called { function, .. } => format!("asks {function}"),
+        }));
+    }
+    for step in &call.steps {
+        goals.insert(Goal::Effect(match step.action {
+            StepAction::Next => "is asked for the next".to_owned(),
+            StepAction::Send(_) => "is sent something".to_owned(),
+            StepAction::Throw(_) => "is thrown something".to_owned(),
+            StepAction::Close => "is closed".to_owned(),
+        }));
+    }
+    for argument in call
+        .arguments
+        .iter()
+        .filter(|argument| !argument.is_default)
+    {
+        let shape = shape(&call.values, argument.before);
+        goals.insert(Goal::Shape(format!("{} {shape}", argument.name)));
+    }
+    goals
+}
+
+fn under(state: &FileState) -> &'static str {
+    match state {
+        FileState::Absent => "nothing",
+        FileState::File(_) | FileState::LargeFile(_) => "a file",
+        FileState::Folder(_) => "a folder",
+        FileState::Link(_) => "a link",
+        FileState::Other => "something",
+    }
+}
+
+fn outcome(call: &Call) -> String {
+    match &call.outcome {
+        Outcome::Returned(value) => {
+            let ends: BTreeSet<&str> = call
+                .steps
+                .iter()
+                .map(|step| match step.outcome {
+                    StepOutcome::Yielded(_) => "yields",
+                    StepOutcome::Returned(_) => "ends",
+                    StepOutcome::Raised(_) => "raises",
+                })
+                .collect();
+            format!("gives {} {ends:?}", shape(&call.values, *value))
+        }
+        Outcome::Raised { exception, .. } => {
+            format!("raises {}", kind(&call.values, *exception))
+        }
+        Outcome::Unfinished => "does not end".to_owned(),
+    }
+}
+
+/// The type of a value.
+fn kind(graph: &Graph, node: NodeId) -> String {
+    match graph.value(node) {
+        Value::None => "None".to_owned(),
+        Value::Boolean(_) => "bool".to_owned(),
+        Value::Integer(_) | Value::LargeInteger(_) => "int".to_owned(),
+        Value::Float(_) => "float".to_owned(),
+        Value::Text(_) | Value::BrokenText(_) => "str".to_owned(),
+        Value::Bytes(_) | Value::ByteArray(_) => "bytes".to_owned(),
+        Value::List(_) => "list".to_owned(),
+        Value::Tuple(_) => "tuple".to_owned(),
+        Value::Set(_) | Value::FrozenSet(_) => "set".to_owned(),
+        Value::Dictionary(_) => "dict".to_owned(),
+        Value::Object(object) => object.class.to_string(),
+        Value::Made { callee, .. } => callee.to_string(),
+        Value::Exception(exception) => exception.class.to_string(),
+        Value::Member { class, names } => format!("{class} {names:?}"),
+        Value::Reference(reference) => reference.to_string(),
+        Value::Omitted { class, .. } | Value::Unknown { class, .. } => class.to_string(),
+        Value::Generator { .. } => "generator".to_owned(),
+        Value::Function(_) | Value::Method { .. } => "function".to_owned(),
+        Value::Iterator { .. } => "iterator".to_owned(),
+        Value::Stream { class, .. } => class.to_string(),
+        Value::Complex(..) => "complex".to_owned(),
+        Value::Ellipsis | Value::NotImplemented => "constant".to_owned(),
+    }
+}
+
+/// The type of a value with what often makes a difference: emptiness, sign, length class.
+fn shape(graph: &Graph, node: NodeId) -> String {
+    let length = |length: usize| match length {
+        0 => "empty",
+        1 => "one",
+        _ => "many",
+    };
+    let more = match graph.value(node) {
+        Value::Boolean(value) => value.to_string(),
+        Value::Integer(number) => number.signum().to_string(),
+        Value::Float(number) if number.0.is_nan() => "nan".to_owned(),
+        Value::Float(number) => format!("{:?}", number.0.partial_cmp(&0.0)),
+        Value::Text(text) => length(text.len()).to_owned(),
+        Value::Bytes(bytes) | Value::ByteArray(bytes) => length(bytes.len()).to_owned(),
+        Value::List(items) | Value::Tuple(items) | Value::Set(items) | Value::FrozenSet(items) => {
+            length(items.len()).to_owned()
+        }
+        Value::Dictionary(items) => length(items.len()).to_owned(),
+        _ => String::new(),
+    };
+    format!("{} {more}", kind(graph, node))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recording::{CallId, Receiver, UnitId};
+    use crate::value::Node;
+
+    fn call(id: u64, lines: &[u32], result: i64, size: usize) -> Call {
+        let mut values = Graph::default();
+        let result = values.add(Node::plain(Value::Integer(result)));
+        for _ in 0..size {
+            values.add(Node::plain(Value::None));
+        }
+        Call {
+            id: CallId(id),
+            end: Some(id),
+            execution: 0,
+            thread: 0,
+            task: None,
+            unit: UnitId(0),
+            caller: None,
+            is_from_own_method: false,
+            receiver: Receiver::None,
+            arguments: Vec::new(),
+            places: Vec::new(),
+            outcome: Outcome::Returned(result),
+            steps: Vec::new(),
+            events: Vec::new(),
+            lines: lines.to_vec(),
+            microseconds: 0,
+            uncaptured: Vec::new(),
+            values,
+        }
+    }
+
+    fn chosen(calls: &[Call], done: &[&Call]) -> Vec<u64> {
+        let calls: Vec<&Call> = calls.iter().collect();
+        let selected = select(&calls, done);
+        selected.iter().map(|call| call.id.0).collect()
+    }
+
+    #[test]
+    fn every_line_is_reached_by_few_and_plain_calls() {
+        let calls = [
+            call(1, &[1, 2], 1, 9),
+            call(2, &[1, 2], 1, 2),
+            call(3, &[1, 3], 1, 5),
+            call(4, &[1, 2, 3], 1, 3),
+        ];
+        assert_eq!(chosen(&calls, &[]), [4]);
+        assert_eq!(chosen(&calls[..3], &[]), [2, 3]);
+    }
+
+    #[test]
+    fn what_is_tested_already_needs_no_other_test() {
+        let calls = [call(1, &[1, 2], 1, 1), call(2, &[1, 3], 1, 1)];
+        assert_eq!(chosen(&calls, &[&calls[0]]), [2]);
+    }
+
+    #[test]
+    fn other_outcomes_count_as_well() {
+        let calls = [
+            call(1, &[1], 1, 1),
+            call(2, &[1], 2, 1),
+            call(3, &[1], -2, 1),
+        ];
+        assert_eq!(chosen(&calls, &[]), [1, 3]);
+    }
+}

@@ -1,0 +1,290 @@
+//! From a recorded call to a unit test that makes it again and checks all that came of it.
+//!
+//! A test has four phases. *Setup* makes what was there when the call began: the values of globals and class attributes where
+//! they are not what a fresh import gives, files, the keyboard's input, answers of clock and chance, and the arguments.
+//! *Exercise* makes the call. *Verify* looks at its result or exception, the receiver, the arguments, globals and the outside,
+//! in that order. *Teardown* is registered as things are set up, so that it happens whatever fails.
+//!
+//! [`Writer::write`] does this for one call, in one [`Form`]. Forms differ in how much they trust: the first builds objects by
+//! their constructors and compares with `==`, later ones build by state, compare attribute by attribute, and check less. Which
+//! one is true is found by running it (see [`validate`](crate::validate)). What cannot be built at all becomes a stub, which is
+//! skipped and says why.
+
+mod access;
+mod build;
+mod checks;
+mod code;
+mod construct;
+mod exercise;
+mod external;
+mod identity;
+mod knowledge;
+mod literal;
+mod name;
+mod paths;
+mod plan;
+mod scope;
+mod style;
+
+use std::collections::BTreeMap;
+
+pub use knowledge::Knowledge;
+pub(crate) use name::numbered;
+pub use style::Style;
+
+use crate::recording::{Call, Recording, Unit};
+use crate::suite::UnitTest;
+use build::{Builder, Missing};
+use code::Code;
+use construct::Evidence;
+use paths::Paths;
+use plan::Plan;
+use scope::Scope;
+
+/// The helpers that tests use, as the module that is written beside them.
+pub const HELPERS_TEXT: &str = include_str!("write/helpers.py");
+
+/// The name of that module.
+pub const HELPERS_MODULE: &str = build::HELPERS;
+
+/// How a test is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Form {
+    /// Whether objects are made by their constructors where the recording tells how.
+    pub constructors: bool,
+    /// Whether values with objects in them are compared by their own `==` where they have one.
+    pub natural: bool,
+    /// How much is checked.
+    pub strength: Strength,
+}
+
+/// How much a test checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strength {
+    /// Everything that is known.
+    All,
+    /// Not what was printed, nor the arguments of exceptions.
+    Quiet,
+    /// Of the result only its type.
+    Type,
+}
+
+impl Form {
+    /// All forms, the one to try first in front.
+    pub const ALL: [Form; 5] = [
+        Form {
+            constructors: true,
+            natural: true,
+            strength: Strength::All,
+        },
+        Form {
+            constructors: false,
+            natural: true,
+            strength: Strength::All,
+        },
+        Form {
+            constructors: false,
+            natural: false,
+            strength: Strength::All,
+        },
+        Form {
+            constructors: false,
+            natural: false,
+            strength: Strength::Quiet,
+        },
+        Form {
+            constructors: false,
+            natural: false,
+            strength: Strength::Type,
+        },
+    ];
+}
+
+/// How much of a call a test checks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Completeness {
+    /// All of it.
+    Full,
+    /// Something could not be told: what.
+    Partial(String),
+    /// There is nothing to check but that it runs.
+    Smoke,
+    /// It could not be built: why.
+    Stub(String),
+}
+
+/// A written test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The class it belongs to.
+    pub class: String,
+    /// Its text.
+    pub test: UnitTest,
+    /// How much it checks.
+    pub completeness: Completeness,
+}
+
+/// Writes tests for the calls of one recording.
+pub struct Writer<'a> {
+    recording: &'a Recording,
+    knowledge: &'a Knowledge<'a>,
+    evidence: Evidence<'a>,
+    style: Style,
+}
+
+impl<'a> Writer<'a> {
+    /// A writer of tests in this style.
+    #[must_use]
+    pub fn new(recording: &'a Recording, knowledge: &'a Knowledge<'a>, style: Style) -> Writer<'a> {
+        Writer {
+            recording,
+            knowledge,
+            evidence: Evidence::of(recording),
+            style,
+        }
+    }
+
+    /// The id of the interaction that a call is.
+    #[must_use]
+    pub fn id(&self, call: &Call) -> String {
+        let unit = self.recording.unit(call.unit);
+        unit.map_or_else(String::new, |unit| identity::id(unit, call))
+    }
+
+    /// Writes the test of a call. The name is one that the call deserves; names of several tests may be the same.
+    ///
+    /// `pins` are variables of modules that the test has to put back, though the recording does not know of a change.
+    #[must_use]
+    pub fn write(&self, call: &'a Call, form: Form, pins: &[(String, String)]) -> Option<Written> {
+        let unit = self.recording.unit(call.unit)?;
+        let id = identity::id(unit, call);
+        let name = name::test_name(self.knowledge, unit, call);
+        let class = format!("Test{}", scope::camel_case(&name::subject(unit)));
+        let mut scope = Scope::new(self.aliases(call));
+        let planned = self.plan(call, unit, form, false, &mut scope);
+        let written = planned.and_then(|(mut plan, completeness)| {
+            pin_copies(pins, &mut plan, &mut scope);
+            let lines = style::lines(self.style, &name, &plan, &mut scope);
+            match self.names_the_machine(call, &lines) {
+                true => Err(Missing(
+                    "a value has a folder of one machine in it".to_owned(),
+                )),
+                false => Ok((lines, completeness)),
+            }
+        });
+        let (lines, completeness) = written.unwrap_or_else(|Missing(reason)| {
+            scope = Scope::new(self.aliases(call));
+            let lines = self.stub(call, unit, &name, &reason, &mut scope);
+            (lines, Completeness::Stub(reason))
+        });
+        Some(Written {
+            class,
+            test: UnitTest {
+                id,
+                name,
+                lines,
+                imports: scope.imports(),
+            },
+            completeness,
+        })
+    }
+
+    /// A test that is skipped, with the part of it that is known.
+    fn stub(
+        &self,
+        call: &'a Call,
+        unit: &Unit,
+        name: &str,
+        reason: &str,
+        scope: &mut Scope,
+    ) -> Vec<String> {
+        let form = Form::ALL[0];
+        let known = self.plan(call, unit, form, true, scope);
+        let known = known.map(|(plan, _)| style::lines(self.style, name, &plan, scope));
+        let mut lines = style::skip(self.style, reason, scope);
+        match known {
+            Ok(known) if !self.names_the_machine(call, &known) => lines.extend(known),
+            _ => {
+                *scope = Scope::new(self.aliases(call));
+                lines = style::skip(self.style, reason, scope);
+                lines.extend([format!("def {name}(self):"), "    ...".to_owned()]);
+            }
+        }
+        lines
+    }
+
+    fn plan(
+        &self,
+        call: &'a Call,
+        unit: &Unit,
+        form: Form,
+        is_lenient: bool,
+        scope: &mut Scope,
+    ) -> Result<(Plan, Completeness), Missing> {
+        if let Some(event) = call.uncaptured.first().filter(|_| !is_lenient) {
+            return Err(Missing(format!("uncaptured effect: {event}")));
+        }
+        // First of all, so that the unit's own name means the unit.
+        scope.reference(&name::importable(unit, call));
+        let mut paths = Paths::of(call);
+        let mut plan = Plan::default();
+        external::prepare(call, scope, &mut paths, &mut plan);
+        let mut builder = Builder::new(call, self.knowledge, &self.evidence, form, &paths, scope);
+        builder.is_lenient = is_lenient;
+        checks::name_what_is_asserted(&mut builder, unit);
+        checks::pin_places(&mut builder)?;
+        external::replay(&mut builder, unit)?;
+        let exercised = exercise::exercise(&mut builder, unit)?;
+        let verified = checks::verify(&mut builder, unit, exercised)?;
+        plan.setup.append(&mut builder.setup);
+        plan.exercise = verified.exercise;
+        plan.checks = verified.checks;
+        plan.checks.extend(external::slept(&mut builder));
+        if form.strength == Strength::All {
+            plan.output = external::output(call);
+        }
+        external::verify(call, scope, &paths, &mut plan);
+        let mut completeness = verified.completeness;
+        if form.strength != Strength::All && completeness == Completeness::Full {
+            completeness = Completeness::Partial("what it does varies".to_owned());
+        }
+        if plan.checks.is_empty() && plan.output.is_none() && !plan.exercise.checks_something() {
+            completeness = Completeness::Smoke;
+        }
+        Ok((plan, completeness))
+    }
+
+    /// The module that ran as the program is imported by its own name.
+    fn aliases(&self, call: &Call) -> BTreeMap<String, String> {
+        let main = self.knowledge.main_module(self.recording, call.execution);
+        main.map(|name| ("__main__".to_owned(), name))
+            .into_iter()
+            .collect()
+    }
+
+    /// Whether a folder of the machine stands in a test, where it would be of no use to anybody else.
+    fn names_the_machine(&self, call: &Call, lines: &[String]) -> bool {
+        let execution = self.recording.executions.get(call.execution as usize);
+        let folder = execution.map_or("", |execution| execution.folder.as_str());
+        let root = self.knowledge.project.root.to_string_lossy();
+        [folder, root.as_ref()]
+            .into_iter()
+            .filter(|folder| folder.len() > 1 && folder.starts_with('/'))
+            .any(|folder| lines.iter().any(|line| line.contains(folder)))
+    }
+}
+
+/// Copies in the place of variables, so that what a call does to them is forgotten.
+fn pin_copies(pins: &[(String, String)], plan: &mut Plan, scope: &mut Scope) {
+    for (module, name) in pins.iter().rev() {
+        let owner = scope.module(module);
+        let copy = scope.module("copy").flat();
+        let value = Code::Text(format!("{copy}.copy({}.{name})", owner.flat()));
+        let name = name.clone();
+        plan.setup
+            .insert(0, plan::Setup::Pin { owner, name, value });
+    }
+}
+
+#[cfg(test)]
+mod tests;

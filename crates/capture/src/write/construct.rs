@@ -1,0 +1,317 @@
+//! How objects of the program's own classes are made again: by their constructor if that is known to lead to the very state
+//! that was recorded, else by their state.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::build::{Builder, HELPERS, Missing};
+use super::code::Code;
+use super::plan::Setup;
+use crate::recording::{Call, Outcome, ParameterKind, Receiver, Recording, Unit, UnitId};
+use crate::value::{Graph, NodeId, Object, ObjectKind, Reference, Value};
+
+/// What the recording as a whole tells about single calls.
+#[derive(Default)]
+pub(crate) struct Evidence<'a> {
+    /// The recorded runs of constructors.
+    by_class: BTreeMap<&'a Reference, Vec<Creation<'a>>>,
+    /// The units that returned something in some call.
+    returning: BTreeSet<UnitId>,
+}
+
+/// One run of `__init__` that did nothing but set up its object.
+#[derive(Clone, Copy)]
+struct Creation<'a> {
+    call: &'a Call,
+    unit: &'a Unit,
+    /// The object afterwards.
+    made: NodeId,
+}
+
+impl<'a> Evidence<'a> {
+    pub(crate) fn of(recording: &'a Recording) -> Evidence<'a> {
+        let mut by_class: BTreeMap<&Reference, Vec<Creation<'_>>> = BTreeMap::new();
+        let mut returning = BTreeSet::new();
+        for call in &recording.calls {
+            if let Outcome::Returned(result) = call.outcome
+                && *call.values.value(result) != Value::None
+            {
+                returning.insert(call.unit);
+            }
+            let Some(unit) = recording.unit(call.unit) else {
+                continue;
+            };
+            let (Receiver::Instance(class), Outcome::Returned(_)) = (&call.receiver, &call.outcome)
+            else {
+                continue;
+            };
+            let is_constructor = unit.qualified_name.ends_with(".__init__");
+            // A constructor called by that of a derived class has not made the whole object.
+            let is_quiet = call.events.is_empty() && call.uncaptured.is_empty();
+            let made = call.arguments.first().and_then(|own| own.after);
+            if let (true, true, false, Some(made)) =
+                (is_constructor, is_quiet, call.is_from_own_method, made)
+            {
+                by_class
+                    .entry(class)
+                    .or_default()
+                    .push(Creation { call, unit, made });
+            }
+        }
+        Evidence {
+            by_class,
+            returning,
+        }
+    }
+
+    /// Whether `None` from this unit says something, because it gave something else as well.
+    pub(super) fn returns_values(&self, unit: UnitId) -> bool {
+        self.returning.contains(&unit)
+    }
+
+    /// The run that leads closest to an object, and the attributes that it leaves different.
+    fn closest(
+        &self,
+        graph: &Graph,
+        object: &Object,
+    ) -> Option<(Creation<'a>, Vec<(String, NodeId)>)> {
+        let creations = self.by_class.get(&object.class)?;
+        let mut best: Option<(Creation<'a>, Vec<(String, NodeId)>)> = None;
+        for creation in creations {
+            let Some(different) = creation.different(graph, object) else {
+                continue;
+            };
+            let is_better = best
+                .as_ref()
+                .is_none_or(|(_, known)| different.len() < known.len());
+            if is_better {
+                best = Some((*creation, different));
+            }
+        }
+        best.filter(|(_, different)| different.len() * 2 <= object.attributes.len())
+    }
+}
+
+impl Creation<'_> {
+    /// The attributes that an object has otherwise; nothing if it lacks one, since deleting is no way to make something.
+    fn different(&self, graph: &Graph, object: &Object) -> Option<Vec<(String, NodeId)>> {
+        let values = &self.call.values;
+        let Value::Object(made) = values.value(self.made) else {
+            return None;
+        };
+        let has = |name: &String| object.attributes.iter().any(|(known, _)| known == name);
+        if !made.attributes.iter().all(|(name, _)| has(name)) {
+            return None;
+        }
+        let is_different = |(name, node): &&(String, NodeId)| {
+            let before = made.attributes.iter().find(|(known, _)| known == name);
+            !before.is_some_and(|(_, before)| values.is_alike(*before, graph, *node))
+        };
+        Some(
+            object
+                .attributes
+                .iter()
+                .filter(is_different)
+                .cloned()
+                .collect(),
+        )
+    }
+}
+
+impl<'a> Builder<'a> {
+    /// Whether an object is made by its constructor and then changed, which needs a name for it.
+    pub(super) fn is_made_in_steps(&self, graph: &Graph, node: NodeId) -> bool {
+        let Value::Object(object) = graph.value(node) else {
+            return false;
+        };
+        let closest = || self.evidence.closest(graph, object);
+        self.form.constructors
+            && object.content.is_none()
+            && closest().is_some_and(|(_, different)| !different.is_empty())
+    }
+
+    pub(super) fn object(
+        &mut self,
+        graph: &'a Graph,
+        object: &Object,
+        name: Option<&str>,
+    ) -> Result<Code, Missing> {
+        if !object.is_importable {
+            let class = &object.class;
+            return Err(Missing(format!(
+                "an object of {class}, which cannot be imported"
+            )));
+        }
+        let class = self.reference(&object.class)?.flat();
+        if let (ObjectKind::NamedTuple, Some(content)) = (object.kind, object.content)
+            && let Value::Tuple(items) = graph.value(content)
+        {
+            let items = items.iter().map(|item| self.code(graph, *item, ""));
+            let items = items.collect::<Result<Vec<Code>, Missing>>()?;
+            return Ok(Code::call(&class, items));
+        }
+        if self.form.constructors && object.content.is_none() {
+            if let Some((creation, different)) = self.evidence.closest(graph, object)
+                && (different.is_empty() || name.is_some())
+            {
+                let stand = self.stand();
+                match self.constructed(&class, creation, graph, &different, name) {
+                    Ok(code) => return Ok(code),
+                    Err(_) => self.restore(stand),
+                }
+            }
+            if object.kind != ObjectKind::Plain {
+                return self.record(&class, graph, object);
+            }
+        }
+        self.rebuilt(&class, graph, object, name)
+    }
+
+    /// `Class(arguments)` as recorded, then the attributes that are different.
+    fn constructed(
+        &mut self,
+        class: &str,
+        creation: Creation<'a>,
+        graph: &'a Graph,
+        different: &[(String, NodeId)],
+        name: Option<&str>,
+    ) -> Result<Code, Missing> {
+        let code = self.arguments(creation.call, creation.unit, 1)?;
+        let code = Code::call(class, code);
+        let Some(name) = name.filter(|_| !different.is_empty()) else {
+            return Ok(code);
+        };
+        let mut later = Vec::new();
+        for (attribute, value) in different {
+            let target = format!("{name}.{attribute}");
+            if let Some(value) = self.part(graph, *value, Some(name), || format!(".{attribute}"))? {
+                later.push((target, value));
+            }
+        }
+        // The object has to exist before its attributes are set.
+        self.setup.push(Setup::Assign {
+            target: name.to_owned(),
+            code,
+        });
+        for (target, code) in later {
+            self.setup.push(Setup::Assign { target, code });
+        }
+        Ok(Code::text(name))
+    }
+
+    /// A class whose constructor takes its fields.
+    fn record(&mut self, class: &str, graph: &'a Graph, object: &Object) -> Result<Code, Missing> {
+        let mut items = Vec::new();
+        let fields = self.knowledge.fields(&object.class);
+        for (attribute, value) in &object.attributes {
+            let skipped = fields
+                .as_ref()
+                .is_some_and(|fields| !fields.contains(attribute));
+            if skipped || attribute.starts_with("__") {
+                continue;
+            }
+            let name = match object.kind {
+                ObjectKind::Attrs => attribute.trim_start_matches('_'),
+                _ => attribute,
+            };
+            let value = self.code(graph, *value, attribute)?;
+            items.push(Code::keyword(name, value));
+        }
+        Ok(Code::call(class, items))
+    }
+
+    /// By state alone: without its constructor, attribute by attribute.
+    fn rebuilt(
+        &mut self,
+        class: &str,
+        graph: &'a Graph,
+        object: &Object,
+        name: Option<&str>,
+    ) -> Result<Code, Missing> {
+        let mut items = vec![Code::text(class)];
+        if let Some(content) = object.content {
+            items.push(self.code(graph, content, "")?);
+        }
+        for (attribute, value) in &object.attributes {
+            let value = self.part(graph, *value, name, || format!(".{attribute}"))?;
+            items.extend(value.map(|value| Code::keyword(attribute, value)));
+        }
+        let rebuilt = self.scope.from(HELPERS, "rebuilt").flat();
+        Ok(Code::call(&rebuilt, items))
+    }
+
+    /// The arguments of a recorded call from the `skipped`th on, as they are written in a call.
+    pub(super) fn arguments(
+        &mut self,
+        call: &'a Call,
+        unit: &Unit,
+        skipped: usize,
+    ) -> Result<Vec<Code>, Missing> {
+        let mut items = Vec::new();
+        let pairs = call.arguments.iter().zip(&unit.parameters).skip(skipped);
+        // What goes to `*args` needs everything before it by position.
+        let by_position = pairs.clone().any(|(argument, parameter)| {
+            parameter.kind == ParameterKind::Positionals
+                && matches!(call.values.value(argument.before), Value::Tuple(rest) if !rest.is_empty())
+        });
+        // Behind an argument that is left out, everything goes by name.
+        let mut by_name = false;
+        for (position, (argument, parameter)) in pairs.enumerate() {
+            let is_placed = by_position
+                && matches!(
+                    parameter.kind,
+                    ParameterKind::PositionalOnly | ParameterKind::Normal
+                );
+            if argument.is_default && !is_placed {
+                by_name = true;
+                continue;
+            }
+            let graph = &call.values;
+            let told = |missing: Missing| {
+                Missing(format!("argument '{}' is {}", argument.name, missing.0))
+            };
+            match (parameter.kind, graph.value(argument.before)) {
+                (ParameterKind::Positionals, Value::Tuple(rest)) => {
+                    for item in rest {
+                        items.push(self.code(graph, *item, "").map_err(told)?);
+                    }
+                }
+                (ParameterKind::Keywords, Value::Dictionary(rest)) => {
+                    for (key, value) in rest {
+                        let Value::Text(key) = graph.value(*key) else {
+                            return Err(Missing("a keyword that is no text".to_owned()));
+                        };
+                        let value = self.code(graph, *value, key).map_err(told)?;
+                        items.push(Code::keyword(key, value));
+                    }
+                }
+                (kind, value) => {
+                    let is_bare = matches!(
+                        value,
+                        Value::None
+                            | Value::Boolean(_)
+                            | Value::Integer(_)
+                            | Value::LargeInteger(_)
+                            | Value::Float(_)
+                    );
+                    let code = match self.code(graph, argument.before, &argument.name) {
+                        Err(_) if self.is_lenient => self.placeholder(&argument.name),
+                        code => code.map_err(told)?,
+                    };
+                    let named = match kind {
+                        ParameterKind::PositionalOnly => false,
+                        ParameterKind::KeywordOnly => true,
+                        _ if is_placed => false,
+                        _ => by_name || (is_bare && position >= 2),
+                    };
+                    items.push(match named {
+                        true => Code::keyword(&argument.name, code),
+                        false => code,
+                    });
+                    // Nothing by position may follow what goes by name.
+                    by_name |= named;
+                }
+            }
+        }
+        Ok(items)
+    }
+}

@@ -1,0 +1,172 @@
+"""Helpers of the tests in this folder that Testwright wrote. They need nothing but Python."""
+
+import functools
+import math
+import re
+import types
+
+_PLAIN = (type(None), bool, int, float, complex, str, bytes, bytearray, type)
+_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
+
+
+def assert_same(actual, expected):
+    """Fails unless both have the same types and the same parts, however deep, and are shared in the same way."""
+    difference = _difference(actual, expected, "value", {}, {})
+    if difference:
+        raise AssertionError(difference)
+
+
+def _difference(actual, expected, path, pairs, back):
+    if actual is expected:
+        return None
+    if type(actual) is not type(expected):
+        return f"{path}: {type(actual).__name__} is not {type(expected).__name__}"
+    if isinstance(expected, float) and math.isnan(expected) and math.isnan(actual):
+        return None
+    if type(expected) in _PLAIN or isinstance(expected, _FUNCTIONS):
+        return None if actual == expected else f"{path}: {actual!r} != {expected!r}"
+    if id(actual) in pairs or id(expected) in back:
+        same = pairs.get(id(actual)) == id(expected)
+        return None if same else f"{path}: shared in another way"
+    pairs[id(actual)] = id(expected)
+    back[id(expected)] = id(actual)
+    for name, one, other in _parts(actual, expected):
+        if one is _MISSING or other is _MISSING:
+            which = "is missing" if one is _MISSING else "is not expected"
+            return f"{path}{name}: {which}"
+        difference = _difference(one, other, path + name, pairs, back)
+        if difference:
+            return difference
+    is_compared = type(expected).__eq__ is not object.__eq__
+    if is_compared and not _has_parts(expected) and actual != expected:
+        return f"{path}: {actual!r} != {expected!r}"
+    return None
+
+
+_MISSING = object()
+
+
+def _has_parts(value):
+    containers = (list, tuple, dict, set, frozenset, BaseException, types.MethodType, functools.partial)
+    return isinstance(value, containers) or bool(_attributes(value))
+
+
+def _parts(actual, expected):
+    """The parts of two values of the same type, side by side."""
+    if isinstance(expected, BaseException):
+        yield ".args", actual.args, expected.args
+    if isinstance(expected, types.MethodType):
+        yield ".__func__", actual.__func__, expected.__func__
+        yield ".__self__", actual.__self__, expected.__self__
+        return
+    if isinstance(expected, functools.partial):
+        yield ".func", actual.func, expected.func
+        yield ".args", actual.args, expected.args
+        yield ".keywords", actual.keywords, expected.keywords
+    if isinstance(expected, (list, tuple)):
+        for index in range(max(len(actual), len(expected))):
+            one = actual[index] if index < len(actual) else _MISSING
+            other = expected[index] if index < len(expected) else _MISSING
+            yield f"[{index}]", one, other
+    if isinstance(expected, dict):
+        for key in list(actual) + [key for key in expected if key not in actual]:
+            yield f"[{key!r}]", actual.get(key, _MISSING), expected.get(key, _MISSING)
+    if isinstance(expected, (set, frozenset)):
+        left = list(expected)
+        for item in actual:
+            match = [other for other in left if _difference(item, other, "", {}, {}) is None]
+            if match:
+                left.remove(match[0])
+            else:
+                yield f"{{{item!r}}}", item, _MISSING
+        for other in left:
+            yield f"{{{other!r}}}", _MISSING, other
+    ours, theirs = _attributes(actual), _attributes(expected)
+    for name in list(ours) + [name for name in theirs if name not in ours]:
+        yield f".{name}", ours.get(name, _MISSING), theirs.get(name, _MISSING)
+
+
+def _attributes(value):
+    """What an object keeps in its dictionary and its slots, without asking the object."""
+    found = {}
+    for kind in reversed(type(value).__mro__):
+        slots = kind.__dict__.get("__slots__", ())
+        for slot in [slots] if isinstance(slots, str) else slots:
+            if slot in ("__dict__", "__weakref__"):
+                continue
+            name = f"_{kind.__name__.lstrip('_')}{slot}" if slot.startswith("__") and not slot.endswith("__") else slot
+            try:
+                found[name] = object.__getattribute__(value, name)
+            except AttributeError:
+                pass
+    try:
+        found.update(object.__getattribute__(value, "__dict__"))
+    except AttributeError:
+        pass
+    return found
+
+
+def rebuilt(kind, content=_MISSING, /, **attributes):
+    """An object with this state, made without running its constructor."""
+    base = next((base for base in kind.__mro__ if base.__module__ == "builtins"), object)
+    if content is _MISSING or base in (list, dict, set, bytearray):
+        value = base.__new__(kind)
+    else:
+        value = base.__new__(kind, content)
+    if content is not _MISSING and base in (list, dict, set, bytearray):
+        base.__init__(value, content)
+    for name, part in attributes.items():
+        object.__setattr__(value, name, part)
+    return value
+
+
+def without_addresses(text):
+    """A text in which the addresses of objects, which differ each time, are `0x...`."""
+    return re.sub(r" at 0x[0-9a-fA-F]+", " at 0x...", text)
+
+
+class Answers:
+    """A function that gives these values one after the other, and raises those that are exceptions."""
+
+    def __init__(self, *answers):
+        self._answers = iter(answers)
+
+    def __call__(self, *args, **kwargs):
+        for answer in self._answers:
+            if isinstance(answer, BaseException):
+                raise answer
+            return answer
+        raise AssertionError("asked once more than when this was recorded")
+
+
+def answering(kind, **answers):
+    """A class like `kind` whose class methods of these names give the answers of these functions."""
+    methods = {name: staticmethod(answer) for name, answer in answers.items()}
+    return type(kind.__name__, (kind,), methods)
+
+
+class Scripted:
+    """Stands in for something from outside: expects these calls, in this order, and gives their answers.
+
+    Each call is a tuple: the method's name, its arguments, its answer.
+    """
+
+    def __init__(self, *script):
+        self._script = list(script)
+
+    def __getattr__(self, name):
+        def method(*args):
+            if not self._script:
+                raise AssertionError(f"{name}{args!r} was not expected any more")
+            expected, given, answer = self._script.pop(0)
+            if (name, args) != (expected, given):
+                raise AssertionError(f"{name}{args!r} instead of {expected}{given!r}")
+            if isinstance(answer, BaseException):
+                raise answer
+            return answer
+
+        return method
+
+    def assert_finished(self):
+        """Fails if a call of the script was not made."""
+        assert not self._script, f"not called: {self._script!r}"

@@ -1,0 +1,125 @@
+//! What the project's own text tells about the units and classes of a recording.
+
+use std::path::Path;
+
+use crate::inspect::{Class, Definition, DefinitionKind, Module, Project, Role};
+use crate::recording::{Recording, Unit};
+use crate::value::Reference;
+
+/// A project, asked about what was recorded.
+pub struct Knowledge<'a> {
+    /// The project.
+    pub project: &'a Project,
+}
+
+impl<'a> Knowledge<'a> {
+    /// What is known from these files.
+    #[must_use]
+    pub fn new(project: &'a Project) -> Knowledge<'a> {
+        Knowledge { project }
+    }
+
+    /// The module and the definition of a unit.
+    #[must_use]
+    pub fn definition(&self, unit: &Unit) -> Option<(&'a Module, &'a Definition)> {
+        let module = self.project.module_at(Path::new(&unit.file))?;
+        let found = module
+            .definition_at(unit.line, &unit.qualified_name)
+            .or_else(|| module.definition(&unit.qualified_name))?;
+        Some((module, found))
+    }
+
+    /// What a unit is to the class around it.
+    pub(super) fn role(&self, unit: &Unit) -> Option<Role> {
+        match &self.definition(unit)?.1.kind {
+            DefinitionKind::Function(function) => Some(function.role),
+            DefinitionKind::Class(_) => None,
+        }
+    }
+
+    /// The name by which the module is imported that was run as the program.
+    pub(super) fn main_module(&self, recording: &Recording, execution: u32) -> Option<String> {
+        let calls = recording.calls.iter();
+        let unit = calls
+            .filter(|call| call.execution == execution)
+            .filter_map(|call| recording.unit(call.unit))
+            .find(|unit| unit.module == "__main__")?;
+        let module = self.project.module_at(Path::new(&unit.file))?;
+        Some(module.name.clone())
+    }
+
+    fn class(&self, class: &Reference) -> Option<(&'a Module, &'a Class)> {
+        let module = self.project.module_named(&class.module)?;
+        match &module.definition(&class.path)?.kind {
+            DefinitionKind::Class(found) => Some((module, found)),
+            DefinitionKind::Function(_) => None,
+        }
+    }
+
+    /// A class and those that it inherits from, as far as the project defines them.
+    fn family(&self, class: &Reference) -> Vec<&'a Class> {
+        let mut family = Vec::new();
+        let mut pending = vec![class.clone()];
+        while let Some(class) = pending.pop() {
+            let Some((module, found)) = self.class(&class) else {
+                continue;
+            };
+            // A class cannot be its own base, but a text can say so.
+            if family.len() > 50 {
+                break;
+            }
+            family.push(found);
+            for base in found.bases.iter().rev() {
+                let name = base.split('[').next().unwrap_or(base);
+                pending.push(resolved(module, name));
+            }
+        }
+        family
+    }
+
+    /// Whether instances of a class are compared by more than identity.
+    pub(super) fn has_equality(&self, class: &Reference) -> bool {
+        let family = self.family(class);
+        family
+            .iter()
+            .any(|class| class.methods.iter().any(|method| method == "__eq__"))
+    }
+
+    /// The fields that the constructor of a record takes; nothing if the class is not known.
+    pub(super) fn fields(&self, class: &Reference) -> Option<Vec<String>> {
+        let family = self.family(class);
+        if family.is_empty() {
+            return None;
+        }
+        let fields = family.iter().rev().flat_map(|class| class.fields.iter());
+        Some(fields.cloned().collect())
+    }
+}
+
+/// What a name means in a module.
+fn resolved(module: &Module, name: &str) -> Reference {
+    let (first, rest) = match name.split_once('.') {
+        Some((first, rest)) => (first, Some(rest)),
+        None => (name, None),
+    };
+    let import = module.imports.iter().find(|import| import.bound == first);
+    match (import, rest) {
+        (Some(import), rest) => {
+            let package = module
+                .name
+                .rsplit_once('.')
+                .map_or("", |(package, _)| package);
+            let from = match import.module.strip_prefix('.') {
+                Some(relative) if package.is_empty() => relative.to_owned(),
+                Some(relative) => format!("{package}.{relative}"),
+                None => import.module.clone(),
+            };
+            match (&import.name, rest) {
+                (Some(name), None) => Reference::new(from, name.clone()),
+                (Some(name), Some(rest)) => Reference::new(format!("{from}.{name}"), rest),
+                (None, rest) => Reference::new(from, rest.unwrap_or("")),
+            }
+        }
+        (None, _) => Reference::new(module.name.clone(), name),
+    }
+}

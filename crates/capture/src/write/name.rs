@@ -1,0 +1,273 @@
+//! What tests are called: short, stable from run to run, and telling where that is possible.
+
+use super::Knowledge;
+use super::access::{self, Root};
+use super::scope::snake_case;
+use crate::effects::Effect;
+use crate::inspect::Role;
+use crate::recording::{Call, External, Outcome, Place, Receiver, StepOutcome, Unit, UnitKind};
+use crate::value::{Graph, NodeId, ObjectId, Reference, Value};
+
+/// No name is longer.
+const LONGEST: usize = 60;
+
+/// What has to be imported to call a unit.
+pub(super) fn importable(unit: &Unit, call: &Call) -> Reference {
+    match &call.receiver {
+        Receiver::Instance(class) | Receiver::Class(class) => class.clone(),
+        Receiver::None => Reference::new(unit.module.clone(), unit.qualified_name.clone()),
+    }
+}
+
+/// What a class of tests is about: a function, or the class around a method.
+pub(super) fn subject(unit: &Unit) -> String {
+    match unit.qualified_name.rsplit_once('.') {
+        Some((class, _)) => class.to_owned(),
+        None => unit.qualified_name.clone(),
+    }
+}
+
+/// The last word of a unit's name.
+pub(super) fn last(unit: &Unit) -> &str {
+    let name = &unit.qualified_name;
+    name.rsplit('.').next().unwrap_or(name)
+}
+
+/// The name that the test of a call deserves.
+pub(super) fn test_name(knowledge: &Knowledge<'_>, unit: &Unit, call: &Call) -> String {
+    let mut words: Vec<String> = vec!["test".to_owned()];
+    let is_method = unit.qualified_name.contains('.');
+    let last = last(unit);
+    let is_creation = matches!(last, "__init__" | "__new__");
+    if is_method && !is_creation {
+        let role = knowledge.role(unit);
+        words.push(snake_case(last).trim_matches('_').to_owned());
+        match role {
+            Some(Role::Setter) => words.push("is_set".to_owned()),
+            Some(Role::Deleter) => words.push("is_deleted".to_owned()),
+            _ => {}
+        }
+    }
+    if is_creation {
+        words.push("creation".to_owned());
+    }
+    words.extend(outcome_words(unit, call, is_creation));
+    let arguments = argument_words(call, unit, is_creation);
+    let mut name = words.join("_");
+    if let Some(arguments) = arguments {
+        let joiner = if is_creation { "with" } else { "for" };
+        let longer = format!("{name}_{joiner}_{arguments}");
+        if longer.len() <= LONGEST {
+            name = longer;
+        }
+    }
+    if name == "test" {
+        name.push_str("_runs");
+    }
+    shortened(&name)
+}
+
+/// A name that no other test has: numbered if it is taken.
+pub(crate) fn numbered(name: &str, number: usize) -> String {
+    let suffix = format!("_{number}");
+    let room = LONGEST - suffix.len();
+    let cut: String = name.chars().take(room).collect();
+    format!("{}{suffix}", cut.trim_end_matches('_'))
+}
+
+fn shortened(name: &str) -> String {
+    if name.len() <= LONGEST {
+        return name.to_owned();
+    }
+    // At a word, so that nothing looks like a name that it is not.
+    let cut: String = name.chars().take(LONGEST).collect();
+    match cut.rfind('_') {
+        Some(end) if end > LONGEST / 2 => cut.get(..end).unwrap_or(&cut).to_owned(),
+        _ => cut,
+    }
+}
+
+fn outcome_words(unit: &Unit, call: &Call, is_creation: bool) -> Vec<String> {
+    let graph = &call.values;
+    if let Outcome::Raised { exception, .. } = &call.outcome {
+        if let Value::Exception(found) = graph.value(*exception) {
+            return vec!["raises".to_owned(), snake_case(found.class.name())];
+        }
+        return vec!["raises".to_owned()];
+    }
+    if is_creation {
+        return Vec::new();
+    }
+    match unit.kind {
+        UnitKind::Generator | UnitKind::AsyncGenerator => {
+            let yielded: Vec<Option<String>> = call
+                .steps
+                .iter()
+                .filter_map(|step| match step.outcome {
+                    StepOutcome::Yielded(node) => Some(value_word(graph, node)),
+                    _ => None,
+                })
+                .take(4)
+                .collect();
+            let told: Option<Vec<String>> = yielded.into_iter().collect();
+            match told {
+                Some(told) if told.is_empty() => vec!["yields_nothing".to_owned()],
+                Some(told) if told.len() < 4 => vec!["yields".to_owned(), told.join("_then_")],
+                _ => vec!["yields".to_owned()],
+            }
+        }
+        UnitKind::Function | UnitKind::Coroutine => {
+            let Outcome::Returned(result) = &call.outcome else {
+                return Vec::new();
+            };
+            match (graph.value(*result), value_word(graph, *result)) {
+                (Value::None, _) => changed_words(call),
+                (_, Some(word)) => vec!["returns".to_owned(), word],
+                (value, None) => match type_word(value) {
+                    Some(word) => vec!["returns".to_owned(), word],
+                    None => changed_words(call),
+                },
+            }
+        }
+    }
+}
+
+/// What a call that returns nothing does.
+fn changed_words(call: &Call) -> Vec<String> {
+    let changed = call.effects().into_iter().find_map(|effect| match effect {
+        Effect::Changed {
+            object,
+            before,
+            after,
+        } => changed_name(call, object, before, after),
+        Effect::Rebound { place, .. } => place_name(&place),
+    });
+    if let Some(name) = changed {
+        let name = snake_case(&name).trim_matches('_').to_owned();
+        return vec!["changes".to_owned(), name];
+    }
+    for event in &call.events {
+        match &event.external {
+            External::Output { .. } => return vec!["prints".to_owned()],
+            External::File { before, after, .. } if before != after => {
+                return vec!["writes_file".to_owned()];
+            }
+            _ => {}
+        }
+    }
+    vec!["runs".to_owned()]
+}
+
+fn place_name(place: &Place) -> Option<String> {
+    match place {
+        Place::Global { name, .. } | Place::ClassAttribute { name, .. } => Some(name.clone()),
+        Place::Cell { .. } | Place::Default { .. } => None,
+    }
+}
+
+/// What an object is called that changed: the attribute that is different, the one that leads to it, or the argument.
+fn changed_name(call: &Call, object: ObjectId, before: NodeId, after: NodeId) -> Option<String> {
+    if let (Value::Object(old), Value::Object(new)) =
+        (call.values.value(before), call.values.value(after))
+    {
+        let different = new
+            .attributes
+            .iter()
+            .find(|entry| !old.attributes.contains(entry));
+        if let Some((name, _)) = different {
+            return Some(name.clone());
+        }
+    }
+    let ways = access::after(call);
+    let way = ways.get(&object)?;
+    let words = way
+        .steps
+        .split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    let last = words
+        .filter(|word| word.starts_with(|letter: char| !letter.is_ascii_digit()))
+        .last();
+    match (last, way.root) {
+        (Some(name), _) => Some(name.to_owned()),
+        (None, Root::Argument(index)) => Some(call.arguments.get(index)?.name.clone()),
+        (None, Root::Place(index)) => place_name(&call.places.get(index)?.place),
+    }
+}
+
+fn argument_words(call: &Call, unit: &Unit, is_creation: bool) -> Option<String> {
+    let skipped = match call.receiver {
+        Receiver::None => 0,
+        Receiver::Instance(_) | Receiver::Class(_) => 1,
+    };
+    let given = call
+        .arguments
+        .iter()
+        .zip(&unit.parameters)
+        .skip(skipped)
+        .filter(|(argument, _)| !argument.is_default);
+    let mut words = Vec::new();
+    for (argument, _) in given {
+        let value = call.values.value(argument.before);
+        let word = value_word(&call.values, argument.before).or_else(|| type_word(value))?;
+        words.push(word);
+    }
+    if words.is_empty() {
+        return is_creation
+            .then_some("defaults".to_owned())
+            .filter(|_| !call.arguments.is_empty());
+    }
+    Some(words.join("_and_"))
+}
+
+/// A value that is short and says something.
+fn value_word(graph: &Graph, node: NodeId) -> Option<String> {
+    match graph.value(node) {
+        Value::None => Some("none".to_owned()),
+        Value::Boolean(value) => Some(if *value { "true" } else { "false" }.to_owned()),
+        Value::Integer(number) if (0..1000).contains(number) => Some(number.to_string()),
+        Value::Integer(number) if *number < 0 && *number > -1000 => {
+            Some(format!("minus_{}", number.unsigned_abs()))
+        }
+        Value::Text(text) if text.is_empty() => Some("empty_text".to_owned()),
+        Value::Text(text) => {
+            let is_word = text.len() <= 12
+                && text.starts_with(|letter: char| letter.is_ascii_alphabetic())
+                && text
+                    .chars()
+                    .all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+            is_word.then(|| snake_case(text).trim_matches('_').to_owned())
+        }
+        Value::List(items) if items.is_empty() => Some("empty_list".to_owned()),
+        Value::Tuple(items) if items.is_empty() => Some("empty_tuple".to_owned()),
+        Value::Dictionary(items) if items.is_empty() => Some("empty_dict".to_owned()),
+        Value::Set(items) if items.is_empty() => Some("empty_set".to_owned()),
+        Value::Member { names, .. } if names.len() == 1 => {
+            names.first().map(|name| snake_case(name))
+        }
+        Value::Reference(reference) => Some(snake_case(reference.name())),
+        _ => None,
+    }
+}
+
+/// What kind of value it is, where that may tell it from others.
+fn type_word(value: &Value) -> Option<String> {
+    let word = match value {
+        Value::Integer(_) | Value::LargeInteger(_) => "number",
+        Value::Float(number) if number.0 < 0.0 => "negative_float",
+        Value::Float(_) => "float",
+        Value::Text(_) | Value::BrokenText(_) => "text",
+        Value::Bytes(_) => "bytes",
+        Value::List(_) => "list",
+        Value::Tuple(_) => "tuple",
+        Value::Dictionary(_) => "dict",
+        Value::Set(_) | Value::FrozenSet(_) => "set",
+        Value::Object(object) => return Some(snake_case(object.class.name())),
+        Value::Made { callee, .. } if callee.name().ends_with("Path") => "path",
+        Value::Made { callee: class, .. }
+        | Value::Unknown { class, .. }
+        | Value::Omitted { class, .. } => return Some(snake_case(class.name())),
+        Value::Function(_) | Value::Method { .. } => "function",
+        Value::Exception(_) => "error",
+        _ => return None,
+    };
+    Some(word.to_owned())
+}

@@ -1,0 +1,93 @@
+//! `testwright changes`: what a change of the program has altered, as generated tests see it.
+
+use std::fs;
+use std::path::PathBuf;
+
+use testwright_capture::inspect::{Chosen, Project};
+use testwright_capture::merge::{Marked, marked};
+use testwright_capture::validate::{Python, Verdict};
+use testwright_core::Error;
+
+use super::generate::{executable, import_path, usual_style};
+use crate::console::Console;
+use crate::{ExitStatus, Trouble, quantity};
+
+/// Run the generated tests and tell what the program does otherwise than when it was recorded
+///
+/// Each generated test that fails is a change of behaviour. If it was meant, record the program again and accept
+/// it by `testwright generate --force`; if it was not, it is a bug; if nobody cares, delete the test.
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  testwright changes                   what did my change alter?
+  testwright generate --force --diff   after recording again: what would be accepted
+
+Exit status: 0 no change, 1 something has changed, 2 could not do what was asked."
+)]
+pub(crate) struct Changes {
+    /// The interpreter that runs the tests [default: the one that runs this command]
+    #[arg(long, value_name = "PROGRAM")]
+    python: Option<PathBuf>,
+}
+
+impl Changes {
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+        let root = std::env::current_dir()
+            .and_then(fs::canonicalize)
+            .map_err(|error| Error::new(format!("cannot tell the current folder: {error}")))?;
+        let project = Project::read(&root, &Chosen::default());
+        let mut files: Vec<(String, Vec<Marked>)> = Vec::new();
+        for module in &project.modules {
+            let bytes = fs::read(root.join(&module.path)).unwrap_or_default();
+            // What is not Python has been broken by somebody, who will see it anyway.
+            let found = marked(&bytes).unwrap_or_default();
+            if !found.is_empty() {
+                files.push((module.path.to_string_lossy().into_owned(), found));
+            }
+        }
+        if files.is_empty() {
+            let error = Error::new("there are no generated tests in this folder");
+            let help = "write some first: `testwright capture -- python app.py`, then `testwright generate`";
+            return Err(error.with_help(help).into());
+        }
+        let executable = executable(self.python.as_ref());
+        let runner = Python {
+            style: usual_style(&executable)?,
+            executable,
+            path: import_path(&root, &[]),
+            modules: Vec::new(),
+        };
+        console.status(|| "running generated tests …".to_owned());
+        let paths = files.iter().map(|(path, _)| root.join(path)).collect();
+        let verdicts = runner
+            .run_in_place(&root, paths)
+            .map_err(|error| Error::new(format!("the tests cannot be run: {}", error.0)))?;
+        console.clear_status();
+        let (mut same, mut changed) = (0, 0);
+        for (path, tests) in &files {
+            for test in tests {
+                let key = format!("{path}::{}", test.name.replace('.', "::"));
+                let verdict = verdicts.get(&key).or_else(|| verdicts.get(path));
+                match verdict {
+                    Some(Verdict::Failed(message)) => {
+                        changed += 1;
+                        console.say(format!("{path}: {}", test.name));
+                        console.say(format!("  {message}"));
+                    }
+                    Some(_) => same += 1,
+                    None => {}
+                }
+            }
+        }
+        let total = quantity::of(same + changed, "generated test");
+        if changed == 0 {
+            console.say(format!("nothing has changed: {total}"));
+            return Ok(ExitStatus::NothingFound);
+        }
+        console.say(format!("{changed} of {total} found a change"));
+        console.tell("if it was meant: record again, then `testwright generate --force`");
+        Ok(ExitStatus::FailureFound)
+    }
+}

@@ -1,0 +1,258 @@
+//! `testwright generate`: unit tests from what was recorded.
+
+mod files;
+mod report;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use clap::ValueEnum;
+use testwright_capture::generate::{Generated, Options, generate};
+use testwright_capture::inspect::{Chosen, Project};
+use testwright_capture::validate::Python;
+use testwright_capture::write::Style;
+use testwright_capture::{Execution, Recording, store};
+use testwright_core::Error;
+
+use super::capture::store_folder;
+use crate::console::Console;
+use crate::{ExitStatus, Trouble};
+use files::Written;
+
+/// Write unit tests from recorded calls
+///
+/// Of the calls that `testwright capture` recorded, few are chosen that show everything. Each becomes a test
+/// that makes the call again and checks what came of it, and is run several times before it is kept: alone,
+/// together, in another order, with other hash seeds, in another time zone. Tests go into the project's own
+/// test files; nothing else in these changes.
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  testwright generate                          tests for everything that was recorded
+  testwright generate shop.cart                for one module, by its name or its path
+  testwright generate --style unittest         for unittest instead of pytest
+  testwright generate --diff                   show what would be written, write nothing
+
+Exit status: 0 done, 1 a file had to be left alone, 2 could not do what was asked."
+)]
+pub(crate) struct Generate {
+    /// Modules to write tests for, by dotted name or path [default: all that were recorded]
+    #[arg(value_name = "MODULE")]
+    modules: Vec<String>,
+
+    /// How tests are written [default: pytest if the interpreter has it]
+    #[arg(long, value_name = "STYLE", value_enum)]
+    style: Option<ChosenStyle>,
+
+    /// The folder for tests [default: the project's own, or `tests`]
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+
+    /// Show what would be written, as a diff, and write nothing
+    #[arg(long)]
+    diff: bool,
+
+    /// Write tests again that are there already, unless somebody has changed them
+    #[arg(long)]
+    force: bool,
+
+    /// The interpreter that runs the tests [default: the one that runs this command]
+    #[arg(long, value_name = "PROGRAM")]
+    python: Option<PathBuf>,
+
+    /// Print the report as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum ChosenStyle {
+    /// functions with bare assertions, and pytest's fixtures
+    Pytest,
+    /// classes of unittest, which comes with Python
+    Unittest,
+}
+
+impl Generate {
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+        let root = std::env::current_dir()
+            .and_then(std::fs::canonicalize)
+            .map_err(|error| Error::new(format!("cannot tell the current folder: {error}")))?;
+        let recording = recording(console)?;
+        let project = Project::read(&root, &Chosen::default());
+        for module in &project.modules {
+            if let Some(problem) = &module.problem {
+                let path = module.path.display();
+                let message = format!(
+                    "`{path}` is left out: line {}: {}",
+                    problem.line, problem.message
+                );
+                console.warning(&message, None);
+            }
+        }
+        let modules = self.modules(&project)?;
+        let executable = executable(self.python.as_ref());
+        let style = self.style(&executable)?;
+        let runner = Python {
+            executable,
+            style,
+            path: import_path(&root, &recording.executions),
+            modules: project
+                .modules
+                .iter()
+                .filter(|module| !module.is_test)
+                .map(|module| module.name.clone())
+                .collect(),
+        };
+        console.status(|| "choosing, writing and running tests …".to_owned());
+        let options = Options { modules, style };
+        let generated = generate(&recording, &project, &options, &runner)
+            .map_err(|error| Error::new(format!("the tests cannot be run: {}", error.0)))?;
+        console.clear_status();
+        self.finish(console, &project, style, &generated)
+    }
+
+    fn finish(
+        &self,
+        console: &mut Console<'_>,
+        project: &Project,
+        style: Style,
+        generated: &Generated,
+    ) -> Result<ExitStatus, Trouble> {
+        let folder = self.out.as_deref();
+        let written = files::merged(project, generated, folder, self.force)?;
+        for (path, reason) in &written.refused {
+            let message = format!("`{path}` is left alone: {reason}");
+            console.warning(
+                &message,
+                Some("its tests were not written; change the file and try again"),
+            );
+        }
+        if self.diff {
+            for change in &written.changes {
+                console.say(files::diff(project, change).trim_end());
+            }
+        } else {
+            files::write(&written)?;
+        }
+        if self.json {
+            console.say(report::json(generated, &written));
+        } else {
+            self.tell(console, style, generated, &written);
+        }
+        Ok(match written.refused.is_empty() {
+            true => ExitStatus::NothingFound,
+            false => ExitStatus::FailureFound,
+        })
+    }
+
+    fn tell(
+        &self,
+        console: &mut Console<'_>,
+        style: Style,
+        generated: &Generated,
+        written: &Written,
+    ) {
+        for line in report::lines(generated, written, self.diff) {
+            console.say(line);
+        }
+        if let Some(folder) = written.folder().filter(|_| !self.diff) {
+            let folder = folder.display();
+            console.say(match style {
+                Style::Pytest => format!("run them with: python -m pytest {folder}"),
+                Style::Unittest => format!("run them with: python -m unittest discover {folder}"),
+            });
+        }
+    }
+
+    /// The modules that are meant, by their dotted names.
+    fn modules(&self, project: &Project) -> Result<Vec<String>, Error> {
+        let mut names = Vec::new();
+        for wanted in &self.modules {
+            let found = project
+                .module_named(wanted)
+                .or_else(|| project.module_at(Path::new(wanted)));
+            let Some(found) = found else {
+                let error = Error::new(format!("this project has no module `{wanted}`"));
+                return Err(error.with_help(
+                    "name it as an import does (`shop.cart`), or by its path (`shop/cart.py`)",
+                ));
+            };
+            names.push(found.name.clone());
+        }
+        Ok(names)
+    }
+
+    fn style(&self, executable: &Path) -> Result<Style, Error> {
+        let usual = usual_style(executable)?;
+        match self.style {
+            Some(ChosenStyle::Pytest) if usual != Style::Pytest => {
+                let error = Error::new(format!("`{}` has no pytest", executable.display()));
+                Err(error.with_help("install it there, or use `--style unittest`"))
+            }
+            Some(ChosenStyle::Pytest) => Ok(Style::Pytest),
+            Some(ChosenStyle::Unittest) => Ok(Style::Unittest),
+            None => Ok(usual),
+        }
+    }
+}
+
+/// The interpreter that was asked for, else the one that runs this command.
+pub(super) fn executable(chosen: Option<&PathBuf>) -> PathBuf {
+    let own = || testwright_python::attach(testwright_python::executable);
+    let found = chosen.cloned().or_else(own);
+    found.unwrap_or_else(|| PathBuf::from("python3"))
+}
+
+/// What an interpreter can run: pytest if it has it.
+pub(super) fn usual_style(executable: &Path) -> Result<Style, Error> {
+    let has_pytest = Command::new(executable)
+        .args(["-c", "import pytest"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .map_err(|error| {
+            Error::new(format!("cannot run `{}`: {error}", executable.display()))
+                .with_help("name the interpreter of the project with `--python`")
+        })?
+        .success();
+    Ok(match has_pytest {
+        true => Style::Pytest,
+        false => Style::Unittest,
+    })
+}
+
+/// What was recorded in the current folder.
+fn recording(console: &mut Console<'_>) -> Result<Recording, Error> {
+    let folder = store_folder();
+    let loaded = store::load(&folder)
+        .map_err(|error| Error::new(format!("cannot read `{}`: {error}", folder.display())))?;
+    for (path, reason) in &loaded.ignored {
+        console.warning(&format!("`{}` is left out: {reason}", path.display()), None);
+    }
+    if loaded.recording.units.is_empty() {
+        let error = Error::new("nothing was recorded in this folder");
+        let help = "record a program first: `testwright capture -- python app.py`";
+        return Err(error.with_help(help));
+    }
+    Ok(loaded.recording)
+}
+
+/// Where tests look for modules: in the project, and where the recorded program looked in it.
+pub(super) fn import_path(root: &Path, executions: &[Execution]) -> Vec<PathBuf> {
+    let mut path = vec![root.to_owned()];
+    let recorded = executions
+        .iter()
+        .flat_map(|execution| &execution.path)
+        .map(|folder| root.join(folder));
+    let usual = std::iter::once(root.join("src"));
+    for folder in usual.chain(recorded) {
+        if folder.is_dir() && folder.starts_with(root) && !path.contains(&folder) {
+            path.push(folder);
+        }
+    }
+    path
+}

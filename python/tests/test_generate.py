@@ -1,0 +1,414 @@
+"""Recorded calls become unit tests that pass, check something, and stay as people leave them."""
+
+import json
+import re
+import sys
+import textwrap
+
+import pytest
+from terminal import run
+
+ZOO = '''\
+import os
+import random
+import sys
+import time
+from dataclasses import dataclass, field
+from enum import Enum
+
+calls_made = 0
+registry = {}
+
+
+class AppError(Exception):
+    def __init__(self, code, text):
+        super().__init__(code, text)
+        self.code = code
+
+
+class Colour(Enum):
+    RED = 1
+    BLUE = 2
+
+
+@dataclass
+class Point:
+    x: int
+    y: int = 0
+    tags: list = field(default_factory=list)
+
+
+class Plain:
+    def __init__(self, name):
+        self.name = name
+        self.next = None
+
+
+class Singleton:
+    instance = None
+
+    def __init__(self):
+        Singleton.instance = self
+
+
+class Cart:
+    def __init__(self, owner):
+        self.owner = owner
+        self.items = []
+
+    def add(self, item):
+        if len(self.items) >= 2:
+            raise AppError(9, "full")
+        self.items.append(item)
+        return self
+
+    @property
+    def size(self):
+        return len(self.items)
+
+    @classmethod
+    def of(cls, owner, *items):
+        cart = cls(owner)
+        for item in items:
+            cart.add(item)
+        return cart
+
+    @staticmethod
+    def price(item):
+        return len(item) * 2
+
+    def __len__(self):
+        return len(self.items)
+
+
+def count_call():
+    global calls_made
+    calls_made += 1
+    return calls_made
+
+
+def register(name, value):
+    registry[name] = value
+
+
+def swap_first(items):
+    items[0], items[-1] = items[-1], items[0]
+    return items
+
+
+def classify(number):
+    if number < 0:
+        return "negative"
+    if number == 0:
+        return "zero"
+    return "positive"
+
+
+def guess(number):
+    if number < 0:
+        raise AppError(7, "negative")
+    return number * 2
+
+
+def ring(length):
+    first = last = Plain("n0")
+    for index in range(1, length):
+        last.next = Plain(f"n{index}")
+        last = last.next
+    last.next = first
+    return first
+
+
+def countdown(start):
+    while start > 0:
+        yield start
+        start -= 1
+    return "done"
+
+
+def append_line(path, line):
+    with open(path, "a") as file:
+        file.write(line + "\\n")
+    return os.path.getsize(path)
+
+
+def ask_name():
+    name = input("Name? ")
+    print("Hello,", name)
+    print("warned", file=sys.stderr)
+    return name.upper()
+
+
+def stamp(kind):
+    return random.random() if kind == "random" else time.time()
+
+
+def set_mode(mode):
+    os.environ["ZOO_MODE"] = mode
+    return mode
+
+
+def twice(function, value):
+    return function(function(value))
+
+
+def move(point, dx):
+    return Point(point.x + dx, point.y, point.tags + ["moved"])
+
+
+def paint(colour):
+    return Colour.BLUE if colour is Colour.RED else Colour.RED
+
+
+def total(*numbers, scale=1, **more):
+    return sum(numbers) * scale + sum(more.values())
+
+
+def touch(value):
+    pass
+'''
+
+DRIVE = '''\
+import io
+import os
+import sys
+import tempfile
+
+import zoo as z
+
+z.count_call()
+z.register("a", 1)
+z.swap_first([1, 2, 7, 9])
+for number in (-5, 0, 5, 7):
+    z.classify(number)
+z.guess(4)
+z.ring(3)
+list(z.countdown(2))
+with tempfile.TemporaryDirectory() as folder:
+    path = os.path.join(folder, "log.txt")
+    z.append_line(path, "one")
+    z.append_line(path, "two")
+sys.stdin = io.StringIO("ann\\n")
+z.ask_name()
+z.stamp("random")
+z.stamp("time")
+z.set_mode("fast")
+z.twice(lambda x: x + 1, 1)
+cart = z.Cart("ann")
+cart.add("apple").add("pear")
+for wrong in (lambda: z.guess(-1), lambda: cart.add("kiwi")):
+    try:
+        wrong()
+    except z.AppError:
+        pass
+cart.size
+len(cart)
+z.Cart.of("bob", "x")
+z.Cart.price("apple")
+z.Singleton()
+z.move(z.Point(1, 2), 3)
+z.paint(z.Colour.RED)
+z.total(1, 2, scale=3, extra=4)
+z.touch(1)
+'''
+
+
+def command(folder, *words):
+    return run([sys.executable, "-m", "testwright", *words], folder)
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("zoo")
+    (folder / "zoo.py").write_text(ZOO)
+    (folder / "drive.py").write_text(DRIVE)
+    capture = command(folder, "capture", "--", sys.executable, "drive.py")
+    assert capture.returncode == 0, capture.stdout
+    return folder
+
+
+@pytest.fixture(scope="module", params=["pytest", "unittest"])
+def generated(request, recorded):
+    """The style, the report and the folder of generated tests."""
+    out = f"tests_{request.param}"
+    report = command(recorded, "generate", "zoo", "--style", request.param, "--out", out, "--json")
+    assert report.returncode == 0, report.stdout
+    return request.param, json.loads(report.stdout.splitlines()[-1]), recorded / out
+
+
+def run_tests(style, folder, root):
+    words = [sys.executable, "-m", *(["pytest", "-q"] if style == "pytest" else ["unittest", "discover"])]
+    return run([*words, str(folder.relative_to(root))], root)
+
+
+def test_all_that_was_recorded_is_checked(generated, recorded):
+    style, report, folder = generated
+    by_outcome = {}
+    for test in report["tests"]:
+        by_outcome.setdefault(test["outcome"], []).append(test["unit"])
+    assert by_outcome.pop("smoke") == ["zoo.touch"]
+    assert by_outcome.pop("stub") == ["zoo.twice"]
+    assert set(by_outcome) == {"full"}, report
+    units = set(by_outcome["full"])
+    for name in ("count_call", "ring", "countdown", "append_line", "ask_name", "stamp", "set_mode", "Cart.size", "move"):
+        assert f"zoo.{name}" in units
+    ran = run_tests(style, folder, recorded)
+    assert ran.returncode == 0, ran.stdout
+
+
+def test_the_text_is_short_and_names_no_machine(generated, recorded):
+    _, _, folder = generated
+    text = (folder / "test_zoo.py").read_text()
+    assert str(recorded) not in text
+    assert " at 0x" not in text
+    assert max(map(len, re.findall(r"def (test\w+)", text))) <= 60
+    assert max(map(len, text.splitlines())) <= 88
+
+
+def test_tests_notice_a_change(generated, recorded):
+    style, _, folder = generated
+    source = recorded / "zoo.py"
+    changes = [
+        ("items[0], items[-1] = items[-1], items[0]", "items[0] = items[-1]"),
+        ('return "zero"', 'return "nought"'),
+        ("last.next = first", "last.next = None"),
+        ('"moved"', '"shifted"'),
+        ("self.items.append(item)", "self.items.insert(0, [item])"),
+        ('print("Hello,", name)', 'print("Bye,", name)'),
+        ("Singleton.instance = self", "pass"),
+        ("registry[name] = value", "registry.setdefault(name)"),
+        ('file.write(line + "\\n")', "file.write(line)"),
+        ("raise AppError(7", "raise AppError(8"),
+    ]
+    try:
+        for before, after in changes:
+            assert before in ZOO
+            source.write_text(ZOO.replace(before, after))
+            assert run_tests(style, folder, recorded).returncode != 0, f"nobody noticed {after}"
+    finally:
+        source.write_text(ZOO)
+
+
+def small(folder, text="def double(x):\n    return x * 2\n", drive="import small\nsmall.double(2)\n"):
+    (folder / "small.py").write_text(text)
+    (folder / "drive.py").write_text(drive)
+    capture = command(folder, "capture", "--quiet", "--", sys.executable, "drive.py")
+    assert capture.returncode == 0, capture.stdout
+
+
+def test_what_people_do_with_tests_stays(tmp_path):
+    small(tmp_path)
+    first = command(tmp_path, "generate")
+    assert "1 new test written" in first.stdout, first.stdout
+    path = tmp_path / "tests/test_small.py"
+    text = path.read_text()
+    assert "0 new tests written" in command(tmp_path, "generate", "--force").stdout or path.read_text() == text
+
+    path.write_text(text.replace("== 4", "== 2 + 2"))
+    again = command(tmp_path, "generate", "--force")
+    assert "changed by somebody" in again.stdout
+    assert "== 2 + 2" in path.read_text()
+
+    path.unlink()
+    again = command(tmp_path, "generate", "--force")
+    assert "deleted by somebody" in again.stdout
+    assert not path.exists()
+
+
+def test_a_change_that_was_meant_is_accepted(tmp_path):
+    small(tmp_path)
+    command(tmp_path, "generate")
+    small(tmp_path, text="def double(x):\n    return x * 2 + 1\n")
+    shown = command(tmp_path, "generate", "--force", "--diff")
+    assert re.search(r"^-.* == 4$", shown.stdout, re.MULTILINE), shown.stdout
+    assert re.search(r"^\+.* == 5$", shown.stdout, re.MULTILINE)
+    path = tmp_path / "tests/test_small.py"
+    assert "== 4" in path.read_text(), "a diff changes nothing"
+    command(tmp_path, "generate", "--force")
+    assert "== 5" in path.read_text()
+
+
+def test_tests_join_those_that_are_there(tmp_path):
+    small(tmp_path)
+    (tmp_path / "tests").mkdir()
+    path = tmp_path / "tests/small_test.py"
+    old = b"\xef\xbb\xbf# mine\r\nimport small\r\n\r\nclass TestDouble:\r\n\tdef test_mine(self):\r\n\t\tpass"
+    path.write_bytes(old)
+    report = command(tmp_path, "generate", "--style", "pytest")
+    assert report.returncode == 0, report.stdout
+    new = path.read_bytes()
+    assert new.startswith(b"\xef\xbb\xbf# mine\r\nimport small\r\nfrom small import double\r\n\r\nclass TestDouble:\r\n\tdef test_mine")
+    assert b"\r\n\tdef test_returns_4_for_2(self):\r\n\t\t# tw:" in new
+    assert b"\n" not in new.replace(b"\r\n", b"")
+    ran = run([sys.executable, "-m", "pytest", "-q", "tests"], tmp_path)
+    assert "2 passed" in ran.stdout, ran.stdout
+
+
+def test_a_file_that_is_not_python_is_left_alone(tmp_path):
+    small(tmp_path)
+    (tmp_path / "tests").mkdir()
+    path = tmp_path / "tests/test_small.py"
+    path.write_text("def broken(:\n")
+    report = command(tmp_path, "generate")
+    assert report.returncode == 1
+    assert "is left alone: line 1" in report.stdout
+    assert path.read_text() == "def broken(:\n"
+    assert not (tmp_path / ".testwright/generated").exists()
+
+
+def test_what_varies_is_not_checked(tmp_path):
+    text = """
+        import itertools
+
+        def ticket(name):
+            return name, id(object())
+
+        def order(names):
+            return list(set(names))
+    """
+    small(tmp_path, textwrap.dedent(text), 'import small\nsmall.ticket("a")\nsmall.order(["x", "y", "z", "w"])\n')
+    report = command(tmp_path, "generate", "--json")
+    outcomes = {test["unit"]: test["outcome"] for test in json.loads(report.stdout.splitlines()[-1])["tests"]}
+    assert outcomes == {"small.ticket": "partial", "small.order": "partial"}, report.stdout
+    for _ in range(3):
+        ran = run([sys.executable, "-m", "pytest", "-q", "tests"], tmp_path)
+        assert ran.returncode == 0, ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["generate"], "nothing was recorded"),
+        (["generate", "--style", "nose"], "invalid value"),
+    ],
+)
+def test_what_cannot_be_done_is_said(tmp_path, words, message):
+    report = command(tmp_path, *words)
+    assert report.returncode == 2
+    assert message in report.stdout
+
+
+def test_wrong_names_are_told(tmp_path):
+    small(tmp_path)
+    report = command(tmp_path, "generate", "smal")
+    assert report.returncode == 2
+    assert "no module `smal`" in report.stdout
+    report = command(tmp_path, "generate", "--python", "no-such-python")
+    assert report.returncode == 2
+    assert "no-such-python" in report.stdout
+
+
+def test_a_module_is_named_by_path_or_name(tmp_path):
+    package = tmp_path / "src/shop"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "cart.py").write_text("def double(x):\n    return x * 2\n")
+    (package / "other.py").write_text("def triple(x):\n    return x * 3\n")
+    (tmp_path / "drive.py").write_text(
+        'import sys\nsys.path.insert(0, "src")\nfrom shop import cart, other\ncart.double(2)\nother.triple(1)\n'
+    )
+    command(tmp_path, "capture", "--", sys.executable, "drive.py")
+    report = command(tmp_path, "generate", "src/shop/cart.py", "--style", "unittest")
+    assert "tests/test_shop_cart.py: 1 test" in report.stdout, report.stdout
+    report = command(tmp_path, "generate", "shop.other", "--style", "unittest")
+    assert "tests/test_shop_other.py: 1 test" in report.stdout, report.stdout
