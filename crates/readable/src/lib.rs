@@ -4,3 +4,5 @@
 //! blocks, and only the last step, a renderer, makes text of them.
 
 #![warn(missing_docs)]
+
+pub mod gherkin;
