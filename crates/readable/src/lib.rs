@@ -6,3 +6,12 @@
 #![warn(missing_docs)]
 
 pub mod gherkin;
+pub mod idiom;
+pub mod kind;
+pub mod mermaid;
+pub mod phrase;
+pub mod property;
+pub mod sample;
+pub mod term;
+pub mod value;
+pub mod words;

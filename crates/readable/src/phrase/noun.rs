@@ -1,0 +1,1 @@
+//! Noun phrases (3.5).

@@ -1,0 +1,308 @@
+//! Working out what is constant, so that nobody has to read `len(NAMES) - 1`.
+
+use super::{Callee, Comparison, Operator, Term, UnaryOperator};
+use crate::value::Value;
+
+impl Term {
+    /// Worked out as far as it is constant, its parts being worked out already.
+    #[must_use]
+    pub fn folded(self) -> Self {
+        match self {
+            Self::List(items) => collection(items, Value::List, Self::List),
+            Self::Tuple(items) => collection(items, Value::Tuple, Self::Tuple),
+            Self::Set(items) => collection(items, |items| Value::Set(distinct(items)), Self::Set),
+            Self::Dictionary(entries) => dictionary(entries),
+            Self::Unary { operator, operand } => match unary(operator, &operand) {
+                Some(value) => Self::Value(value),
+                None => Self::Unary { operator, operand },
+            },
+            Self::Binary {
+                left,
+                operator,
+                right,
+            } => match binary(&left, operator, &right) {
+                Some(value) => Self::Value(value),
+                None => Self::Binary {
+                    left,
+                    operator,
+                    right,
+                },
+            },
+            Self::Not(operand) => match operand.truth() {
+                Some(truth) => Self::Value(Value::Boolean(!truth)),
+                None => Self::Not(operand),
+            },
+            Self::And(operands) => connective(operands, true, Self::And),
+            Self::Or(operands) => connective(operands, false, Self::Or),
+            Self::Compare { first, rest } => match comparisons(&first, &rest) {
+                Some(truth) => Self::Value(Value::Boolean(truth)),
+                None => Self::Compare { first, rest },
+            },
+            Self::Conditional {
+                condition,
+                then,
+                otherwise,
+            } => match condition.truth() {
+                Some(true) => *then,
+                Some(false) => *otherwise,
+                None => Self::Conditional {
+                    condition,
+                    then,
+                    otherwise,
+                },
+            },
+            Self::Item { object, index } => match item(&object, &index) {
+                Some(value) => Self::Value(value),
+                None => Self::Item { object, index },
+            },
+            Self::Call(call) => match known_call(&call) {
+                Some(value) => Self::Value(value),
+                None => Self::Call(call),
+            },
+            Self::Formatted(pieces) => match pieces.as_slice() {
+                [] => Self::Value(Value::Text(String::new())),
+                [Self::Value(Value::Text(text))] => Self::Value(Value::Text(text.clone())),
+                _ => Self::Formatted(pieces),
+            },
+            other => other,
+        }
+    }
+
+    /// What it is in a condition, if that is constant.
+    #[must_use]
+    pub fn truth(&self) -> Option<bool> {
+        self.as_value().and_then(Value::truth)
+    }
+}
+
+fn collection(
+    items: Vec<Term>,
+    value: impl Fn(Vec<Value>) -> Value,
+    term: impl Fn(Vec<Term>) -> Term,
+) -> Term {
+    let values: Option<Vec<Value>> = items.iter().map(|item| item.as_value().cloned()).collect();
+    match values {
+        Some(values) => Term::Value(value(values)),
+        None => term(items),
+    }
+}
+
+fn distinct(items: Vec<Value>) -> Vec<Value> {
+    let mut distinct: Vec<Value> = Vec::with_capacity(items.len());
+    for item in items {
+        if !distinct.contains(&item) {
+            distinct.push(item);
+        }
+    }
+    distinct
+}
+
+fn dictionary(entries: Vec<(Option<Term>, Term)>) -> Term {
+    let mut values: Vec<(Value, Value)> = Vec::new();
+    for (key, value) in &entries {
+        let (Some(Term::Value(key)), Term::Value(value)) = (key, value) else {
+            return Term::Dictionary(entries);
+        };
+        match values.iter_mut().find(|(known, _)| known == key) {
+            Some((_, known)) => *known = value.clone(),
+            None => values.push((key.clone(), value.clone())),
+        }
+    }
+    Term::Value(Value::Dictionary(values))
+}
+
+fn unary(operator: UnaryOperator, operand: &Term) -> Option<Value> {
+    match (operator, operand.as_value()?) {
+        (UnaryOperator::Minus, Value::Integer(digits)) => {
+            Some(Value::Integer(match digits.strip_prefix('-') {
+                Some(positive) => positive.to_owned(),
+                None if digits == "0" => digits.clone(),
+                None => format!("-{digits}"),
+            }))
+        }
+        (UnaryOperator::Minus, Value::Float(number)) => {
+            Some(Value::Float(crate::value::Float(-number.0)))
+        }
+        (UnaryOperator::Plus, value) if value.is_number() => Some(value.clone()),
+        _ => None,
+    }
+}
+
+/// Only what is certain to be what Python makes of it: integers that fit, floats, texts and lists that are joined.
+fn binary(left: &Term, operator: Operator, right: &Term) -> Option<Value> {
+    let (left, right) = (left.as_value()?, right.as_value()?);
+    if let (Some(left), Some(right)) = (left.as_integer(), right.as_integer()) {
+        let number = match operator {
+            Operator::Add => left.checked_add(right)?,
+            Operator::Subtract => left.checked_sub(right)?,
+            Operator::Multiply => left.checked_mul(right)?,
+            Operator::Remainder => remainder(left, right)?,
+            Operator::FloorDivide => left
+                .checked_sub(remainder(left, right)?)?
+                .checked_div(right)?,
+            Operator::Power => left.checked_pow(u32::try_from(right).ok()?)?,
+            _ => return None,
+        };
+        return Some(Value::integer(number));
+    }
+    match (left, operator, right) {
+        (Value::Text(left), Operator::Add, Value::Text(right)) => {
+            Some(Value::Text(format!("{left}{right}")))
+        }
+        (Value::List(left), Operator::Add, Value::List(right)) => {
+            Some(Value::List(left.iter().chain(right).cloned().collect()))
+        }
+        (Value::Tuple(left), Operator::Add, Value::Tuple(right)) => {
+            Some(Value::Tuple(left.iter().chain(right).cloned().collect()))
+        }
+        _ => None,
+    }
+}
+
+/// Python's: its sign is that of the divisor.
+fn remainder(left: i128, right: i128) -> Option<i128> {
+    let remainder = left.checked_rem(right)?;
+    if remainder != 0 && (remainder < 0) != (right < 0) {
+        remainder.checked_add(right)
+    } else {
+        Some(remainder)
+    }
+}
+
+/// Boolean constants that decide nothing are left out; one that decides everything is all that is left.
+fn connective(operands: Vec<Term>, neutral: bool, term: impl Fn(Vec<Term>) -> Term) -> Term {
+    let mut kept = Vec::with_capacity(operands.len());
+    for operand in operands {
+        match operand {
+            Term::Value(Value::Boolean(value)) if value == neutral => {}
+            Term::Value(Value::Boolean(_)) => return operand,
+            _ => kept.push(operand),
+        }
+    }
+    match kept.len() {
+        0 => Term::Value(Value::Boolean(neutral)),
+        1 => kept.swap_remove(0),
+        _ => term(kept),
+    }
+}
+
+fn comparisons(first: &Term, rest: &[(Comparison, Term)]) -> Option<bool> {
+    let mut left = first;
+    let mut truth = true;
+    for (comparison, right) in rest {
+        truth = truth && compared(left.as_value()?, *comparison, right.as_value()?)?;
+        left = right;
+    }
+    Some(truth)
+}
+
+fn compared(left: &Value, comparison: Comparison, right: &Value) -> Option<bool> {
+    use std::cmp::Ordering::{Greater, Less};
+    let order = match (left, right) {
+        (Value::Text(left), Value::Text(right)) => Some(left.cmp(right)),
+        _ => left
+            .as_integer()
+            .zip(right.as_integer())
+            .map(|(left, right)| left.cmp(&right)),
+    };
+    match comparison {
+        Comparison::Equal | Comparison::NotEqual => {
+            let is_comparable =
+                order.is_some() || std::mem::discriminant(left) == std::mem::discriminant(right);
+            // 1 == 1.0 and True == 1, so equality is only decided within one type.
+            let is_equal = is_comparable.then(|| left == right)?;
+            Some(is_equal == (comparison == Comparison::Equal))
+        }
+        Comparison::Less => order.map(|order| order == Less),
+        Comparison::LessOrEqual => order.map(|order| order != Greater),
+        Comparison::Greater => order.map(|order| order == Greater),
+        Comparison::GreaterOrEqual => order.map(|order| order != Less),
+        Comparison::Is | Comparison::IsNot => {
+            let is_none = matches!((left, right), (Value::Nothing, _) | (_, Value::Nothing));
+            is_none.then(|| (left == right) == (comparison == Comparison::Is))
+        }
+        Comparison::In | Comparison::NotIn => {
+            let members: Vec<&Value> = match right {
+                Value::List(items)
+                | Value::Tuple(items)
+                | Value::Set(items)
+                | Value::FrozenSet(items) => items.iter().collect(),
+                Value::Dictionary(entries) => entries.iter().map(|(key, _)| key).collect(),
+                _ => return None,
+            };
+            let mut found = false;
+            for member in members {
+                found = found || compared(left, Comparison::Equal, member)?;
+            }
+            Some(found == (comparison == Comparison::In))
+        }
+    }
+}
+
+fn item(object: &Term, index: &Term) -> Option<Value> {
+    let (object, index) = (object.as_value()?, index.as_value()?);
+    match object {
+        Value::List(items) | Value::Tuple(items) => {
+            let length = i128::try_from(items.len()).ok()?;
+            let index = index.as_integer()?;
+            let index = if index < 0 { index + length } else { index };
+            items.get(usize::try_from(index).ok()?).cloned()
+        }
+        Value::Dictionary(entries) => entries
+            .iter()
+            .find(|(key, _)| key == index)
+            .map(|(_, value)| value.clone()),
+        _ => None,
+    }
+}
+
+/// `len` of a constant (R7), and the constructors of constants.
+fn known_call(call: &super::Call) -> Option<Value> {
+    let Callee::Function { module: None, name } = &call.callee else {
+        return None;
+    };
+    if !call.keywords.is_empty() {
+        return None;
+    }
+    let arguments: Option<Vec<&Value>> = call.arguments.iter().map(Term::as_value).collect();
+    match (name.as_str(), arguments?.as_slice()) {
+        ("len", [value]) => Some(Value::integer(i128::try_from(value.length()?).ok()?)),
+        ("list", []) => Some(Value::List(Vec::new())),
+        ("tuple", []) => Some(Value::Tuple(Vec::new())),
+        ("set", []) => Some(Value::Set(Vec::new())),
+        ("frozenset", []) => Some(Value::FrozenSet(Vec::new())),
+        ("dict", []) => Some(Value::Dictionary(Vec::new())),
+        ("str", []) => Some(Value::Text(String::new())),
+        ("set", [value]) => Some(Value::Set(distinct(members(value)?))),
+        ("frozenset", [value]) => Some(Value::FrozenSet(distinct(members(value)?))),
+        ("list", [value]) => Some(Value::List(members(value)?)),
+        ("tuple", [value]) => Some(Value::Tuple(members(value)?)),
+        ("range", bounds) => {
+            let bounds: Option<Vec<i128>> = bounds.iter().map(|bound| bound.as_integer()).collect();
+            let (start, stop, step) = match bounds?.as_slice() {
+                [stop] => (0, *stop, 1),
+                [start, stop] => (*start, *stop, 1),
+                [start, stop, step] if *step != 0 => (*start, *stop, *step),
+                _ => return None,
+            };
+            Some(Value::Range { start, stop, step })
+        }
+        ("float", [Value::Text(text)]) => {
+            match text.trim().to_lowercase().trim_start_matches('+') {
+                "inf" | "infinity" => Some(Value::Float(crate::value::Float(f64::INFINITY))),
+                "-inf" | "-infinity" => Some(Value::Float(crate::value::Float(f64::NEG_INFINITY))),
+                "nan" => Some(Value::Float(crate::value::Float(f64::NAN))),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// The members in an order that does not depend on hashing; ranges are left alone, because they may be long.
+fn members(value: &Value) -> Option<Vec<Value>> {
+    match value {
+        Value::List(items) | Value::Tuple(items) => Some(items.clone()),
+        _ => None,
+    }
+}

@@ -1,0 +1,431 @@
+//! What is known of the type of a term (3.5): from literals, start values, annotations, generators and built-ins.
+
+use super::{Call, Callee, Form, Operator, Term};
+use crate::value::Value;
+
+/// What is known of a type, as far as phrases depend on it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Type {
+    /// Nothing is known.
+    #[default]
+    Unknown,
+    /// `None`.
+    Nothing,
+    /// Truth values.
+    Boolean,
+    /// Any kind of number.
+    Number,
+    /// Text.
+    Text,
+    /// Bytes.
+    Bytes,
+    /// A list, or anything else that is a row of elements, with the type of these.
+    List(Box<Type>),
+    /// A tuple with the types of its items; none if they are not known.
+    Tuple(Vec<Type>),
+    /// A set, with the type of its elements.
+    Set(Box<Type>),
+    /// A dictionary, with the types of its keys and values.
+    Dictionary(Box<Type>, Box<Type>),
+    /// Of a class that is not built in.
+    Object(String),
+}
+
+impl Type {
+    /// A list of anything.
+    #[must_use]
+    pub fn list() -> Self {
+        Self::List(Box::default())
+    }
+
+    /// A set of anything.
+    #[must_use]
+    pub fn set() -> Self {
+        Self::Set(Box::default())
+    }
+
+    /// A dictionary of anything.
+    #[must_use]
+    pub fn dictionary() -> Self {
+        Self::Dictionary(Box::default(), Box::default())
+    }
+
+    /// The type of a value.
+    #[must_use]
+    pub fn of(value: &Value) -> Self {
+        match value {
+            Value::Nothing => Self::Nothing,
+            Value::Boolean(_) => Self::Boolean,
+            Value::Integer(_)
+            | Value::Float(_)
+            | Value::Complex(..)
+            | Value::Decimal(_)
+            | Value::Fraction { .. } => Self::Number,
+            Value::Text(_) => Self::Text,
+            Value::List(items) => Self::List(Box::new(Self::common(items.iter().map(Self::of)))),
+            Value::Tuple(items) => Self::Tuple(items.iter().map(Self::of).collect()),
+            Value::Set(items) | Value::FrozenSet(items) => {
+                Self::Set(Box::new(Self::common(items.iter().map(Self::of))))
+            }
+            Value::Dictionary(entries) => Self::Dictionary(
+                Box::new(Self::common(entries.iter().map(|(key, _)| Self::of(key)))),
+                Box::new(Self::common(
+                    entries.iter().map(|(_, value)| Self::of(value)),
+                )),
+            ),
+            Value::Bytes(_) => Self::Bytes,
+            Value::Range { .. } => Self::List(Box::new(Self::Number)),
+            Value::Member { class, .. } | Value::Record { class, .. } | Value::Object(class) => {
+                Self::Object(class.clone())
+            }
+            Value::Date(_) | Value::Moment(_) | Value::Duration(_) | Value::Function(_) => {
+                Self::Unknown
+            }
+        }
+    }
+
+    /// The one type that all have, if there is one.
+    #[must_use]
+    pub fn common(mut types: impl Iterator<Item = Self>) -> Self {
+        let Some(first) = types.next() else {
+            return Self::Unknown;
+        };
+        types.fold(first, Self::joined)
+    }
+
+    /// What is known if it may be either.
+    #[must_use]
+    pub fn joined(self, other: Self) -> Self {
+        match (self, other) {
+            (one, two) if one == two => one,
+            (Self::List(one), Self::List(two)) => Self::List(Box::new(one.joined(*two))),
+            (Self::Set(one), Self::Set(two)) => Self::Set(Box::new(one.joined(*two))),
+            (Self::Tuple(_), Self::Tuple(_)) => Self::Tuple(Vec::new()),
+            (Self::Dictionary(key, value), Self::Dictionary(other_key, other_value)) => {
+                Self::Dictionary(
+                    Box::new(key.joined(*other_key)),
+                    Box::new(value.joined(*other_value)),
+                )
+            }
+            _ => Self::Unknown,
+        }
+    }
+
+    /// What iterating over it gives.
+    #[must_use]
+    pub fn element(&self) -> Self {
+        match self {
+            Self::Text => Self::Text,
+            Self::Bytes => Self::Number,
+            Self::List(element) | Self::Set(element) => (**element).clone(),
+            Self::Dictionary(key, _) => (**key).clone(),
+            Self::Tuple(items) => Self::common(items.iter().cloned()),
+            _ => Self::Unknown,
+        }
+    }
+
+    /// What stands at a position of it.
+    #[must_use]
+    pub fn item(&self, index: usize) -> Self {
+        match self {
+            Self::Tuple(items) => items.get(index).cloned().unwrap_or_default(),
+            other => other.element(),
+        }
+    }
+
+    /// What one member is called: "character", "entry" or "element".
+    #[must_use]
+    pub fn unit(&self) -> &'static str {
+        match self {
+            Self::Text => "character",
+            Self::Dictionary(..) => "entry",
+            _ => "element",
+        }
+    }
+
+    /// Whether it is a text or a collection, which can be empty.
+    #[must_use]
+    pub fn is_sized(&self) -> bool {
+        matches!(
+            self,
+            Self::Text
+                | Self::Bytes
+                | Self::List(_)
+                | Self::Tuple(_)
+                | Self::Set(_)
+                | Self::Dictionary(..)
+        )
+    }
+
+    /// Whether it is known to be one of Python's own types.
+    #[must_use]
+    pub fn is_built_in(&self) -> bool {
+        !matches!(self, Self::Unknown | Self::Object(_))
+    }
+
+    /// Whether `+` puts one behind the other.
+    #[must_use]
+    pub(crate) fn is_sequence(&self) -> bool {
+        matches!(
+            self,
+            Self::Text | Self::Bytes | Self::List(_) | Self::Tuple(_)
+        )
+    }
+}
+
+impl Term {
+    /// What is known of its type.
+    #[must_use]
+    pub fn type_of(&self) -> Type {
+        match self {
+            Self::Value(value) => Type::of(value),
+            Self::Reference(reference) => reference.type_.clone(),
+            Self::List(items) => {
+                Type::List(Box::new(Type::common(items.iter().map(Self::type_of))))
+            }
+            Self::Tuple(items) => Type::Tuple(items.iter().map(Self::type_of).collect()),
+            Self::Set(items) => Type::Set(Box::new(Type::common(items.iter().map(Self::type_of)))),
+            Self::Dictionary(_) | Self::DictionaryComprehension { .. } => Type::dictionary(),
+            Self::Item { object, index } => item_type(object, index),
+            Self::Slice { object, .. } => match object.type_of() {
+                Type::Tuple(_) => Type::Tuple(Vec::new()),
+                other => other,
+            },
+            Self::Call(call) => call.type_of(),
+            Self::Unary { operand, .. } => operand.type_of(),
+            Self::Not(_) | Self::Compare { .. } => Type::Boolean,
+            Self::Binary {
+                left,
+                operator,
+                right,
+            } => binary_type(left, *operator, right),
+            Self::And(operands) | Self::Or(operands) => {
+                Type::common(operands.iter().map(Self::type_of))
+            }
+            Self::Conditional {
+                then, otherwise, ..
+            } => then.type_of().joined(otherwise.type_of()),
+            Self::Comprehension {
+                form: Form::Set,
+                element,
+                ..
+            } => Type::Set(Box::new(element.type_of())),
+            Self::Comprehension { element, .. } => Type::List(Box::new(element.type_of())),
+            Self::Formatted(_) => Type::Text,
+            Self::Earlier(inner) => inner.type_of(),
+            Self::Attribute { .. } | Self::Lambda { .. } | Self::Starred(_) | Self::Source(_) => {
+                Type::Unknown
+            }
+        }
+    }
+}
+
+fn item_type(object: &Term, index: &Term) -> Type {
+    match object.type_of() {
+        Type::Dictionary(_, value) => *value,
+        Type::Tuple(items) => index
+            .as_value()
+            .and_then(Value::as_integer)
+            .and_then(|index| usize::try_from(index).ok())
+            .and_then(|index| items.get(index).cloned())
+            .unwrap_or_default(),
+        other => other.element(),
+    }
+}
+
+fn binary_type(left: &Term, operator: Operator, right: &Term) -> Type {
+    let (left, right) = (left.type_of(), right.type_of());
+    match operator {
+        Operator::Add if left.is_sequence() => left.joined_sequence(right),
+        Operator::Add if right.is_sequence() => right,
+        Operator::Remainder if left == Type::Text => Type::Text,
+        Operator::Multiply if left.is_sequence() => left,
+        Operator::Multiply if right.is_sequence() => right,
+        Operator::Subtract | Operator::BitAnd | Operator::BitOr | Operator::BitXor
+            if matches!(left, Type::Set(_)) || matches!(right, Type::Set(_)) =>
+        {
+            if matches!(left, Type::Set(_)) {
+                left
+            } else {
+                right
+            }
+        }
+        Operator::BitOr if matches!(left, Type::Dictionary(..)) => left,
+        _ if left == Type::Number || right == Type::Number => Type::Number,
+        _ => Type::Unknown,
+    }
+}
+
+impl Type {
+    fn joined_sequence(self, other: Self) -> Self {
+        match (&self, &other) {
+            (Self::List(_), Self::List(_)) => self.joined(other),
+            (Self::Tuple(one), Self::Tuple(two)) => {
+                Self::Tuple(one.iter().chain(two).cloned().collect())
+            }
+            _ => self,
+        }
+    }
+}
+
+impl Call {
+    fn type_of(&self) -> Type {
+        let first = self
+            .arguments
+            .first()
+            .map(Term::type_of)
+            .unwrap_or_default();
+        match &self.callee {
+            Callee::Function { module: None, name } => match name.as_str() {
+                "len" | "abs" | "round" | "int" | "float" | "ord" | "hash" | "id" => Type::Number,
+                "sum" if !first.element().is_sequence() => Type::Number,
+                "str" | "repr" | "chr" | "ascii" | "bin" | "hex" | "oct" | "format" | "input" => {
+                    Type::Text
+                }
+                "bool" | "isinstance" | "issubclass" | "callable" | "hasattr" | "all" | "any" => {
+                    Type::Boolean
+                }
+                "list" | "sorted" | "reversed" | "filter" => Type::List(Box::new(first.element())),
+                "tuple" => match first {
+                    Type::Tuple(_) => first,
+                    _ => Type::Tuple(Vec::new()),
+                },
+                "set" | "frozenset" => Type::Set(Box::new(first.element())),
+                "dict" => match first {
+                    Type::Dictionary(..) => first,
+                    _ => Type::dictionary(),
+                },
+                "range" => Type::List(Box::new(Type::Number)),
+                "map" => Type::list(),
+                "zip" => {
+                    let items = self
+                        .arguments
+                        .iter()
+                        .map(|argument| argument.type_of().element());
+                    Type::List(Box::new(Type::Tuple(items.collect())))
+                }
+                "enumerate" => {
+                    Type::List(Box::new(Type::Tuple(vec![Type::Number, first.element()])))
+                }
+                "max" | "min" if self.arguments.len() == 1 => first.element(),
+                "max" | "min" => Type::common(self.arguments.iter().map(Term::type_of)),
+                "bytes" => Type::Bytes,
+                _ => self.constructed(name),
+            },
+            Callee::Function {
+                module: Some(module),
+                name,
+            } => match (module.as_str(), name.as_str()) {
+                ("copy", "copy" | "deepcopy") => first,
+                ("math", "isclose" | "isnan" | "isinf" | "isfinite") => Type::Boolean,
+                ("math", _) => Type::Number,
+                _ => self.constructed(name),
+            },
+            Callee::Method { object, name } => {
+                let constructed = self.constructed(name);
+                if constructed == Type::Unknown {
+                    method_type(&object.type_of(), name)
+                } else {
+                    constructed
+                }
+            }
+            Callee::Other(_) => Type::Unknown,
+        }
+    }
+
+    fn constructed(&self, name: &str) -> Type {
+        if is_class_name(name) {
+            Type::Object(name.to_owned())
+        } else {
+            Type::Unknown
+        }
+    }
+}
+
+/// Whether a name is written like that of a class (P36): a capital first, a small letter somewhere.
+pub(crate) fn is_class_name(name: &str) -> bool {
+    let name = name.trim_start_matches('_');
+    name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase)
+}
+
+fn method_type(object: &Type, name: &str) -> Type {
+    match (object, name) {
+        (Type::Text | Type::Unknown, "upper" | "lower" | "strip") => Type::Text,
+        (Type::Text | Type::Unknown, "split") => Type::List(Box::new(Type::Text)),
+        (Type::Text | Type::Unknown, "startswith" | "endswith") => Type::Boolean,
+        (
+            Type::Text,
+            "lstrip" | "rstrip" | "title" | "capitalize" | "casefold" | "swapcase" | "replace"
+            | "join" | "format" | "center" | "ljust" | "rjust" | "zfill" | "expandtabs"
+            | "translate" | "removeprefix" | "removesuffix",
+        ) => Type::Text,
+        (Type::Text, "splitlines" | "rsplit") => Type::List(Box::new(Type::Text)),
+        (Type::Text, "find" | "rfind" | "rindex") => Type::Number,
+        (Type::Text, "encode") => Type::Bytes,
+        (Type::Text, _) if name.starts_with("is") => Type::Boolean,
+        (Type::Object(_), _) => Type::Unknown,
+        (_, "count" | "index") => Type::Number,
+        (_, "copy") => object.clone(),
+        (Type::Dictionary(key, _), "keys") => Type::List(key.clone()),
+        (Type::Dictionary(_, value), "values") => Type::List(value.clone()),
+        (Type::Dictionary(key, value), "items") => Type::List(Box::new(Type::Tuple(vec![
+            (**key).clone(),
+            (**value).clone(),
+        ]))),
+        (Type::Dictionary(_, value), "get" | "pop" | "setdefault") => (**value).clone(),
+        (Type::Unknown, "keys" | "values" | "items") => Type::list(),
+        (Type::List(element) | Type::Set(element), "pop") => (**element).clone(),
+        (Type::Set(_), "union" | "intersection" | "difference" | "symmetric_difference") => {
+            object.clone()
+        }
+        (Type::Set(_), "issubset" | "issuperset" | "isdisjoint") => Type::Boolean,
+        _ => Type::Unknown,
+    }
+}
+
+/// The built-in functions that have a phrase of their own (3.5, 3.6).
+pub(crate) const PHRASED_BUILT_INS: [&str; 23] = [
+    "list",
+    "set",
+    "dict",
+    "tuple",
+    "frozenset",
+    "reversed",
+    "len",
+    "sorted",
+    "sum",
+    "max",
+    "min",
+    "abs",
+    "round",
+    "str",
+    "int",
+    "float",
+    "range",
+    "all",
+    "any",
+    "isinstance",
+    "bool",
+    "zip",
+    "enumerate",
+];
+
+impl Call {
+    /// See [`Term::is_unknown_call`].
+    #[must_use]
+    pub fn is_unknown(&self) -> bool {
+        match &self.callee {
+            Callee::Function { module: None, name } => {
+                !PHRASED_BUILT_INS.contains(&name.as_str()) && !is_class_name(name)
+            }
+            Callee::Function {
+                module: Some(module),
+                name,
+            } => !super::build::PURE_MODULES.contains(&module.as_str()) && !is_class_name(name),
+            Callee::Method { object, name } => {
+                !object.type_of().is_built_in() && !is_class_name(name)
+            }
+            Callee::Other(_) => true,
+        }
+    }
+}

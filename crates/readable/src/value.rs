@@ -1,0 +1,199 @@
+//! Concrete values: what Python literals, start values and samples are, and how they are written (3.3).
+//!
+//! A value is written bare, as in `[1, "a"]`, or with its kind, as in "the list [1, "a"]". The latter can be
+//! [read back](read::read) into an equal value of the same type.
+
+mod float;
+mod literal;
+mod notation;
+pub mod read;
+
+pub use float::Float;
+
+/// A value of Python's.
+///
+/// Equal means: equal and of the same type. Members of sets have no order, and not-a-number equals itself.
+#[derive(Debug, Clone)]
+#[allow(
+    missing_docs,
+    reason = "they are what they are called, by Python's names for their parts"
+)]
+pub enum Value {
+    /// `None`
+    Nothing,
+    Boolean(bool),
+    /// Decimal digits, with a minus sign if negative: Python's integers have no limit.
+    Integer(String),
+    Float(Float),
+    Text(String),
+    List(Vec<Value>),
+    Tuple(Vec<Value>),
+    Set(Vec<Value>),
+    FrozenSet(Vec<Value>),
+    Dictionary(Vec<(Value, Value)>),
+    Bytes(Vec<u8>),
+    Complex(Float, Float),
+    /// As Python's `str` writes it.
+    Decimal(String),
+    /// Both as decimal digits; the sign is the numerator's.
+    Fraction {
+        numerator: String,
+        denominator: String,
+    },
+    /// `2026-02-28`
+    Date(String),
+    /// `2026-02-28 10:00:00`, with whatever fraction and zone there is.
+    Moment(String),
+    /// In microseconds.
+    Duration(i128),
+    /// A member of an enumeration.
+    Member {
+        class: String,
+        name: String,
+    },
+    /// A data class, named tuple or the like.
+    Record {
+        class: String,
+        fields: Vec<(String, Value)>,
+    },
+    Range {
+        start: i128,
+        stop: i128,
+        step: i128,
+    },
+    Function(String),
+    /// Anything else: only its class is known.
+    Object(String),
+}
+
+impl Value {
+    /// The integer.
+    #[must_use]
+    pub fn integer(number: impl Into<i128>) -> Self {
+        Self::Integer(number.into().to_string())
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// The number, if it is an integer of reasonable size.
+    #[must_use]
+    pub fn as_integer(&self) -> Option<i128> {
+        match self {
+            Self::Integer(digits) => digits.parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a number (which `True` is not, to a reader).
+    #[must_use]
+    pub fn is_number(&self) -> bool {
+        matches!(
+            self,
+            Self::Integer(_)
+                | Self::Float(_)
+                | Self::Complex(..)
+                | Self::Decimal(_)
+                | Self::Fraction { .. }
+        )
+    }
+
+    /// How many members it has, if it is a text or a collection.
+    #[must_use]
+    pub fn length(&self) -> Option<usize> {
+        match self {
+            Self::Text(text) => Some(text.chars().count()),
+            Self::List(items) | Self::Tuple(items) | Self::Set(items) | Self::FrozenSet(items) => {
+                Some(items.len())
+            }
+            Self::Dictionary(entries) => Some(entries.len()),
+            Self::Bytes(bytes) => Some(bytes.len()),
+            Self::Range { start, stop, step } => range_length(*start, *stop, *step),
+            _ => None,
+        }
+    }
+
+    /// What Python takes it for in a condition, if that is known.
+    #[must_use]
+    pub fn truth(&self) -> Option<bool> {
+        match self {
+            Self::Nothing => Some(false),
+            Self::Boolean(value) => Some(*value),
+            Self::Integer(digits) => Some(digits.trim_start_matches('-') != "0"),
+            Self::Float(number) => Some(number.0 != 0.0),
+            Self::Complex(real, imaginary) => Some(real.0 != 0.0 || imaginary.0 != 0.0),
+            Self::Duration(microseconds) => Some(*microseconds != 0),
+            Self::Date(_) | Self::Moment(_) | Self::Function(_) => Some(true),
+            _ => self.length().map(|length| length > 0),
+        }
+    }
+}
+
+/// How many numbers a range has; nothing if there is no such range.
+fn range_length(start: i128, stop: i128, step: i128) -> Option<usize> {
+    let distance = stop.checked_sub(start)?;
+    let rounds = match step {
+        0 => return None,
+        1.. => distance.max(0).checked_add(step - 1)? / step,
+        _ => distance.min(0).checked_add(step + 1)? / step,
+    };
+    usize::try_from(rounds).ok()
+}
+
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Nothing, Self::Nothing) => true,
+            (Self::Boolean(one), Self::Boolean(two)) => one == two,
+            (Self::Float(one), Self::Float(two)) => one == two,
+            (Self::Integer(one), Self::Integer(two))
+            | (Self::Text(one), Self::Text(two))
+            | (Self::Decimal(one), Self::Decimal(two))
+            | (Self::Date(one), Self::Date(two))
+            | (Self::Moment(one), Self::Moment(two))
+            | (Self::Function(one), Self::Function(two))
+            | (Self::Object(one), Self::Object(two)) => one == two,
+            (Self::List(one), Self::List(two)) | (Self::Tuple(one), Self::Tuple(two)) => one == two,
+            (Self::Set(one), Self::Set(two)) | (Self::FrozenSet(one), Self::FrozenSet(two)) => {
+                one.len() == two.len() && one.iter().all(|member| two.contains(member))
+            }
+            (Self::Dictionary(one), Self::Dictionary(two)) => {
+                one.len() == two.len() && one.iter().all(|entry| two.contains(entry))
+            }
+            (Self::Bytes(one), Self::Bytes(two)) => one == two,
+            (Self::Complex(..), Self::Complex(..)) => self.notation() == other.notation(),
+            (
+                Self::Fraction {
+                    numerator,
+                    denominator,
+                },
+                Self::Fraction {
+                    numerator: other_numerator,
+                    denominator: other_denominator,
+                },
+            ) => (numerator, denominator) == (other_numerator, other_denominator),
+            (Self::Duration(one), Self::Duration(two)) => one == two,
+            (
+                Self::Member { class, name },
+                Self::Member {
+                    class: other_class,
+                    name: other_name,
+                },
+            ) => (class, name) == (other_class, other_name),
+            (
+                Self::Record { class, fields },
+                Self::Record {
+                    class: other_class,
+                    fields: other_fields,
+                },
+            ) => (class, fields) == (other_class, other_fields),
+            (Self::Range { .. }, Self::Range { .. }) => self.notation() == other.notation(),
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Value {}

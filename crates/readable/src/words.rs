@@ -1,0 +1,472 @@
+//! Words and their forms: identifiers as words, number, verbs, articles, sentences (rules W1 to W8).
+
+/// The words of an identifier (W1, W2): `usersLoggedIn` is "users logged in", `AVLTree` is "AVL tree".
+#[must_use]
+pub fn humanise(identifier: &str) -> String {
+    if identifier.chars().count() == 1 && identifier != "_" {
+        return identifier.to_owned();
+    }
+    let words: Vec<String> = split(identifier).iter().map(|word| lower(word)).collect();
+    if words.is_empty() {
+        // `_` is what Python programmers call something whose name does not matter.
+        return "item".to_owned();
+    }
+    words.join(" ")
+}
+
+/// W1: where a word of an identifier ends and the next one begins.
+fn split(identifier: &str) -> Vec<String> {
+    let characters: Vec<char> = identifier.chars().collect();
+    let mut words = Vec::new();
+    let mut word = String::new();
+    for (index, &character) in characters.iter().enumerate() {
+        if character == '_' || character.is_whitespace() {
+            words.push(std::mem::take(&mut word));
+            continue;
+        }
+        let before = index.checked_sub(1).and_then(|index| characters.get(index));
+        let after = characters.get(index + 1);
+        if character.is_uppercase()
+            && before.is_some_and(|before| {
+                before.is_lowercase()
+                    || before.is_numeric()
+                    || (before.is_uppercase() && after.is_some_and(|after| after.is_lowercase()))
+            })
+        {
+            words.push(std::mem::take(&mut word));
+        }
+        word.push(character);
+    }
+    words.push(word);
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// W2: abbreviations stay as they are.
+fn lower(word: &str) -> String {
+    let letters = word.chars().filter(|character| character.is_alphabetic());
+    let is_abbreviation = letters.clone().count() >= 2 && letters.clone().all(char::is_uppercase);
+    if is_abbreviation {
+        word.to_owned()
+    } else {
+        word.to_lowercase()
+    }
+}
+
+const PREPOSITIONS: [&str; 11] = [
+    "of", "in", "per", "for", "by", "to", "with", "from", "at", "on", "out",
+];
+const NOT_PLURAL: [&str; 8] = [
+    "news", "series", "lens", "gas", "bus", "plus", "alias", "class",
+];
+
+/// Whether words mean several things (W4): "users logged in" do, "status" does not.
+#[must_use]
+pub fn is_plural(words: &str) -> bool {
+    let all: Vec<&str> = words.split_whitespace().collect();
+    let preposition = all.iter().position(|word| PREPOSITIONS.contains(word));
+    let mut head = match preposition {
+        Some(0) | None => all.as_slice(),
+        Some(end) => &all[..end],
+    };
+    while let [before @ .., last] = head {
+        if before.is_empty() || !(last.ends_with("ed") || last.ends_with("ing")) {
+            break;
+        }
+        head = before;
+    }
+    head.last().is_some_and(|word| {
+        word.chars().filter(|letter| letter.is_alphabetic()).count() >= 3
+            && word.ends_with('s')
+            && !["ss", "us", "is"].iter().any(|end| word.ends_with(end))
+            && !NOT_PLURAL.contains(word)
+    })
+}
+
+/// When something is said to be so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Tense {
+    /// It is so.
+    #[default]
+    Present,
+    /// It was so.
+    Past,
+}
+
+/// Whether something is said to be so or not to be so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Polarity {
+    /// It is so.
+    #[default]
+    Positive,
+    /// It is not so.
+    Negative,
+}
+
+impl Polarity {
+    /// The other one.
+    #[must_use]
+    pub fn opposite(self) -> Self {
+        match self {
+            Self::Positive => Self::Negative,
+            Self::Negative => Self::Positive,
+        }
+    }
+}
+
+/// The verbs of all fixed wording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is its verb")]
+pub enum Verb {
+    Be,
+    Have,
+    Become,
+    Go,
+    Equal,
+    Switch,
+    Contain,
+    Hold,
+    Start,
+    End,
+    Give,
+    Can,
+}
+
+impl Verb {
+    const ALL: [Self; 12] = [
+        Self::Be,
+        Self::Have,
+        Self::Become,
+        Self::Go,
+        Self::Equal,
+        Self::Switch,
+        Self::Contain,
+        Self::Hold,
+        Self::Start,
+        Self::End,
+        Self::Give,
+        Self::Can,
+    ];
+
+    /// The verb of a subject (W5): "is", "are not", "did not equal".
+    #[must_use]
+    pub fn form(self, plural: bool, polarity: Polarity, tense: Tense) -> &'static str {
+        use Polarity::{Negative, Positive};
+        use Tense::{Past, Present};
+        let [singular, base, past] = self.forms();
+        match (self, polarity, tense) {
+            (Self::Be, Positive, Past) if plural => "were",
+            (Self::Be, Negative, Present) if plural => "are not",
+            (Self::Be, Negative, Present) => "is not",
+            (Self::Be, Negative, Past) if plural => "were not",
+            (Self::Be, Negative, Past) => "was not",
+            (Self::Can, Negative, Present) => "cannot",
+            (Self::Can, Negative, Past) => "could not",
+            (_, Positive, Past) => past,
+            (_, Positive, Present) if plural => base,
+            (_, Positive, Present) => singular,
+            (_, Negative, tense) => self.with_do(plural, tense),
+        }
+    }
+
+    /// Singular, plural, past.
+    fn forms(self) -> [&'static str; 3] {
+        match self {
+            Self::Be => ["is", "are", "was"],
+            Self::Have => ["has", "have", "had"],
+            Self::Become => ["becomes", "become", "became"],
+            Self::Go => ["goes", "go", "went"],
+            Self::Equal => ["equals", "equal", "equalled"],
+            Self::Switch => ["switches", "switch", "switched"],
+            Self::Contain => ["contains", "contain", "contained"],
+            Self::Hold => ["holds", "hold", "held"],
+            Self::Start => ["starts", "start", "started"],
+            Self::End => ["ends", "end", "ended"],
+            Self::Give => ["gives", "give", "gave"],
+            Self::Can => ["can", "can", "could"],
+        }
+    }
+
+    fn with_do(self, plural: bool, tense: Tense) -> &'static str {
+        macro_rules! negative {
+            ($base:literal) => {
+                match (plural, tense) {
+                    (_, Tense::Past) => concat!("did not ", $base),
+                    (true, Tense::Present) => concat!("do not ", $base),
+                    (false, Tense::Present) => concat!("does not ", $base),
+                }
+            };
+        }
+        match self {
+            Self::Be => negative!("be"),
+            Self::Have => negative!("have"),
+            Self::Become => negative!("become"),
+            Self::Go => negative!("go"),
+            Self::Equal => negative!("equal"),
+            Self::Switch => negative!("switch"),
+            Self::Contain => negative!("contain"),
+            Self::Hold => negative!("hold"),
+            Self::Start => negative!("start"),
+            Self::End => negative!("end"),
+            Self::Give => negative!("give"),
+            Self::Can => negative!("can"),
+        }
+    }
+
+    /// The verb that a text begins with in its singular present form, whether it is negated, and what follows. Idioms
+    /// are written that way, and their verbs then agree with whatever stands before them.
+    #[must_use]
+    pub fn read(text: &str) -> Option<(Self, Polarity, &str)> {
+        for polarity in [Polarity::Negative, Polarity::Positive] {
+            for verb in Self::ALL {
+                let form = verb.form(false, polarity, Tense::Present);
+                if let Some(rest) = text.strip_prefix(form)
+                    && (rest.is_empty() || rest.starts_with([' ', ',', '.']))
+                {
+                    return Some((verb, polarity, rest));
+                }
+            }
+        }
+        None
+    }
+}
+
+/// The words with "a" or "an" before them (W6).
+#[must_use]
+pub fn with_article(words: &str) -> String {
+    let article = match words.chars().next() {
+        Some(first) if "aeiouAEIOU".contains(first) => "an",
+        _ => "a",
+    };
+    format!("{article} {words}")
+}
+
+/// With a capital, unless a quotation mark comes first (W7). Names and titles, too, begin like this.
+#[must_use]
+pub fn capitalised(text: &str) -> String {
+    let mut characters = text.chars();
+    match characters.next() {
+        Some(first) => first.to_uppercase().chain(characters).collect(),
+        None => String::new(),
+    }
+}
+
+/// A capital and a full stop (W7).
+#[must_use]
+pub fn sentence(text: &str) -> String {
+    let mut sentence = capitalised(text);
+    if !sentence.ends_with('.') {
+        sentence.push('.');
+    }
+    sentence
+}
+
+const CARDINALS: [&str; 11] = [
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+];
+const ORDINALS: [&str; 10] = [
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
+];
+
+/// "first" for 1, "11th" for 11 (W8).
+#[must_use]
+pub fn ordinal(number: u64) -> String {
+    let word = usize::try_from(number)
+        .ok()
+        .and_then(|number| ORDINALS.get(number.checked_sub(1)?));
+    if let Some(word) = word {
+        return (*word).to_owned();
+    }
+    let ending = match (number % 100, number % 10) {
+        (11..=13, _) => "th",
+        (_, 1) => "st",
+        (_, 2) => "nd",
+        (_, 3) => "rd",
+        _ => "th",
+    };
+    format!("{number}{ending}")
+}
+
+/// A number as differences write it (W8): a word up to ten, digits beyond.
+#[must_use]
+pub fn cardinal(number: u64) -> String {
+    usize::try_from(number)
+        .ok()
+        .and_then(|number| CARDINALS.get(number))
+        .map_or_else(|| number.to_string(), |word| (*word).to_owned())
+}
+
+/// Several of a noun: "whole numbers", "dictionaries".
+#[must_use]
+pub fn plural_of(noun: &str) -> String {
+    let stem_of_y = noun
+        .strip_suffix('y')
+        .filter(|stem| !stem.ends_with(['a', 'e', 'i', 'o', 'u']));
+    if let Some(stem) = stem_of_y {
+        return format!("{stem}ies");
+    }
+    if ["s", "x", "z", "ch", "sh"]
+        .iter()
+        .any(|end| noun.ends_with(end))
+    {
+        return format!("{noun}es");
+    }
+    format!("{noun}s")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn w1_identifiers_are_split_into_words() {
+        assert_eq!(humanise("usersLoggedIn"), "users logged in");
+        assert_eq!(humanise("AVLTree"), "AVL tree");
+        assert_eq!(humanise("pop_min"), "pop min");
+        assert_eq!(humanise("__contains__"), "contains");
+        assert_eq!(humanise("_private_name"), "private name");
+        assert_eq!(humanise("base64Encode"), "base64 encode");
+        assert_eq!(humanise("HTTPServer"), "HTTP server");
+        assert_eq!(humanise("tree0"), "tree0");
+        assert_eq!(humanise("AClass"), "a class");
+        assert_eq!(humanise("a__b"), "a b");
+    }
+
+    #[test]
+    fn w2_words_are_lower_case_but_abbreviations_are_not() {
+        assert_eq!(humanise("InsufficientFunds"), "insufficient funds");
+        assert_eq!(humanise("MAX_SIZE"), "MAX SIZE");
+        assert_eq!(humanise("parseURL"), "parse URL");
+        assert_eq!(humanise("X"), "X");
+        assert_eq!(humanise("n"), "n");
+        assert_eq!(humanise("max_X"), "max x");
+        assert_eq!(humanise("_"), "item");
+        assert_eq!(humanise("ÄpfelTotal"), "äpfel total");
+    }
+
+    #[test]
+    fn w4_plural_test() {
+        for plural in [
+            "pids",
+            "regs",
+            "users logged in",
+            "plates",
+            "known processes",
+            "stopped processes",
+            "numbers of users",
+            "items waiting",
+            "names given",
+            "values for users",
+        ] {
+            let expected = plural != "names given";
+            assert_eq!(is_plural(plural), expected, "{plural}");
+        }
+        for singular in [
+            "stack",
+            "status",
+            "address",
+            "analysis",
+            "news",
+            "series",
+            "alias",
+            "class",
+            "s",
+            "xs",
+            "number of users",
+            "dead",
+            "waiting",
+            "bus",
+            "list of names",
+            "is",
+            "DNS",
+            "",
+        ] {
+            assert!(!is_plural(singular), "{singular}");
+        }
+        // Nothing is left before the preposition, so all words count.
+        assert!(is_plural("in boxes"));
+        assert!(!is_plural("out of stock"));
+    }
+
+    #[test]
+    fn w5_verbs_agree_with_their_subject() {
+        use Polarity::{Negative, Positive};
+        use Tense::{Past, Present};
+        let form = |verb: Verb, plural, polarity, tense| verb.form(plural, polarity, tense);
+        assert_eq!(form(Verb::Be, false, Positive, Present), "is");
+        assert_eq!(form(Verb::Be, true, Negative, Present), "are not");
+        assert_eq!(form(Verb::Be, true, Positive, Past), "were");
+        assert_eq!(form(Verb::Be, false, Negative, Past), "was not");
+        assert_eq!(form(Verb::Have, true, Positive, Present), "have");
+        assert_eq!(form(Verb::Have, false, Negative, Present), "does not have");
+        assert_eq!(form(Verb::Have, true, Negative, Present), "do not have");
+        assert_eq!(form(Verb::Equal, false, Positive, Past), "equalled");
+        assert_eq!(form(Verb::Hold, false, Negative, Past), "did not hold");
+        assert_eq!(form(Verb::Can, true, Negative, Present), "cannot");
+        assert_eq!(form(Verb::Switch, true, Positive, Present), "switch");
+        assert_eq!(form(Verb::Become, false, Positive, Present), "becomes");
+    }
+
+    #[test]
+    fn w5_verbs_are_recognised() {
+        assert_eq!(
+            Verb::read("is taken"),
+            Some((Verb::Be, Polarity::Positive, " taken"))
+        );
+        assert_eq!(
+            Verb::read("is not free"),
+            Some((Verb::Be, Polarity::Negative, " free"))
+        );
+        assert_eq!(
+            Verb::read("does not contain x"),
+            Some((Verb::Contain, Polarity::Negative, " x"))
+        );
+        assert_eq!(Verb::read("issues a ticket"), None);
+        assert_eq!(Verb::read("already has a name"), None);
+    }
+
+    #[test]
+    fn w6_articles() {
+        assert_eq!(with_article("tree"), "a tree");
+        assert_eq!(with_article("int"), "an int");
+        assert_eq!(with_article("AVL tree"), "an AVL tree");
+    }
+
+    #[test]
+    fn w7_sentences() {
+        assert_eq!(sentence("the regs are empty"), "The regs are empty.");
+        assert_eq!(
+            sentence("\"insert\" is carried out"),
+            "\"insert\" is carried out."
+        );
+        assert_eq!(sentence("Already one."), "Already one.");
+    }
+
+    #[test]
+    fn w8_numbers() {
+        assert_eq!(ordinal(1), "first");
+        assert_eq!(ordinal(10), "tenth");
+        for (number, expected) in [
+            (11, "11th"),
+            (12, "12th"),
+            (13, "13th"),
+            (21, "21st"),
+            (22, "22nd"),
+        ] {
+            assert_eq!(ordinal(number), expected);
+        }
+        assert_eq!(ordinal(111), "111th");
+        assert_eq!(ordinal(0), "0th");
+        assert_eq!(cardinal(1), "one");
+        assert_eq!(cardinal(10), "ten");
+        assert_eq!(cardinal(11), "11");
+    }
+
+    #[test]
+    fn nouns_have_plurals() {
+        assert_eq!(plural_of("whole number"), "whole numbers");
+        assert_eq!(plural_of("dictionary"), "dictionaries");
+        assert_eq!(plural_of("key"), "keys");
+        assert_eq!(plural_of("box"), "boxes");
+    }
+}
