@@ -135,7 +135,7 @@ impl Step {
     pub fn new(keyword: Keyword, text: &str) -> Step {
         Step {
             keyword,
-            text: one_line(text),
+            text: without_breaks(text),
             argument: None,
             origin: Origin::default(),
         }
@@ -231,7 +231,24 @@ fn begins_like_syntax(line: &str) -> bool {
     BEGINNINGS.iter().any(|word| line.starts_with(word))
 }
 
-/// White space of any kind becomes one blank (G2).
+/// The same in one line: whatever breaks lines becomes a blank, and nothing else changes (G2). Blanks between quotation
+/// marks belong to what is said.
+#[must_use]
+pub fn without_breaks(text: &str) -> String {
+    let mut lines = text.split(is_line_break).map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default().to_owned();
+    lines.fold(first, |text, line| format!("{text} {line}"))
+}
+
+/// Line breaks that some languages know and others do not are among them.
+fn is_line_break(letter: char) -> bool {
+    matches!(
+        letter,
+        '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}'
+    )
+}
+
+/// White space of any kind becomes one blank: for titles and descriptions (G2).
 #[must_use]
 pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")

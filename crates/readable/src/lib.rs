@@ -12,6 +12,7 @@ pub mod mermaid;
 pub mod phrase;
 pub mod property;
 pub mod sample;
+pub mod steps;
 pub mod term;
 pub mod value;
 pub mod words;

@@ -22,8 +22,19 @@ pub struct Case {
     pub arguments: Vec<Argument>,
     /// The branches it takes and the truth values of the conditions it meets.
     pub met: Features,
-    /// The lines of the property's own decisions, and how they were decided.
-    pub decisions: Vec<(usize, bool)>,
+    /// How the conditions in the property's own file were decided, in order.
+    pub decisions: Vec<Decision>,
+}
+
+/// How a condition was decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Decision {
+    /// Where the condition begins, from 1.
+    pub line: usize,
+    /// In bytes from the beginning of the line, from 0.
+    pub column: usize,
+    /// Whether it was true.
+    pub holds: bool,
 }
 
 /// What a property is called with for one of its inputs.
@@ -57,6 +68,16 @@ impl Case {
             arguments,
             ..Case::default()
         }
+    }
+
+    /// A Python expression for each argument, that makes it.
+    #[must_use]
+    pub fn recipes(&self) -> Vec<(String, String)> {
+        let recipes = self.arguments.iter().map(|argument| {
+            let made = argument.recipe.clone().unwrap_or_else(|| argument.value.to_python());
+            (argument.name.clone(), made)
+        });
+        recipes.collect()
     }
 
     fn shapes(&self) -> Features {

@@ -2,7 +2,7 @@
 
 use super::{
     Argument, Description, Feature, Keyword, Origin, Problem, Rule, Scenario, Step, Table,
-    begins_like_syntax, fits_cell,
+    begins_like_syntax, fits_cell, is_line_break,
 };
 
 /// Reads the text of a feature.
@@ -344,14 +344,6 @@ fn is_syntax(line: &str) -> bool {
     let marks = ["@", "# "];
     let mut beginnings = keywords.iter().chain(&steps).chain(&marks);
     beginnings.any(|word| line.starts_with(word))
-}
-
-/// Line breaks that some languages know and others do not.
-fn is_line_break(letter: char) -> bool {
-    matches!(
-        letter,
-        '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}'
-    )
 }
 
 #[cfg(test)]

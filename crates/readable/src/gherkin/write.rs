@@ -224,8 +224,8 @@ mod tests {
     #[test]
     fn g2_a_step_is_one_line() {
         assert_eq!(
-            Step::new(Keyword::Given, "a\n b\u{2028}c\u{85}d").text,
-            "a b c d"
+            Step::new(Keyword::Given, "a\n b\u{2028}c\u{85}d \"e  f\"").text,
+            "a b c d \"e  f\""
         );
         let mut broken = scenario(&[(Keyword::Given, "a")]);
         broken.steps[0].text = "a\nb".to_owned();

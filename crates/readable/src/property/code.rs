@@ -33,8 +33,9 @@ pub(super) fn code(expression: &Expression, text: &str, stored: &dyn Stored) -> 
 /// With brackets, if it would fall apart between operators without.
 pub(super) fn grouped(code: &str) -> String {
     let is_one = |letter: char| letter.is_alphanumeric() || "_.".contains(letter);
-    let is_stored = code.strip_prefix("v[\"").and_then(|rest| rest.strip_suffix("\"]"));
-    let is_simple = code.chars().all(is_one) || is_stored.is_some_and(|name| !name.contains('"'));
+    let stored = code.split_once("[\"").and_then(|(store, rest)| Some((store, rest.strip_suffix("\"]")?)));
+    let is_stored = stored.is_some_and(|(store, name)| store.chars().all(is_one) && !name.contains('"'));
+    let is_simple = code.chars().all(is_one) || is_stored;
     match is_simple {
         true => code.to_owned(),
         false => format!("({code})"),
