@@ -5,6 +5,7 @@
 
 #![warn(missing_docs)]
 
+pub mod counterexample;
 pub mod gherkin;
 pub mod idiom;
 pub mod kind;

@@ -97,7 +97,7 @@ impl Subject {
     }
 
     /// The feature without its rules (F1).
-    fn head(&self, speaker: &Speaker<'_>) -> Feature {
+    pub(crate) fn head(&self, speaker: &Speaker<'_>) -> Feature {
         let mut description = Description::default();
         description.push(&first_paragraph(self.module.docstring.as_deref().unwrap_or_default()));
         Feature {

@@ -7,6 +7,7 @@ mod shape;
 
 use std::collections::BTreeSet;
 
+pub(crate) use generate::without_one;
 pub use generate::{Generator, generator, simpler};
 pub use shape::{shapes, size};
 
