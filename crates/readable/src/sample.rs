@@ -188,9 +188,9 @@ mod tests {
 
     #[test]
     fn ties_go_to_new_shapes_then_to_the_smaller() {
-        let cases = [case(4, &["a"]), case(2, &["a"]), case(-2, &["b"]), case(1, &["b"])];
-        // 1 and 2 tie by shape; 1 is smaller. Then -2 has a new shape and 1 has none.
-        assert_eq!(chosen(&cases, 5), ["2", "-2"].map(str::to_owned));
+        let cases = [case(4, &["a"]), case(-5, &["a"]), case(1, &["b"]), case(2, &["b"])];
+        // All look new at first, and 1 is the smallest; then -5 looks new, and 4 does not.
+        assert_eq!(chosen(&cases, 5), ["1", "-5"]);
     }
 
     #[test]

@@ -40,11 +40,10 @@ pub struct File {
     pub text: String,
 }
 
-/// Reading phrases back, and everything else that steps share.
-const SUPPORT: &str = include_str!("steps/support.py");
-
-/// What `support.py` needs.
-const IMPORTS: &str = "import datetime\nimport decimal\nimport fractions\nimport os\nimport re\nimport sys\n";
+/// Reading phrases back, and everything else that steps share: what it imports, and the rest.
+fn support() -> (&'static str, &'static str) {
+    include_str!("steps/support.py").split_once("\n\n").unwrap_or_default()
+}
 
 /// The step files of a feature.
 #[must_use]
@@ -91,11 +90,10 @@ pub fn prelude(home: &Home) -> String {
         false => format!("import {} as {alias}", home.module),
     };
     let store = home.store;
-    format!("{IMPORTS}\n{imported}\n{SUPPORT}\n{MADE_BEFORE}{alias}{MADE_AFTER}\n{store} = {{}}\n")
+    let (imports, support) = support();
+    let made = home.made();
+    format!("{imports}\n\n{imported}\n\n{support}{made}\n{store} = {{}}\n")
 }
-
-const MADE_BEFORE: &str = "\n\ndef made(recipe):\n    \"\"\"Makes a value that has no phrase to read back.\"\"\"\n    return eval(recipe, {\"datetime\": datetime, \"Decimal\": decimal.Decimal, \"Fraction\": fractions.Fraction, **vars(";
-const MADE_AFTER: &str = ")})\n";
 
 /// The body of a step without anything around it, for the self-check.
 #[must_use]
@@ -108,6 +106,16 @@ impl Home {
     #[must_use]
     pub fn alias(&self) -> &str {
         self.module.rsplit('.').next().unwrap_or(&self.module)
+    }
+
+    /// The function that makes values which have no phrase to read back.
+    fn made(&self) -> String {
+        format!(
+            "\n\ndef made(recipe):\n    \"\"\"Makes a value that has no phrase to read back.\"\"\"\n    \
+             names = {{\"datetime\": datetime, \"Decimal\": decimal.Decimal, \"Fraction\": fractions.Fraction}}\n    \
+             return eval(recipe, {{**names, **vars({})}})\n",
+            self.alias()
+        )
     }
 
     /// `lists` for `lists.feature`, as part of the name of a file.

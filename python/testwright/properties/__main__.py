@@ -31,22 +31,24 @@ class Worker:
         self.tell({"done": True})
 
     def do_try(self, name, arguments, seconds):
-        decoded = {argument: values.decode(value, self.module) for argument, value in arguments}
-        self.tell({"case": self.property(name, seconds).case(decoded)})
+        made = {argument: values.made(recipe, self.module) for argument, recipe in arguments}
+        self.tell({"case": self.property(name, seconds).case(made)})
 
     def do_shrink(self, name, record, features, error, seed, seconds):
         features = set(features)
 
         def wanted(tried):
             if error is not None:
-                return tried["outcome"] == "fails" and [tried.get("error"), tried.get("line")] == error
+                return (
+                    tried["outcome"] == "fails" and [tried.get("error"), tried.get("line")] == error
+                )
             met = features.intersection(tried["branches"] + tried["conditions"])
             return tried["outcome"] == "passes" and met == features
 
         self.tell({"case": self.property(name, seconds).shrink(record, wanted, seed)})
 
-    def do_steps(self, prelude, steps, seconds):
-        self.tell({"steps": run.run_steps(prelude, steps, self.module, seconds)})
+    def do_steps(self, prelude, steps, store, seconds):
+        self.tell({"steps": run.run_steps(prelude, steps, store, seconds)})
 
     def do_branches(self):
         self.tell({"branches": self.probes.branches})
@@ -73,7 +75,13 @@ def main():
             worker.answer(json.loads(line))
         except BaseException as error:
             place = traceback.extract_tb(error.__traceback__)[-1]
-            tell({"problem": f"{type(error).__name__}: {error}", "file": place.filename, "line": place.lineno})
+            tell(
+                {
+                    "problem": f"{type(error).__name__}: {error}",
+                    "file": place.filename,
+                    "line": place.lineno,
+                }
+            )
 
 
 main()

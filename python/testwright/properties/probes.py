@@ -166,7 +166,9 @@ class Loader(importlib.machinery.SourceFileLoader):
         try:
             tree = ast.parse(data, path)
             instrument = Instrument(self.probes.name_of(path))
-            code = compile(ast.fix_missing_locations(instrument.visit(tree)), path, "exec", dont_inherit=True)
+            code = compile(
+                ast.fix_missing_locations(instrument.visit(tree)), path, "exec", dont_inherit=True
+            )
         except (SyntaxError, RecursionError, ValueError):
             return super().source_to_code(data, path, _optimization=_optimization)
         self.probes.branches[self.probes.name_of(path)] = instrument.branches
@@ -194,7 +196,9 @@ class Probes:
 
     def is_wanted(self, path):
         inside = os.path.realpath(path).startswith(self.folder)
-        return inside and not any(part in ("site-packages", "dist-packages") for part in path.split(os.sep))
+        return inside and not any(
+            part in ("site-packages", "dist-packages") for part in path.split(os.sep)
+        )
 
     def find_spec(self, name, path=None, target=None):
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)

@@ -27,7 +27,9 @@ def names_of_rejection():
         kinds.append(hypothesis.UnsatisfiedAssumption)
     for name in ("_pytest.outcomes", "unittest"):
         module = sys.modules.get(name)
-        kinds += [getattr(module, kind) for kind in ("Skipped", "SkipTest") if hasattr(module, kind)]
+        kinds += [
+            getattr(module, kind) for kind in ("Skipped", "SkipTest") if hasattr(module, kind)
+        ]
     return tuple(kinds)
 
 
@@ -51,9 +53,8 @@ class Property:
         """What the function is called with first: an object, if it is a method."""
         if self.owner is None:
             return []
-        is_case = hasattr(self.owner, "runTest") or "unittest" in sys.modules and issubclass(
-            self.owner, sys.modules["unittest"].TestCase
-        )
+        unittest = sys.modules.get("unittest")
+        is_case = unittest and issubclass(self.owner, unittest.TestCase)
         it = self.owner(self.name) if is_case else self.owner()
         if hasattr(it, "setUp"):
             it.setUp()
@@ -63,7 +64,12 @@ class Property:
 
     def case(self, arguments, before=None, inner=None):
         """Runs the property once and tells how it went."""
-        record = {"arguments": [[name, values.encode(value, self.module)] for name, value in arguments.items()]}
+        record = {
+            "arguments": [
+                [name, values.encode(value), values.recipe(value, self.module)]
+                for name, value in arguments.items()
+            ]
+        }
         seen = self.probes.seen
         try:
             arguments = copy.deepcopy(arguments)
@@ -180,9 +186,9 @@ class limit:
         raise TimeIsUp
 
 
-def run_steps(prelude, steps, module, seconds):
+def run_steps(prelude, steps, store, seconds):
     """Runs the bodies of generated steps, and tells which failed and what the names stand for afterwards."""
-    names = {"v": {}}
+    names = {}
     answer = {"failed": None, "error": None}
     try:
         with limit(seconds):
@@ -196,8 +202,9 @@ def run_steps(prelude, steps, module, seconds):
     except (KeyboardInterrupt, SystemExit, Exception) as error:
         answer["error"] = type(error).__name__
         answer["is_check"] = isinstance(error, AssertionError)
+    kept = names.get(store, {})
     answer["values"] = [
-        [name, values.encode(value, module)] for name, value in names["v"].items() if not name.startswith("_")
+        [name, values.encode(value)] for name, value in kept.items() if not name.startswith("_")
     ]
     return answer
 
@@ -207,5 +214,7 @@ def load(path, folder, name):
     sys.path.insert(0, folder)
     module = importlib.import_module(name)
     if getattr(module, "__file__", None) != path:
-        raise ImportError(f"the name {name} belongs to another module, {getattr(module, '__file__', None)}")
+        raise ImportError(
+            f"the name {name} belongs to another module, {getattr(module, '__file__', None)}"
+        )
     return module

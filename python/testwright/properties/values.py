@@ -1,4 +1,4 @@
-"""Values as JSON, in both directions: a kind, and what is said about it."""
+"""Values as JSON, a kind and what is said about it, and as expressions that make them again."""
 
 import dataclasses
 import datetime
@@ -10,8 +10,8 @@ import types
 SEQUENCES = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}
 
 
-def encode(value, home, depth=0):
-    """A value as a list of a kind and its parts. `home` is the module whose names a recipe may use."""
+def encode(value, depth=0):
+    """A value as a list of a kind and its parts."""
     kind = type(value)
     if value is None:
         return ["none"]
@@ -22,7 +22,7 @@ def encode(value, home, depth=0):
     if kind is float:
         return ["float", repr(value)]
     if kind is str:
-        return text(value, home)
+        return text(value)
     if kind is bytes:
         return ["bytes", value.hex()]
     if kind is complex:
@@ -40,35 +40,35 @@ def encode(value, home, depth=0):
     if kind is range:
         return ["range", str(value.start), str(value.stop), str(value.step)]
     if depth > 50:
-        return ["other", kind.__name__, None]
+        return ["other", kind.__name__]
     for name, sequence in SEQUENCES.items():
         if kind is sequence:
-            return [name, [encode(item, home, depth + 1) for item in value]]
+            return [name, [encode(item, depth + 1) for item in value]]
     if kind is dict:
-        return ["dict", [[encode(part, home, depth + 1) for part in entry] for entry in value.items()]]
-    return of_class(value, home, depth)
+        return ["dict", [[encode(part, depth + 1) for part in entry] for entry in value.items()]]
+    return of_class(value, depth)
 
 
-def text(value, home):
+def text(value):
+    """A text, unless no file could hold it."""
     try:
         value.encode()
     except UnicodeEncodeError:  # half a pair of surrogates, which no text file can hold
-        return ["other", "str", repr(value)]
+        return ["other", "str"]
     return ["text", value]
 
 
-def of_class(value, home, depth):
+def of_class(value, depth):
     name = type(value).__name__
-    recipe = recipe_of(value, home)
     if isinstance(value, enum.Enum) and value.name:
-        return ["enum", name, value.name, recipe]
+        return ["enum", name, value.name]
     fields = fields_of(value)
     if fields is not None:
-        parts = [[field, encode(getattr(value, field), home, depth + 1)] for field in fields]
-        return ["record", name, parts, recipe]
+        parts = [[field, encode(getattr(value, field), depth + 1)] for field in fields]
+        return ["record", name, parts]
     if isinstance(value, (types.FunctionType, types.BuiltinFunctionType, type)):
-        return ["function", value.__name__, recipe]
-    return ["other", name, recipe]
+        return ["function", value.__name__]
+    return ["other", name]
 
 
 def fields_of(value):
@@ -81,53 +81,41 @@ def fields_of(value):
     return None
 
 
-def recipe_of(value, home):
-    """An expression that makes the value again with the names of the module, if there is a simple one."""
-    if isinstance(value, enum.Enum):
-        recipe = f"{type(value).__qualname__}.{value.name}"
-    elif isinstance(value, (types.FunctionType, types.BuiltinFunctionType, type)):
-        recipe = value.__qualname__
-    else:
-        recipe = repr(value)
+def names_of(home):
+    """What recipes may use: the names of the module, and what Python's own notation needs."""
+    own = {"datetime": datetime, "Decimal": decimal.Decimal, "Fraction": fractions.Fraction}
+    return {**own, **vars(home)}
+
+
+def recipe(value, home):
+    """An expression that makes an equal value again, if there is a simple one."""
     try:
-        again = eval(recipe, vars(home))
-        return recipe if again is value or (type(again) is type(value) and again == value) else None
+        text = written(value)
+        again = eval(text, names_of(home))
+        return text if again is value or encode(again) == encode(value) else None
     except Exception:
         return None
 
 
-def decode(value, home):
-    """The value that was encoded. Raises ValueError if that cannot be done."""
-    kind, *parts = value
-    if kind == "none":
-        return None
-    if kind in ("bool", "text"):
-        return parts[0]
-    if kind == "int":
-        return int(parts[0])
-    if kind == "float":
-        return float(parts[0])
-    if kind == "bytes":
-        return bytes.fromhex(parts[0])
-    if kind == "complex":
-        return complex(float(parts[0]), float(parts[1]))
-    if kind == "decimal":
-        return decimal.Decimal(parts[0])
-    if kind == "fraction":
-        return fractions.Fraction(int(parts[0]), int(parts[1]))
-    if kind == "moment":
-        return datetime.datetime.fromisoformat(parts[0])
-    if kind == "date":
-        return datetime.date.fromisoformat(parts[0])
-    if kind == "duration":
-        return datetime.timedelta(*map(int, parts))
-    if kind == "range":
-        return range(*map(int, parts))
-    if kind in SEQUENCES:
-        return SEQUENCES[kind](decode(item, home) for item in parts[0])
-    if kind == "dict":
-        return {decode(key, home): decode(item, home) for key, item in parts[0]}
-    recipe = parts[-1]
-    if recipe is None:
-        raise ValueError(f"a {parts[0]} cannot be made again")
-    return eval(recipe, vars(home))
+def written(value):
+    """A value as an expression."""
+    kind = type(value)
+    if kind in (list, tuple, set, frozenset):
+        items = "".join(written(item) + ", " for item in value)
+        return f"{kind.__name__}([{items}])"
+    if kind is dict:
+        return (
+            "{" + "".join(f"{written(key)}: {written(item)}, " for key, item in value.items()) + "}"
+        )
+    if kind is float and repr(value) in ("inf", "-inf", "nan"):
+        return f"float({repr(value)!r})"
+    if isinstance(value, enum.Enum):
+        return f"{kind.__qualname__}.{value.name}"
+    if isinstance(value, (types.FunctionType, types.BuiltinFunctionType, type)):
+        return value.__qualname__
+    return repr(value)
+
+
+def made(text, home):
+    """The value that an expression makes."""
+    return eval(text, names_of(home))

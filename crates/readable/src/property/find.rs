@@ -49,13 +49,13 @@ impl Property {
 
 /// All properties of a module, in the order in which they are written.
 #[must_use]
-pub fn all(module: &Module) -> Vec<Property> {
+pub(super) fn all(module: &Module) -> Vec<Property> {
     each(module).into_iter().filter(is_property).collect()
 }
 
 /// The function of that name (`name`, `Class.method` or `Class::method`), whether or not it looks like a property.
 #[must_use]
-pub fn named(module: &Module, name: &str) -> Option<Property> {
+pub(super) fn named(module: &Module, name: &str) -> Option<Property> {
     let path = name.replace("::", ".");
     each(module).into_iter().find(|property| property.path() == path)
 }

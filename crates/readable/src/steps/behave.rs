@@ -1,6 +1,6 @@
 //! Step definitions for behave.
 
-use super::{File, Home, IMPORTS, MADE_AFTER, MADE_BEFORE, SUPPORT, Shared, indented, is_inline, word};
+use super::{File, Home, Shared, indented, is_inline, support, word};
 use crate::property::{Told, quoted};
 
 /// Steps are global in behave: one text is one step, whichever feature it stands in, and patterns must not have `^` or `$`.
@@ -71,12 +71,14 @@ pub(super) fn files(told: &Told, home: &Home) -> Vec<File> {
 }
 
 fn steps(told: &Told, home: &Home) -> String {
-    let mut text = format!("\"\"\"Steps of {}, for behave.\"\"\"\n\n{IMPORTS}import types\n\n", home.feature);
+    let (imports, support) = support();
+    let mut text = format!("\"\"\"Steps of {}, for behave.\"\"\"\n\n{imports}\nimport os\nimport sys\nimport types\n\n", home.feature);
     text.push_str("from behave import given, then, use_step_matcher, when\n\n");
     text.push_str(&home.import(".."));
     text.push_str(&format!("\nFEATURE = {}\n\n", quoted(&home.feature)));
-    text.push_str(SUPPORT);
-    text.push_str(&format!("{MADE_BEFORE}{}{MADE_AFTER}\n", home.alias()));
+    text.push_str(support);
+    text.push_str(&home.made());
+    text.push('\n');
     text.push_str(REGISTRY);
     for (index, shared) in Shared::all(told).iter().enumerate() {
         let keyword = word(shared.keyword);

@@ -1,6 +1,6 @@
 //! Step definitions for pytest-bdd.
 
-use super::{File, Home, IMPORTS, MADE_AFTER, MADE_BEFORE, SUPPORT, Shared, indented, is_inline, word};
+use super::{File, Home, Shared, indented, is_inline, support, word};
 use crate::property::{Told, quoted};
 
 const NAMED: &str = r#"
@@ -34,12 +34,13 @@ pub(super) fn files(told: &Told, home: &Home) -> Vec<File> {
 }
 
 fn steps(told: &Told, home: &Home) -> String {
-    let mut text = format!("\"\"\"Runs {} with pytest-bdd.\"\"\"\n\n{IMPORTS}\n", home.feature);
+    let (imports, support) = support();
+    let mut text = format!("\"\"\"Runs {} with pytest-bdd.\"\"\"\n\n{imports}\nimport os\nimport sys\n\n", home.feature);
     text.push_str("import pytest\nfrom pytest_bdd import given, parsers, scenarios, then, when\n\n");
     text.push_str(&home.import(""));
     text.push_str(&format!("\nscenarios({})\n\n", quoted(&home.feature)));
-    text.push_str(SUPPORT);
-    text.push_str(&format!("{MADE_BEFORE}{}{MADE_AFTER}", home.alias()));
+    text.push_str(support);
+    text.push_str(&home.made());
     text.push_str(FIXTURE);
     for (index, shared) in Shared::all(told).iter().enumerate() {
         let keyword = word(shared.keyword);

@@ -1,3 +1,8 @@
+import datetime
+import decimal
+import fractions
+import re
+
 # What all steps share: reading values back from their phrases, and noticing errors. Only Python itself is needed.
 
 WORDS = {"nothing": None, "true": True, "false": False}
@@ -29,7 +34,7 @@ KINDS = (
     "moment",
     "duration",
 )
-HAVE = r"I have (?P<phrase>nothing|the (?:empty|numbers|%s)\b.*)" % "|".join(KINDS)
+HAVE = r"I have (?P<phrase>nothing|the (?:empty|numbers|" + "|".join(KINDS) + r")\b.*)"
 ESCAPES = {'\\"': '"', "\\\\": "\\", "\\n": "\n", "\\t": "\t"}
 UNITS = {"day": "days", "hour": "hours", "minute": "minutes", "second": "seconds"}
 
@@ -51,7 +56,9 @@ class Phrase:
         """What comes next and looks like this."""
         found = re.compile(pattern).match(self.text, self.position)
         if not found:
-            raise ValueError(f"{what} is missing at {self.text[self.position :]!r} in {self.text!r}")
+            raise ValueError(
+                f"{what} is missing at {self.text[self.position :]!r} in {self.text!r}"
+            )
         self.position = found.end()
         return found.group()
 
@@ -77,7 +84,9 @@ class Phrase:
     def kind(self):
         """A value behind the name of its kind."""
         if self.skip("empty "):
-            return EMPTY[self.take("|".join(sorted(EMPTY, key=len, reverse=True)), "what is empty")]()
+            return EMPTY[
+                self.take("|".join(sorted(EMPTY, key=len, reverse=True)), "what is empty")
+            ]()
         if self.skip("numbers from "):
             return self.range()
         kind = self.take("|".join(sorted(KINDS, key=len, reverse=True)), "a kind")
@@ -103,7 +112,9 @@ class Phrase:
         """A text between quotation marks."""
         inside = self.take(r'"(?:[^"\\]|\\.)*"', "a text")[1:-1]
         escape = re.compile(r"\\u\{([0-9a-f]+)\}|\\.")
-        return escape.sub(lambda found: chr(int(found[1], 16)) if found[1] else ESCAPES[found[0]], inside)
+        return escape.sub(
+            lambda found: chr(int(found[1], 16)) if found[1] else ESCAPES[found[0]], inside
+        )
 
     def items(self, end):
         """The items of a list or group."""
@@ -146,7 +157,9 @@ class Phrase:
     def duration(self):
         """Days, hours, minutes and seconds."""
         sign = -1 if self.skip("minus ") else 1
-        parts = self.take(r"[0-9.]+ (?:day|hour|minute|second)s?(?:(?:, | and )[0-9.]+ [a-z]+)*", "a duration")
+        parts = self.take(
+            r"[0-9.]+ (?:day|hour|minute|second)s?(?:(?:, | and )[0-9.]+ [a-z]+)*", "a duration"
+        )
         length = datetime.timedelta()
         for number, unit in re.findall(r"([0-9.]+) (day|hour|minute|second)", parts):
             whole, _, fraction = number.partition(".")
@@ -182,7 +195,9 @@ def read_along(line, parts, store):
             phrase.take(re.escape(part), repr(part))
         else:
             value = phrase.value()
-            assert is_same(value, store[name]), f"{name} is {store[name]!r} above, and {value!r} in this line"
+            assert is_same(value, store[name]), (
+                f"{name} is {store[name]!r} above, and {value!r} in this line"
+            )
 
 
 def is_same(one, other):
