@@ -15,6 +15,7 @@ mod conform;
 mod cover;
 mod expand;
 mod explore;
+mod feature;
 mod generalize;
 mod graph;
 mod localize;
@@ -80,6 +81,7 @@ pub(crate) enum Command {
     Model(model::Model),
     Conform(conform::Conform),
     Graph(graph::Graph),
+    Feature(feature::Feature),
     Campaign(campaign::Campaign),
     Compat(crate::compat::Compat),
     #[command(hide = true)]
@@ -113,6 +115,7 @@ impl Command {
             Command::Model(model) => model.run(console),
             Command::Conform(conform) => conform.run(console),
             Command::Graph(graph) => graph.run(console),
+            Command::Feature(feature) => feature.run(console),
             Command::Campaign(campaign) => campaign.run(console),
             Command::Compat(compat) => compat.run(console),
             Command::Worker(worker) => worker.run(),

@@ -235,7 +235,10 @@ fn begins_like_syntax(line: &str) -> bool {
 /// marks belong to what is said.
 #[must_use]
 pub fn without_breaks(text: &str) -> String {
-    let mut lines = text.split(is_line_break).map(str::trim).filter(|line| !line.is_empty());
+    let mut lines = text
+        .split(is_line_break)
+        .map(str::trim)
+        .filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or_default().to_owned();
     lines.fold(first, |text, line| format!("{text} {line}"))
 }

@@ -37,7 +37,10 @@ impl Diagram {
         let mut text = String::from("sequenceDiagram\n    actor P0 as Tester\n");
         for (index, label) in self.participants.iter().enumerate() {
             // Never by its own name: one that is called "end" would break the diagram.
-            line(&mut text, &format!("participant P{} as {}", index + 1, escaped(label)));
+            line(
+                &mut text,
+                &format!("participant P{} as {}", index + 1, escaped(label)),
+            );
         }
         let everybody = match self.participants.len() {
             0 => "P0".to_owned(),
@@ -49,14 +52,23 @@ impl Diagram {
         };
         for (index, message) in self.messages.iter().enumerate() {
             if index == left_out.start && !left_out.is_empty() {
-                line(&mut text, &format!("Note over {everybody}: {} messages are left out", left_out.len()));
+                line(
+                    &mut text,
+                    &format!(
+                        "Note over {everybody}: {} messages are left out",
+                        left_out.len()
+                    ),
+                );
             }
             if !left_out.contains(&index) {
                 line(&mut text, &message.write());
             }
         }
         for note in &self.notes {
-            line(&mut text, &format!("Note over {everybody}: {}", escaped(note)));
+            line(
+                &mut text,
+                &format!("Note over {everybody}: {}", escaped(note)),
+            );
         }
         text
     }
@@ -105,10 +117,22 @@ mod tests {
         let diagram = Diagram {
             participants: vec!["end (stack)".to_owned(), "tree1 (AVL tree)".to_owned()],
             messages: vec![
-                Message::Call { to: 0, text: "push 1".to_owned() },
-                Message::Answer { from: 0, text: "nothing".to_owned() },
-                Message::Call { to: 1, text: "find \"a;b\"".to_owned() },
-                Message::Failure { from: 1, text: "error \"key error\"".to_owned() },
+                Message::Call {
+                    to: 0,
+                    text: "push 1".to_owned(),
+                },
+                Message::Answer {
+                    from: 0,
+                    text: "nothing".to_owned(),
+                },
+                Message::Call {
+                    to: 1,
+                    text: "find \"a;b\"".to_owned(),
+                },
+                Message::Failure {
+                    from: 1,
+                    text: "error \"key error\"".to_owned(),
+                },
             ],
             notes: vec!["Expected: no error is raised".to_owned()],
         };
@@ -128,7 +152,10 @@ mod tests {
 
     #[test]
     fn trap_12_what_means_something_is_escaped() {
-        assert_eq!(escaped("#1; <b> 5%\nend"), "#35;1#59; #lt;b#gt; 5#37;<br/>end");
+        assert_eq!(
+            escaped("#1; <b> 5%\nend"),
+            "#35;1#59; #lt;b#gt; 5#37;<br/>end"
+        );
     }
 
     #[test]
@@ -144,7 +171,9 @@ mod tests {
         };
         let text = diagram.write();
         assert_eq!(text.lines().count(), 3 + 10 + 1 + 20);
-        assert!(text.contains("step 10\n    Note over P0,P1: 11 messages are left out\n    P0->>P1: step 22\n"));
+        assert!(text.contains(
+            "step 10\n    Note over P0,P1: 11 messages are left out\n    P0->>P1: step 22\n"
+        ));
         let short = Diagram {
             messages: diagram.messages[..40].to_vec(),
             ..diagram

@@ -92,14 +92,23 @@ impl Subject {
     #[must_use]
     pub fn store(&self) -> &'static str {
         let tokens = testwright_source::tokens(&self.text);
-        let is_free = |word: &&&str| !tokens.iter().any(|token| self.text.get(token.range.clone()) == Some(**word));
-        ["v", "values", "stored", "kept_values"].iter().find(is_free).unwrap_or(&"values_of_the_scenario")
+        let is_free = |word: &&&str| {
+            !tokens
+                .iter()
+                .any(|token| self.text.get(token.range.clone()) == Some(**word))
+        };
+        ["v", "values", "stored", "kept_values"]
+            .iter()
+            .find(is_free)
+            .unwrap_or(&"values_of_the_scenario")
     }
 
     /// The feature without its rules (F1).
     pub(crate) fn head(&self, speaker: &Speaker<'_>) -> Feature {
         let mut description = Description::default();
-        description.push(&first_paragraph(self.module.docstring.as_deref().unwrap_or_default()));
+        description.push(&first_paragraph(
+            self.module.docstring.as_deref().unwrap_or_default(),
+        ));
         Feature {
             tags: vec!["property".to_owned()],
             name: capitalised(&speaker.words(self.short_name())),
@@ -134,19 +143,41 @@ impl Subject {
     /// `@given(n=...)` asks for the annotation.
     fn is_annotation(&self, property: &Property, input: &Input) -> bool {
         let parameters = &property.function.parameters;
-        let parameter = parameters.iter().find(|parameter| parameter.name == input.name);
+        let parameter = parameters
+            .iter()
+            .find(|parameter| parameter.name == input.name);
         parameter.is_some_and(|parameter| {
-            let annotation = parameter.annotation.as_ref().map(|annotation| &annotation.range);
-            annotation.is_some() && annotation == input.generator.as_ref().map(|generator| &generator.range)
+            let annotation = parameter
+                .annotation
+                .as_ref()
+                .map(|annotation| &annotation.range);
+            annotation.is_some()
+                && annotation == input.generator.as_ref().map(|generator| &generator.range)
         })
     }
 
     /// The lines of a property for a case; without a case, conditions are undecided.
     #[must_use]
-    pub fn script(&self, property: &Property, case: Option<&Case>, hoists: bool, speaker: &Speaker<'_>) -> Script {
-        let types: Vec<Type> = self.kinds(property, speaker).into_iter().map(|kind| kind.type_).collect();
+    pub fn script(
+        &self,
+        property: &Property,
+        case: Option<&Case>,
+        hoists: bool,
+        speaker: &Speaker<'_>,
+    ) -> Script {
+        let types: Vec<Type> = self
+            .kinds(property, speaker)
+            .into_iter()
+            .map(|kind| kind.type_)
+            .collect();
         let words = |name: &str| speaker.words(name);
-        let here = scope::Here::new(&self.text, &self.facts, self.module_name(), self.store(), &words);
+        let here = scope::Here::new(
+            &self.text,
+            &self.facts,
+            self.module_name(),
+            self.store(),
+            &words,
+        );
         walk::Walk::script(here, property, &types, case, hoists)
     }
 }

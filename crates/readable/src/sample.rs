@@ -75,7 +75,10 @@ impl Case {
     #[must_use]
     pub fn recipes(&self) -> Vec<(String, String)> {
         let recipes = self.arguments.iter().map(|argument| {
-            let made = argument.recipe.clone().unwrap_or_else(|| argument.value.to_python());
+            let made = argument
+                .recipe
+                .clone()
+                .unwrap_or_else(|| argument.value.to_python());
             (argument.name.clone(), made)
         });
         recipes.collect()
@@ -92,8 +95,13 @@ impl Case {
     /// Smaller, then shorter, then alphabetically first.
     fn rank(&self) -> (u128, usize, Vec<String>) {
         let sizes = self.arguments.iter().map(|argument| size(&argument.value));
-        let notations: Vec<String> = (self.arguments.iter()).map(|argument| argument.value.notation()).collect();
-        let length = notations.iter().map(|notation| notation.chars().count()).sum();
+        let notations: Vec<String> = (self.arguments.iter())
+            .map(|argument| argument.value.notation())
+            .collect();
+        let length = notations
+            .iter()
+            .map(|notation| notation.chars().count())
+            .sum();
         (sizes.fold(0, u128::saturating_add), length, notations)
     }
 }
@@ -102,24 +110,33 @@ impl Case {
 ///
 /// `shrink` gets a case and what it must still meet, and gives a smaller one that does, if there is one.
 #[must_use]
-pub fn choose(cases: &[Case], limit: usize, shrink: &mut dyn FnMut(&Case, &Features) -> Option<Case>) -> Vec<Case> {
+pub fn choose(
+    cases: &[Case],
+    limit: usize,
+    shrink: &mut dyn FnMut(&Case, &Features) -> Option<Case>,
+) -> Vec<Case> {
     // Where no source was available, what values look like is all there is to go by.
     let by_shape = cases.iter().all(|case| case.met.is_empty());
     let features = |case: &Case| match by_shape {
         true => case.shapes(),
         false => case.met.clone(),
     };
-    let mut candidates: Vec<(&Case, Features, Features)> =
-        cases.iter().map(|case| (case, features(case), case.shapes())).collect();
+    let mut candidates: Vec<(&Case, Features, Features)> = cases
+        .iter()
+        .map(|case| (case, features(case), case.shapes()))
+        .collect();
     let mut covered = Features::new();
     let mut covered_shapes = Features::new();
     let mut chosen = Vec::new();
     while chosen.len() < limit {
-        let best = candidates.iter().enumerate().min_by_key(|(_, (case, features, shapes))| {
-            let new = features.difference(&covered).count();
-            let new_shapes = shapes.difference(&covered_shapes).count();
-            (std::cmp::Reverse((new, new_shapes)), case.rank())
-        });
+        let best = candidates
+            .iter()
+            .enumerate()
+            .min_by_key(|(_, (case, features, shapes))| {
+                let new = features.difference(&covered).count();
+                let new_shapes = shapes.difference(&covered_shapes).count();
+                (std::cmp::Reverse((new, new_shapes)), case.rank())
+            });
         let Some((index, _)) = best else { break };
         let (case, features, shapes) = candidates.swap_remove(index);
         let new: Features = features.difference(&covered).cloned().collect();
@@ -143,9 +160,14 @@ fn without_the_redundant(mut chosen: Vec<Case>, features: impl Fn(&Case) -> Feat
     chosen.dedup_by(|one, other| one.arguments == other.arguments);
     // The largest is tried first: it is the one that readers miss least.
     for index in (0..chosen.len()).rev() {
-        let others = chosen.iter().enumerate().filter(|(other, _)| *other != index);
+        let others = chosen
+            .iter()
+            .enumerate()
+            .filter(|(other, _)| *other != index);
         let by_others: Features = others.flat_map(|(_, case)| features(case)).collect();
-        let is_redundant = chosen.get(index).is_some_and(|case| features(case).is_subset(&by_others));
+        let is_redundant = chosen
+            .get(index)
+            .is_some_and(|case| features(case).is_subset(&by_others));
         if is_redundant && chosen.len() > 1 {
             chosen.remove(index);
         }
@@ -166,7 +188,10 @@ mod tests {
     }
 
     fn numbers(cases: &[Case]) -> Vec<String> {
-        cases.iter().map(|case| case.arguments[0].value.notation()).collect()
+        cases
+            .iter()
+            .map(|case| case.arguments[0].value.notation())
+            .collect()
     }
 
     fn chosen(cases: &[Case], limit: usize) -> Vec<String> {
@@ -175,7 +200,13 @@ mod tests {
 
     #[test]
     fn the_fewest_that_meet_everything() {
-        let cases = [case(9, &["a"]), case(5, &["a", "b"]), case(1, &["b"]), case(7, &["c"]), case(3, &["c"])];
+        let cases = [
+            case(9, &["a"]),
+            case(5, &["a", "b"]),
+            case(1, &["b"]),
+            case(7, &["c"]),
+            case(3, &["c"]),
+        ];
         assert_eq!(chosen(&cases, 5), ["3", "5"]);
     }
 
@@ -188,7 +219,12 @@ mod tests {
 
     #[test]
     fn ties_go_to_new_shapes_then_to_the_smaller() {
-        let cases = [case(4, &["a"]), case(-5, &["a"]), case(1, &["b"]), case(2, &["b"])];
+        let cases = [
+            case(4, &["a"]),
+            case(-5, &["a"]),
+            case(1, &["b"]),
+            case(2, &["b"]),
+        ];
         // All look new at first, and 1 is the smallest; then -5 looks new, and 4 does not.
         assert_eq!(chosen(&cases, 5), ["1", "-5"]);
     }

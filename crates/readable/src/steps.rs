@@ -7,7 +7,7 @@ mod pytest_bdd;
 use std::fmt::Write;
 
 use crate::gherkin::{Feature, Keyword};
-use crate::property::{Definition, Piece, Told, quoted};
+use crate::property::{Code, Definition, Piece, Told, quoted};
 
 /// Who runs the features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,9 @@ pub struct File {
 
 /// Reading phrases back, and everything else that steps share: what it imports, and the rest.
 fn support() -> (&'static str, &'static str) {
-    include_str!("steps/support.py").split_once("\n\n").unwrap_or_default()
+    include_str!("steps/support.py")
+        .split_once("\n\n")
+        .unwrap_or_default()
 }
 
 /// The step files of a feature.
@@ -61,7 +63,10 @@ pub fn pytest_ini(features: &[Feature]) -> String {
     for feature in features {
         let in_rules = feature.rules.iter().flat_map(|rule| &rule.scenarios);
         let scenarios = feature.scenarios.iter().chain(in_rules);
-        let all = feature.tags.iter().chain(scenarios.flat_map(|scenario| &scenario.tags));
+        let all = feature
+            .tags
+            .iter()
+            .chain(scenarios.flat_map(|scenario| &scenario.tags));
         for tag in all {
             if !tags.contains(&tag.as_str()) {
                 tags.push(tag);
@@ -95,12 +100,6 @@ pub fn prelude(home: &Home) -> String {
     format!("{imports}\n\n{imported}\n\n{support}{made}\n{store} = {{}}\n")
 }
 
-/// The body of a step without anything around it, for the self-check.
-#[must_use]
-pub fn bare_body(definition: &Definition, home: &Home) -> String {
-    body(definition, home).join("\n")
-}
-
 impl Home {
     /// What the module is called in code.
     #[must_use]
@@ -120,7 +119,10 @@ impl Home {
 
     /// `lists` for `lists.feature`, as part of the name of a file.
     fn stem(&self) -> String {
-        let stem = self.feature.strip_suffix(".feature").unwrap_or(&self.feature);
+        let stem = self
+            .feature
+            .strip_suffix(".feature")
+            .unwrap_or(&self.feature);
         stem.replace(['.', '-', ' '], "_")
     }
 
@@ -145,12 +147,14 @@ impl Home {
 }
 
 /// The statements of a step.
-fn body(definition: &Definition, home: &Home) -> Vec<String> {
-    let code = &definition.code;
+pub(crate) fn statements(code: &Code, home: &Home) -> Vec<String> {
     let store = home.store;
     let mut lines = Vec::new();
     for (name, found) in &code.earlier {
-        lines.push(format!("remember({store}, {}, lambda: {found})", quoted(name)));
+        lines.push(format!(
+            "remember({store}, {}, lambda: {found})",
+            quoted(name)
+        ));
     }
     lines.extend(code.body.iter().cloned());
     if let Some(check) = &code.check {
@@ -175,10 +179,16 @@ impl<'a> Shared<'a> {
     fn all(told: &'a Told) -> Vec<Shared<'a>> {
         let mut all: Vec<Shared<'a>> = Vec::new();
         for definition in &told.definitions {
-            if definition.text.iter().any(|piece| matches!(piece, Piece::Phrase(_))) {
+            if definition
+                .text
+                .iter()
+                .any(|piece| matches!(piece, Piece::Phrase(_)))
+            {
                 continue;
             }
-            let same = |shared: &&mut Shared<'_>| (shared.keyword, shared.text) == (definition.keyword, definition.text.as_slice());
+            let same = |shared: &&mut Shared<'_>| {
+                (shared.keyword, shared.text) == (definition.keyword, definition.text.as_slice())
+            };
             match all.iter_mut().find(same) {
                 Some(shared) => shared.definitions.push(definition),
                 None => all.push(Shared {
@@ -195,16 +205,27 @@ impl<'a> Shared<'a> {
     fn body(&self, home: &Home, scenario: &str) -> Vec<String> {
         let mut lines = self.reading(home);
         match self.definitions.as_slice() {
-            [only] => lines.extend(body(only, home)),
+            [only] => lines.extend(statements(&only.code, home)),
             several => {
                 for (index, definition) in several.iter().enumerate() {
-                    let names: Vec<String> = definition.scenarios.iter().map(|name| quoted(name)).collect();
+                    let names: Vec<String> = definition
+                        .scenarios
+                        .iter()
+                        .map(|name| quoted(name))
+                        .collect();
                     let word = match index {
                         0 => "if",
                         _ => "elif",
                     };
-                    lines.push(format!("{word} {scenario}.startswith(({},)):", names.join(", ")));
-                    lines.extend(body(definition, home).into_iter().map(|line| format!("    {line}")));
+                    lines.push(format!(
+                        "{word} {scenario}.startswith(({},)):",
+                        names.join(", ")
+                    ));
+                    lines.extend(
+                        statements(&definition.code, home)
+                            .into_iter()
+                            .map(|line| format!("    {line}")),
+                    );
                 }
             }
         }
@@ -216,14 +237,21 @@ impl<'a> Shared<'a> {
 
     /// In lines with values, those must be the given ones (S6).
     fn reading(&self, home: &Home) -> Vec<String> {
-        let Some(inputs) = self.definitions.first().map(|definition| &definition.inputs) else {
+        let Some(inputs) = self
+            .definitions
+            .first()
+            .map(|definition| &definition.inputs)
+        else {
             return Vec::new();
         };
         if self.is_exact() && inputs.is_empty() {
             return Vec::new();
         }
         let store = home.store;
-        let names: Vec<String> = inputs.iter().map(|name| format!(", {}", quoted(name))).collect();
+        let names: Vec<String> = inputs
+            .iter()
+            .map(|name| format!(", {}", quoted(name)))
+            .collect();
         let mut lines = vec![format!("name_inputs({store}{})", names.concat())];
         if !self.is_exact() {
             let parts = self.text.iter().map(|piece| match piece {
@@ -237,7 +265,9 @@ impl<'a> Shared<'a> {
     }
 
     fn is_exact(&self) -> bool {
-        self.text.iter().all(|piece| matches!(piece, Piece::Words(_)))
+        self.text
+            .iter()
+            .all(|piece| matches!(piece, Piece::Words(_)))
     }
 
     fn exact_text(&self) -> String {
@@ -261,7 +291,8 @@ impl<'a> Shared<'a> {
 
 /// Whether values stand in all lines of a feature.
 fn is_inline(told: &Told) -> bool {
-    let is_nameless = |definition: &Definition| matches!(definition.text.last(), Some(Piece::Phrase(_)));
+    let is_nameless =
+        |definition: &Definition| matches!(definition.text.last(), Some(Piece::Phrase(_)));
     told.definitions.iter().any(is_nameless)
 }
 

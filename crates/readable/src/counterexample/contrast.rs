@@ -35,7 +35,10 @@ impl Contrast {
                 value.phrase_in(false, &|identifier| speaker.words(identifier))
             ),
             Contrast::Always { name } => {
-                format!("It happens for any other value of {} as well.", speaker.words(name))
+                format!(
+                    "It happens for any other value of {} as well.",
+                    speaker.words(name)
+                )
             }
         }
     }
@@ -47,23 +50,43 @@ pub fn neighbours(value: &Value) -> Vec<Value> {
     let mut found = match value {
         Value::Boolean(truth) => vec![Value::Boolean(!truth)],
         Value::Integer(_) => match value.as_integer() {
-            Some(number) => [number.checked_add(1), number.checked_sub(1)].into_iter().flatten().map(Value::integer).collect(),
+            Some(number) => [number.checked_add(1), number.checked_sub(1)]
+                .into_iter()
+                .flatten()
+                .map(Value::integer)
+                .collect(),
             None => Vec::new(),
         },
-        Value::Float(number) => vec![Value::Float(Float(number.0 + 1.0)), Value::Float(Float(number.0 - 1.0))],
+        Value::Float(number) => vec![
+            Value::Float(Float(number.0 + 1.0)),
+            Value::Float(Float(number.0 - 1.0)),
+        ],
         Value::Text(text) => {
             let letters: Vec<char> = text.chars().collect();
-            let shorter = shorter(&letters).into_iter().map(|letters| letters.into_iter().collect());
+            let shorter = shorter(&letters)
+                .into_iter()
+                .map(|letters| letters.into_iter().collect());
             let replaced = (0..letters.len()).map(|index| {
                 let letters = letters.iter().enumerate();
-                letters.map(|(other, letter)| if other == index { next_letter(*letter) } else { *letter }).collect()
+                letters
+                    .map(|(other, letter)| {
+                        if other == index {
+                            next_letter(*letter)
+                        } else {
+                            *letter
+                        }
+                    })
+                    .collect()
             });
             shorter.chain(replaced).map(Value::Text).collect()
         }
         Value::List(items) => items_nearby(items).into_iter().map(Value::List).collect(),
         Value::Set(items) => shorter(items).into_iter().map(Value::Set).collect(),
         Value::FrozenSet(items) => shorter(items).into_iter().map(Value::FrozenSet).collect(),
-        Value::Dictionary(entries) => shorter(entries).into_iter().map(Value::Dictionary).collect(),
+        Value::Dictionary(entries) => shorter(entries)
+            .into_iter()
+            .map(Value::Dictionary)
+            .collect(),
         Value::Tuple(items) => replaced(items).into_iter().map(Value::Tuple).collect(),
         _ => simpler(value),
     };
@@ -89,7 +112,15 @@ fn replaced(items: &[Value]) -> Vec<Vec<Value>> {
     let replaced = items.iter().enumerate().flat_map(|(index, item)| {
         neighbours(item).into_iter().map(move |neighbour| {
             let items = items.iter().enumerate();
-            items.map(|(other, item)| if other == index { neighbour.clone() } else { item.clone() }).collect()
+            items
+                .map(|(other, item)| {
+                    if other == index {
+                        neighbour.clone()
+                    } else {
+                        item.clone()
+                    }
+                })
+                .collect()
         })
     });
     replaced.collect()
@@ -111,17 +142,31 @@ mod tests {
     use super::*;
 
     fn numbers(numbers: &[i64]) -> Value {
-        Value::List(numbers.iter().map(|number| Value::integer(*number)).collect())
+        Value::List(
+            numbers
+                .iter()
+                .map(|number| Value::integer(*number))
+                .collect(),
+        )
     }
 
     #[test]
     fn neighbours_differ_a_little_and_the_nearest_come_first() {
-        assert_eq!(neighbours(&Value::integer(7)), [Value::integer(8), Value::integer(6)]);
+        assert_eq!(
+            neighbours(&Value::integer(7)),
+            [Value::integer(8), Value::integer(6)]
+        );
         assert_eq!(neighbours(&Value::Boolean(true)), [Value::Boolean(false)]);
         let near = neighbours(&numbers(&[7, 7]));
-        assert_eq!(near[..3], [numbers(&[7]), numbers(&[8, 7]), numbers(&[6, 7])]);
+        assert_eq!(
+            near[..3],
+            [numbers(&[7]), numbers(&[8, 7]), numbers(&[6, 7])]
+        );
         assert!(neighbours(&numbers(&[])).is_empty());
-        assert_eq!(neighbours(&Value::text("ab"))[..3], ["b", "a", "bb"].map(Value::text));
+        assert_eq!(
+            neighbours(&Value::text("ab"))[..3],
+            ["b", "a", "bb"].map(Value::text)
+        );
         assert!(neighbours(&numbers(&[1; 50])).len() <= NEIGHBOURS);
         assert!(neighbours(&Value::Object("Account".to_owned())).is_empty());
     }

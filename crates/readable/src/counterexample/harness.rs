@@ -88,14 +88,24 @@ impl<'a> Story<'a> {
     fn step(&mut self, text: &str, is_last: bool) {
         let parsed = tree::statements(text).unwrap_or_default();
         match parsed.as_slice() {
-            [Statement { kind: StatementKind::Assign { targets, value }, .. }] => match targets.as_slice() {
+            [
+                Statement {
+                    kind: StatementKind::Assign { targets, value },
+                    ..
+                },
+            ] => match targets.as_slice() {
                 [target] => match self.slots.slot_of(target) {
                     Some(slot) => self.assign(&slot, value, text, is_last),
                     None => self.leak(text),
                 },
                 _ => self.leak(text),
             },
-            [Statement { kind: StatementKind::Expression(expression), .. }] => match self.slots.term(expression, text) {
+            [
+                Statement {
+                    kind: StatementKind::Expression(expression),
+                    ..
+                },
+            ] => match self.slots.term(expression, text) {
                 Term::Call(call) => self.call(call, None, is_last),
                 _ => self.leak(text),
             },
@@ -107,7 +117,9 @@ impl<'a> Story<'a> {
         let term = self.slots.term(value, text);
         match term {
             Term::Value(value) if is_scalar(&value) => {
-                self.slots.values.insert(slot.to_owned(), Term::Value(value));
+                self.slots
+                    .values
+                    .insert(slot.to_owned(), Term::Value(value));
             }
             Term::Call(call) if Term::Call(call.clone()).is_unknown_call() => {
                 self.slots.hold(slot, Type::Unknown);
@@ -119,19 +131,27 @@ impl<'a> Story<'a> {
                 let noun = self.speaker.noun(&term).text;
                 let is_tried = is_last && self.fails;
                 let (keyword, words) = match (is_tried, self.has_acted) {
-                    (true, _) => (Keyword::When, format!("I try to make {noun}, called {name}")),
+                    (true, _) => (
+                        Keyword::When,
+                        format!("I try to make {noun}, called {name}"),
+                    ),
                     (false, true) => (Keyword::When, format!("I make {noun}, called {name}")),
                     (false, false) => (Keyword::Given, format!("I have {noun}, called {name}")),
                 };
                 self.say(keyword, &words);
                 if let Type::Object(class) = &type_ {
                     self.objects.push(slot.to_owned());
-                    self.diagram.participants.push(format!("{name} ({})", self.speaker.words(class)));
+                    self.diagram
+                        .participants
+                        .push(format!("{name} ({})", self.speaker.words(class)));
                 }
                 if keyword == Keyword::When
                     && let Some(to) = self.participant(Some(slot))
                 {
-                    self.diagram.messages.push(Message::Call { to, text: format!("make {noun}") });
+                    self.diagram.messages.push(Message::Call {
+                        to,
+                        text: format!("make {noun}"),
+                    });
                 }
                 self.slots.hold(slot, type_);
             }
@@ -146,7 +166,11 @@ impl<'a> Story<'a> {
         };
         let giving = giving.map(|slot| format!(", giving {}", self.slots.shown(slot)));
         self.has_acted = true;
-        let words = format!("{verb} {}{}", called(&call, self.speaker), giving.unwrap_or_default());
+        let words = format!(
+            "{verb} {}{}",
+            called(&call, self.speaker),
+            giving.unwrap_or_default()
+        );
         self.say(Keyword::When, &words);
         let (name, object) = match &call.callee {
             Callee::Function { name, .. } => (name.clone(), None),
@@ -154,12 +178,15 @@ impl<'a> Story<'a> {
             Callee::Other(_) => ("call".to_owned(), None),
         };
         let slot = object.and_then(|object| {
-            let is_it = |(slot, term): &(&String, &Term)| (*term == object).then(|| (*slot).clone());
+            let is_it =
+                |(slot, term): &(&String, &Term)| (*term == object).then(|| (*slot).clone());
             self.slots.values.iter().find_map(|entry| is_it(&entry))
         });
         if let Some(to) = self.participant(slot.as_deref()) {
             let arguments = self.speaker.arguments(&call);
-            let arguments = arguments.map(|arguments| format!(" {arguments}")).unwrap_or_default();
+            let arguments = arguments
+                .map(|arguments| format!(" {arguments}"))
+                .unwrap_or_default();
             let text = format!("{}{arguments}", self.speaker.words(&name));
             self.diagram.messages.push(Message::Call { to, text });
         }
@@ -168,7 +195,9 @@ impl<'a> Story<'a> {
 
     /// Whom a message goes to. What belongs to no object of the test is done by the system as a whole.
     fn participant(&mut self, slot: Option<&str>) -> Option<usize> {
-        let wanted = slot.filter(|slot| self.objects.iter().any(|object| object == slot)).unwrap_or("");
+        let wanted = slot
+            .filter(|slot| self.objects.iter().any(|object| object == slot))
+            .unwrap_or("");
         if wanted.is_empty() && !self.objects.iter().any(String::is_empty) {
             self.objects.push(String::new());
             self.diagram.participants.push("System".to_owned());
@@ -195,7 +224,9 @@ impl<'a> Story<'a> {
         };
         let (expected, observed) = self.ending(failing);
         self.say(Keyword::Then, &expected);
-        if let (Violation::Error(error), Some(last)) = (&failing.violation, self.diagram.messages.last()) {
+        if let (Violation::Error(error), Some(last)) =
+            (&failing.violation, self.diagram.messages.last())
+        {
             let from = match last {
                 Message::Call { to, .. } => *to,
                 Message::Answer { from, .. } | Message::Failure { from, .. } => *from,
@@ -206,7 +237,10 @@ impl<'a> Story<'a> {
             };
             self.diagram.messages.push(Message::Failure { from, text });
         }
-        self.diagram.notes = vec![format!("Expected: {expected}"), format!("Observed: {observed}")];
+        self.diagram.notes = vec![
+            format!("Expected: {expected}"),
+            format!("Observed: {observed}"),
+        ];
         let mut description = Description::default();
         description.push(&failing.comment.join(" "));
         let feature = Feature {
@@ -236,7 +270,10 @@ impl<'a> Story<'a> {
                     }
                     Err(_) => {
                         let text = crate::gherkin::one_line(&text);
-                        (format!("the Python expression \"{text}\" is true"), "it is not".to_owned())
+                        (
+                            format!("the Python expression \"{text}\" is true"),
+                            "it is not".to_owned(),
+                        )
                     }
                 }
             }
@@ -250,7 +287,10 @@ impl<'a> Story<'a> {
             }
             Violation::Error(error) => {
                 let observed = match error {
-                    Some(error) => format!("the last step fails with the error \"{}\"", self.speaker.words(error)),
+                    Some(error) => format!(
+                        "the last step fails with the error \"{}\"",
+                        self.speaker.words(error)
+                    ),
                     None => "the last step does not come to an end".to_owned(),
                 };
                 ("no error is raised".to_owned(), observed)
@@ -277,7 +317,9 @@ fn earlier_as_calls(text: &str) -> String {
 
 fn next_earlier(text: &str) -> Option<(usize, &'static str, &'static str)> {
     let marks = [("pre<(", ")>"), ("PRE%(", ")%")];
-    let found = marks.into_iter().filter_map(|(opening, closing)| Some((text.find(opening)?, opening, closing)));
+    let found = marks
+        .into_iter()
+        .filter_map(|(opening, closing)| Some((text.find(opening)?, opening, closing)));
     found.min()
 }
 
@@ -287,7 +329,12 @@ fn closed_at(text: &str, closing: &str) -> Option<usize> {
     text.char_indices().find_map(|(position, letter)| {
         match letter {
             '(' => depth += 1,
-            ')' if depth == 0 => return text.get(position..)?.starts_with(closing).then_some(position),
+            ')' if depth == 0 => {
+                return text
+                    .get(position..)?
+                    .starts_with(closing)
+                    .then_some(position);
+            }
             ')' => depth -= 1,
             _ => {}
         }
@@ -369,8 +416,12 @@ impl Slots<'_> {
     fn is_slot(&self, name: &str) -> bool {
         self.values.contains_key(name)
             || self.pools.iter().any(|pool| {
-                let number = name.strip_prefix(pool.as_str()).map(|rest| rest.trim_start_matches('_'));
-                number.is_some_and(|number| !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit()))
+                let number = name
+                    .strip_prefix(pool.as_str())
+                    .map(|rest| rest.trim_start_matches('_'));
+                number.is_some_and(|number| {
+                    !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit())
+                })
             })
     }
 }

@@ -4,7 +4,10 @@ use super::{Contrast, Counterexample, Style};
 use crate::gherkin::{Keyword, Origin, Scenario, Step};
 use crate::mermaid::{Diagram, Message};
 use crate::phrase::{Polarity, Speaker, join};
-use crate::property::{Code, Definition, Given, Line, Piece, Property, Saying, Script, Sampled, Subject, Told, Values, quoted};
+use crate::property::{
+    Code, Definition, Given, Line, Piece, Property, Sampled, Saying, Script, Subject, Told, Values,
+    quoted,
+};
 use crate::sample::Case;
 use crate::term::{Call, Callee, Reference, Role, Term};
 use crate::value::Value;
@@ -92,8 +95,16 @@ impl Remarks {
         }
     }
 
-    fn lines(&self, script: &Script, observation: &Observation, speaker: &Speaker<'_>) -> Vec<String> {
-        let mut lines = vec![format!("Expected: {}.", self.expected), format!("Observed: {}.", self.observed)];
+    fn lines(
+        &self,
+        script: &Script,
+        observation: &Observation,
+        speaker: &Speaker<'_>,
+    ) -> Vec<String> {
+        let mut lines = vec![
+            format!("Expected: {}.", self.expected),
+            format!("Observed: {}.", self.observed),
+        ];
         let words = |identifier: &str| speaker.words(identifier);
         for name in results(script, speaker) {
             if let Some((_, value)) = observation.values.iter().find(|(other, _)| *other == name) {
@@ -105,7 +116,12 @@ impl Remarks {
                 });
             }
         }
-        lines.extend(observation.contrast.iter().map(|contrast| contrast.words(speaker)));
+        lines.extend(
+            observation
+                .contrast
+                .iter()
+                .map(|contrast| contrast.words(speaker)),
+        );
         lines
     }
 }
@@ -113,8 +129,17 @@ impl Remarks {
 /// What the answers of the steps are called.
 fn results(script: &Script, speaker: &Speaker<'_>) -> Vec<String> {
     let results = script.lines.iter().flat_map(|line| match &line.saying {
-        Saying::Call { giving, tries: false, .. } => match giving {
-            None => match line.code.body.first().is_some_and(|body| body.contains("[\"the result\"] = ")) {
+        Saying::Call {
+            giving,
+            tries: false,
+            ..
+        } => match giving {
+            None => match line
+                .code
+                .body
+                .first()
+                .is_some_and(|body| body.contains("[\"the result\"] = "))
+            {
                 true => vec!["the result".to_owned()],
                 false => Vec::new(),
             },
@@ -155,7 +180,15 @@ fn observe(script: &mut Script, observation: &Observation, store: &str) {
 fn failing(code: &Code) -> Code {
     let mut body = vec!["try:".to_owned()];
     body.extend(code.body.iter().map(|line| format!("    {line}")));
-    body.extend(["except AssertionError:", "    pass", "else:", "    raise AssertionError(\"it holds\")"].map(str::to_owned));
+    body.extend(
+        [
+            "except AssertionError:",
+            "    pass",
+            "else:",
+            "    raise AssertionError(\"it holds\")",
+        ]
+        .map(str::to_owned),
+    );
     Code {
         body,
         ..code.clone()
@@ -195,7 +228,13 @@ fn fail(scenario: &mut Scenario, told: &mut Told, error: &str, store: &str, spea
     });
 }
 
-fn diagram(script: &Script, case: &Case, observation: &Observation, remarks: &Remarks, speaker: &Speaker<'_>) -> Diagram {
+fn diagram(
+    script: &Script,
+    case: &Case,
+    observation: &Observation,
+    remarks: &Remarks,
+    speaker: &Speaker<'_>,
+) -> Diagram {
     let words = |identifier: &str| speaker.words(identifier);
     let mut messages = Vec::new();
     for (index, line) in script.lines.iter().enumerate() {
@@ -218,7 +257,10 @@ fn diagram(script: &Script, case: &Case, observation: &Observation, remarks: &Re
             ..Script::default()
         };
         let answers = results(&alone, speaker).into_iter().filter_map(|name| {
-            let (_, value) = observation.values.iter().find(|(other, _)| *other == name)?;
+            let (_, value) = observation
+                .values
+                .iter()
+                .find(|(other, _)| *other == name)?;
             Some(value.notation_in(false, &words))
         });
         let answers: Vec<String> = answers.collect();
@@ -230,7 +272,10 @@ fn diagram(script: &Script, case: &Case, observation: &Observation, remarks: &Re
     Diagram {
         participants: vec!["System".to_owned()],
         messages,
-        notes: vec![format!("Expected: {}", remarks.expected), format!("Observed: {}", remarks.observed)],
+        notes: vec![
+            format!("Expected: {}", remarks.expected),
+            format!("Observed: {}", remarks.observed),
+        ],
     }
 }
 
@@ -238,17 +283,39 @@ fn diagram(script: &Script, case: &Case, observation: &Observation, remarks: &Re
 fn message(line: &Line, case: &Case, speaker: &Speaker<'_>) -> String {
     let Saying::Call { call, .. } = &line.saying else {
         let words = line.saying.words(speaker);
-        return words.strip_prefix("I ").map_or(words.clone(), str::to_owned);
+        return words
+            .strip_prefix("I ")
+            .map_or(words.clone(), str::to_owned);
     };
     let with_values = |term: &Term| match term {
-        Term::Reference(Reference { name, role: Role::Variable, .. }) => {
-            let argument = case.arguments.iter().find(|argument| argument.name == *name)?;
-            let notation = argument.value.notation_in(false, &|identifier| speaker.words(identifier));
-            Some(Reference::new(format!("{} = {notation}", speaker.words(name)), Role::Phrase).into())
+        Term::Reference(Reference {
+            name,
+            role: Role::Variable,
+            ..
+        }) => {
+            let argument = case
+                .arguments
+                .iter()
+                .find(|argument| argument.name == *name)?;
+            let notation = argument
+                .value
+                .notation_in(false, &|identifier| speaker.words(identifier));
+            Some(
+                Reference::new(
+                    format!("{} = {notation}", speaker.words(name)),
+                    Role::Phrase,
+                )
+                .into(),
+            )
         }
         _ => None,
     };
-    let changed = |terms: &[Term]| terms.iter().map(|term| with_values(term).unwrap_or_else(|| term.clone())).collect();
+    let changed = |terms: &[Term]| {
+        terms
+            .iter()
+            .map(|term| with_values(term).unwrap_or_else(|| term.clone()))
+            .collect()
+    };
     let call = Call {
         callee: call.callee.clone(),
         arguments: changed(&call.arguments),
@@ -256,9 +323,14 @@ fn message(line: &Line, case: &Case, speaker: &Speaker<'_>) -> String {
     };
     let (name, object) = match &call.callee {
         Callee::Function { name, .. } => (speaker.words(name), String::new()),
-        Callee::Method { object, name } => (speaker.words(name), format!(" on {}", speaker.noun(object).text)),
+        Callee::Method { object, name } => (
+            speaker.words(name),
+            format!(" on {}", speaker.noun(object).text),
+        ),
         Callee::Other(term) => (speaker.noun(term).text, String::new()),
     };
-    let arguments = speaker.arguments(&call).map(|arguments| format!(" with {arguments}"));
+    let arguments = speaker
+        .arguments(&call)
+        .map(|arguments| format!(" with {arguments}"));
     format!("{name}{object}{}", arguments.unwrap_or_default())
 }

@@ -11,7 +11,8 @@ use crate::value::Value;
 /// What cannot be understood.
 pub fn given(text: &str) -> Result<Vec<Argument>, String> {
     let call = format!("given({text})");
-    let (_, arguments) = call_in(&call).ok_or_else(|| "write values like `n=7, xs=[7, 7]`".to_owned())?;
+    let (_, arguments) =
+        call_in(&call).ok_or_else(|| "write values like `n=7, xs=[7, 7]`".to_owned())?;
     match arguments.is_empty() {
         true => Err("write values like `n=7, xs=[7, 7]`".to_owned()),
         false => Ok(arguments),
@@ -27,7 +28,9 @@ pub fn reported(text: &str, names: &[&str]) -> Option<(String, Vec<Argument>)> {
         let opening = format!("{name}(");
         let mut found = text.match_indices(&opening);
         found.find_map(|(position, _)| {
-            let before = text.get(..position).and_then(|before| before.chars().next_back());
+            let before = text
+                .get(..position)
+                .and_then(|before| before.chars().next_back());
             if before.is_some_and(is_word) {
                 return None;
             }
@@ -42,18 +45,25 @@ pub fn reported(text: &str, names: &[&str]) -> Option<(String, Vec<Argument>)> {
 fn balanced(text: &str) -> Option<String> {
     let lines = text.lines().map(|line| {
         let line = line.trim_start();
-        let margin = ["E ", "| "].iter().find_map(|margin| line.strip_prefix(margin));
+        let margin = ["E ", "| "]
+            .iter()
+            .find_map(|margin| line.strip_prefix(margin));
         margin.unwrap_or(line).trim_start()
     });
     let text = lines.collect::<Vec<_>>().join("\n");
     let ends = text.match_indices(')').map(|(position, _)| position + 1);
     let mut calls = ends.filter_map(|end| text.get(..end));
-    calls.find(|call| tree::expression(call).is_ok()).map(str::to_owned)
+    calls
+        .find(|call| tree::expression(call).is_ok())
+        .map(str::to_owned)
 }
 
 fn call_in(call: &str) -> Option<(String, Vec<Argument>)> {
     let expression = tree::expression(call).ok()?;
-    let ExpressionKind::Call { function, keywords, .. } = &expression.kind else {
+    let ExpressionKind::Call {
+        function, keywords, ..
+    } = &expression.kind
+    else {
         return None;
     };
     let name = *function.dotted()?.last()?;
@@ -86,13 +96,19 @@ mod tests {
     use super::*;
 
     fn sources(arguments: &[Argument]) -> Vec<(&str, String)> {
-        arguments.iter().map(|argument| (argument.name.as_str(), argument.value.notation())).collect()
+        arguments
+            .iter()
+            .map(|argument| (argument.name.as_str(), argument.value.notation()))
+            .collect()
     }
 
     #[test]
     fn values_can_be_typed() {
         let arguments = given("n=7, xs=[7, 'a)']").expect("values");
-        assert_eq!(sources(&arguments), [("n", "7".to_owned()), ("xs", "[7, \"a)\"]".to_owned())]);
+        assert_eq!(
+            sources(&arguments),
+            [("n", "7".to_owned()), ("xs", "[7, \"a)\"]".to_owned())]
+        );
         assert!(given("n").is_err());
         assert!(given("n=").is_err());
         assert!(given("").is_err());
@@ -100,13 +116,25 @@ mod tests {
 
     #[test]
     fn trap_13_hypothesis_is_understood_whatever_its_heading() {
-        for heading in ["Falsifying example: ", "Failing test case: ", "E       Falsifying example: "] {
-            let text = format!("x\n{heading}test_delete(\nE           # or any other\n    n=7,\n    xs=[7, 7],  # why\n)\ny)\n");
+        for heading in [
+            "Falsifying example: ",
+            "Failing test case: ",
+            "E       Falsifying example: ",
+        ] {
+            let text = format!(
+                "x\n{heading}test_delete(\nE           # or any other\n    n=7,\n    xs=[7, 7],  # why\n)\ny)\n"
+            );
             let (name, arguments) = reported(&text, &["test_delete"]).expect(heading);
             assert_eq!(name, "test_delete");
-            assert_eq!(sources(&arguments), [("n", "7".to_owned()), ("xs", "[7, 7]".to_owned())]);
+            assert_eq!(
+                sources(&arguments),
+                [("n", "7".to_owned()), ("xs", "[7, 7]".to_owned())]
+            );
         }
-        assert_eq!(reported("def test_delete(n, xs):\n", &["test_delete"]), None);
+        assert_eq!(
+            reported("def test_delete(n, xs):\n", &["test_delete"]),
+            None
+        );
     }
 
     #[test]

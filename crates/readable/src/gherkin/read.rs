@@ -195,7 +195,9 @@ impl<'a> Reader<'a> {
             match beginning.trim().is_empty() {
                 true => lines.push(line.whole.get(indent..).unwrap_or_default()),
                 false => {
-                    return Err(self.problem_before("this line is indented less than its beginning"));
+                    return Err(
+                        self.problem_before("this line is indented less than its beginning")
+                    );
                 }
             }
         }
@@ -241,8 +243,9 @@ impl<'a> Reader<'a> {
                     push(&mut cells, '|');
                 }
                 '\\' => {
-                    return Err(self
-                        .problem("a backslash in a cell is read differently by different parsers"));
+                    return Err(self.problem(
+                        "a backslash in a cell is read differently by different parsers",
+                    ));
                 }
                 '|' => cells.push(String::new()),
                 other => push(&mut cells, other),

@@ -33,8 +33,11 @@ pub(super) fn code(expression: &Expression, text: &str, stored: &dyn Stored) -> 
 /// With brackets, if it would fall apart between operators without.
 pub(super) fn grouped(code: &str) -> String {
     let is_one = |letter: char| letter.is_alphanumeric() || "_.".contains(letter);
-    let stored = code.split_once("[\"").and_then(|(store, rest)| Some((store, rest.strip_suffix("\"]")?)));
-    let is_stored = stored.is_some_and(|(store, name)| store.chars().all(is_one) && !name.contains('"'));
+    let stored = code
+        .split_once("[\"")
+        .and_then(|(store, rest)| Some((store, rest.strip_suffix("\"]")?)));
+    let is_stored =
+        stored.is_some_and(|(store, name)| store.chars().all(is_one) && !name.contains('"'));
     let is_simple = code.chars().all(is_one) || is_stored;
     match is_simple {
         true => code.to_owned(),
@@ -89,9 +92,17 @@ impl Edits<'_> {
     fn expression(&mut self, expression: &Expression) {
         match &expression.kind {
             ExpressionKind::Name(name) => self.name(name, expression.range.clone()),
-            ExpressionKind::FormattedText(pieces) => self.formatted(pieces, expression.range.clone()),
-            ExpressionKind::Call { function, arguments, keywords } => match self.stored.call(expression) {
-                Some(code) if self.bound.is_empty() => self.edits.push((expression.range.clone(), code)),
+            ExpressionKind::FormattedText(pieces) => {
+                self.formatted(pieces, expression.range.clone())
+            }
+            ExpressionKind::Call {
+                function,
+                arguments,
+                keywords,
+            } => match self.stored.call(expression) {
+                Some(code) if self.bound.is_empty() => {
+                    self.edits.push((expression.range.clone(), code))
+                }
                 _ => {
                     self.expression(function);
                     self.all(arguments);
@@ -99,10 +110,16 @@ impl Edits<'_> {
                 }
             },
             ExpressionKind::Lambda { parameters, body } => self.lambda(parameters, body),
-            ExpressionKind::Comprehension { element, clauses, .. } => {
+            ExpressionKind::Comprehension {
+                element, clauses, ..
+            } => {
                 self.comprehension(clauses, |edits| edits.expression(element));
             }
-            ExpressionKind::DictionaryComprehension { key, value, clauses } => self.comprehension(clauses, |edits| {
+            ExpressionKind::DictionaryComprehension {
+                key,
+                value,
+                clauses,
+            } => self.comprehension(clauses, |edits| {
                 key.iter().for_each(|key| edits.expression(key));
                 edits.expression(value);
             }),
@@ -111,7 +128,9 @@ impl Edits<'_> {
                 bind(target, &mut self.bound);
                 self.expression(value);
             }
-            _ => children(expression).into_iter().for_each(|child| self.expression(child)),
+            _ => children(expression)
+                .into_iter()
+                .for_each(|child| self.expression(child)),
         }
     }
 
@@ -142,15 +161,22 @@ impl Edits<'_> {
         let names: Vec<&str> = given.iter().map(|(name, _)| name.as_str()).collect();
         let values: Vec<&str> = given.iter().map(|(_, code)| code.as_str()).collect();
         let source = self.text.get(range.clone()).unwrap_or_default();
-        let code = format!("(lambda {}: {source})({})", names.join(", "), values.join(", "));
+        let code = format!(
+            "(lambda {}: {source})({})",
+            names.join(", "),
+            values.join(", ")
+        );
         self.edits.push((range, code));
     }
 
     fn lambda(&mut self, parameters: &[Parameter], body: &Expression) {
-        let defaults = parameters.iter().filter_map(|parameter| parameter.default.as_ref());
+        let defaults = parameters
+            .iter()
+            .filter_map(|parameter| parameter.default.as_ref());
         defaults.for_each(|default| self.expression(default));
         let depth = self.bound.len();
-        self.bound.extend(parameters.iter().map(|parameter| parameter.name.clone()));
+        self.bound
+            .extend(parameters.iter().map(|parameter| parameter.name.clone()));
         self.expression(body);
         self.bound.truncate(depth);
     }
@@ -167,24 +193,37 @@ impl Edits<'_> {
     }
 
     fn all(&mut self, expressions: &[Expression]) {
-        expressions.iter().for_each(|expression| self.expression(expression));
+        expressions
+            .iter()
+            .for_each(|expression| self.expression(expression));
     }
 
     fn keywords(&mut self, keywords: &[Keyword]) {
-        keywords.iter().for_each(|keyword| self.expression(&keyword.value));
+        keywords
+            .iter()
+            .for_each(|keyword| self.expression(&keyword.value));
     }
 }
 
 /// The names that an expression reads and does not bind itself.
-pub(super) fn free_names(expression: &Expression, bound: &mut Vec<String>, names: &mut Vec<String>) {
+pub(super) fn free_names(
+    expression: &Expression,
+    bound: &mut Vec<String>,
+    names: &mut Vec<String>,
+) {
     let depth = bound.len();
     match &expression.kind {
-        ExpressionKind::Name(name) if !bound.contains(name) && !names.contains(name) => names.push(name.clone()),
+        ExpressionKind::Name(name) if !bound.contains(name) && !names.contains(name) => {
+            names.push(name.clone())
+        }
         ExpressionKind::Lambda { parameters, .. } => {
             bound.extend(parameters.iter().map(|parameter| parameter.name.clone()));
         }
-        ExpressionKind::Comprehension { clauses, .. } | ExpressionKind::DictionaryComprehension { clauses, .. } => {
-            clauses.iter().for_each(|clause| bind(&clause.target, bound));
+        ExpressionKind::Comprehension { clauses, .. }
+        | ExpressionKind::DictionaryComprehension { clauses, .. } => {
+            clauses
+                .iter()
+                .for_each(|clause| bind(&clause.target, bound));
         }
         _ => {}
     }
@@ -222,36 +261,59 @@ pub(super) fn children(expression: &Expression) -> Vec<&Expression> {
         | ExpressionKind::Set(items)
         | ExpressionKind::And(items)
         | ExpressionKind::Or(items) => items.iter().collect(),
-        ExpressionKind::Dictionary(entries) => {
-            entries.iter().flat_map(|(key, value)| key.iter().chain(Some(value))).collect()
-        }
+        ExpressionKind::Dictionary(entries) => entries
+            .iter()
+            .flat_map(|(key, value)| key.iter().chain(Some(value)))
+            .collect(),
         ExpressionKind::Attribute { object, .. } => vec![object],
         ExpressionKind::Subscript { object, index } => vec![object, index],
-        ExpressionKind::Slice { start, stop, step } => {
-            [start, stop, step].into_iter().filter_map(|part| part.as_deref()).collect()
-        }
-        ExpressionKind::Call { function, arguments, keywords } => {
+        ExpressionKind::Slice { start, stop, step } => [start, stop, step]
+            .into_iter()
+            .filter_map(|part| part.as_deref())
+            .collect(),
+        ExpressionKind::Call {
+            function,
+            arguments,
+            keywords,
+        } => {
             let keywords = keywords.iter().map(|keyword| &keyword.value);
-            std::iter::once(&**function).chain(arguments).chain(keywords).collect()
+            std::iter::once(&**function)
+                .chain(arguments)
+                .chain(keywords)
+                .collect()
         }
         ExpressionKind::Unary { operand, .. } => vec![operand],
         ExpressionKind::Binary { left, right, .. } => vec![left, right],
-        ExpressionKind::Compare { first, rest } => {
-            std::iter::once(&**first).chain(rest.iter().map(|(_, operand)| operand)).collect()
-        }
-        ExpressionKind::Conditional { condition, then, otherwise } => vec![then, condition, otherwise],
+        ExpressionKind::Compare { first, rest } => std::iter::once(&**first)
+            .chain(rest.iter().map(|(_, operand)| operand))
+            .collect(),
+        ExpressionKind::Conditional {
+            condition,
+            then,
+            otherwise,
+        } => vec![then, condition, otherwise],
         ExpressionKind::Lambda { parameters, body } => {
-            let defaults = parameters.iter().filter_map(|parameter| parameter.default.as_ref());
+            let defaults = parameters
+                .iter()
+                .filter_map(|parameter| parameter.default.as_ref());
             defaults.chain(Some(&**body)).collect()
         }
-        ExpressionKind::Comprehension { element, clauses, .. } => {
-            std::iter::once(&**element).chain(clauses.iter().flat_map(of_clause)).collect()
-        }
-        ExpressionKind::DictionaryComprehension { key, value, clauses } => {
+        ExpressionKind::Comprehension {
+            element, clauses, ..
+        } => std::iter::once(&**element)
+            .chain(clauses.iter().flat_map(of_clause))
+            .collect(),
+        ExpressionKind::DictionaryComprehension {
+            key,
+            value,
+            clauses,
+        } => {
             let entry = key.as_deref().into_iter().chain(Some(&**value));
             entry.chain(clauses.iter().flat_map(of_clause)).collect()
         }
-        ExpressionKind::Starred(inner) | ExpressionKind::Await(inner) | ExpressionKind::YieldFrom(inner) => vec![inner],
+        ExpressionKind::Starred(inner)
+        | ExpressionKind::Await(inner)
+        | ExpressionKind::YieldFrom(inner) => vec![inner],
         ExpressionKind::Yield(inner) => inner.as_deref().into_iter().collect(),
         ExpressionKind::Named { value, .. } => vec![value],
         ExpressionKind::None
@@ -302,8 +364,14 @@ mod tests {
 
     #[test]
     fn s2_names_are_looked_up_where_they_are_stored() {
-        check("n not in f(n, xs)", "v[\"n\"] not in lists.f(v[\"n\"], v[\"xs\"])");
-        check("len(xs) == size + 1", "len(v[\"xs\"]) == (len(v[\"xs\"])) + 1");
+        check(
+            "n not in f(n, xs)",
+            "v[\"n\"] not in lists.f(v[\"n\"], v[\"xs\"])",
+        );
+        check(
+            "len(xs) == size + 1",
+            "len(v[\"xs\"]) == (len(v[\"xs\"])) + 1",
+        );
         check("g( n ) + 1", "v[\"the result\"] + 1");
         check("xs[n:size]", "v[\"xs\"][v[\"n\"]:(len(v[\"xs\"]))]");
         check("f(\n  n)", "(lists.f(\n  v[\"n\"]))");
@@ -312,19 +380,31 @@ mod tests {
     #[test]
     fn names_of_comprehensions_and_lambdas_stay() {
         check("all(n > 0 for n in xs)", "all(n > 0 for n in v[\"xs\"])");
-        check("sorted(xs, key=lambda n: -n + size)", "sorted(v[\"xs\"], key=lambda n: -n + (len(v[\"xs\"])))");
+        check(
+            "sorted(xs, key=lambda n: -n + size)",
+            "sorted(v[\"xs\"], key=lambda n: -n + (len(v[\"xs\"])))",
+        );
         check("{k: n for k in xs}", "{k: v[\"n\"] for k in v[\"xs\"]}");
-        check("[n for n in xs] + [n]", "[n for n in v[\"xs\"]] + [v[\"n\"]]");
+        check(
+            "[n for n in xs] + [n]",
+            "[n for n in v[\"xs\"]] + [v[\"n\"]]",
+        );
     }
 
     #[test]
     fn formatted_texts_get_their_names_from_outside() {
-        check("f\"{n:>3}\" in xs", "(lambda n: f\"{n:>3}\")(v[\"n\"]) in v[\"xs\"]");
+        check(
+            "f\"{n:>3}\" in xs",
+            "(lambda n: f\"{n:>3}\")(v[\"n\"]) in v[\"xs\"]",
+        );
         check("f\"{k}\"", "f\"{k}\"");
     }
 
     #[test]
     fn texts_are_quoted_for_python() {
-        assert_eq!(quoted("a \"b\" \\ é\n\u{7f}"), "\"a \\\"b\\\" \\\\ é\\n\\U0000007f\"");
+        assert_eq!(
+            quoted("a \"b\" \\ é\n\u{7f}"),
+            "\"a \\\"b\\\" \\\\ é\\n\\U0000007f\""
+        );
     }
 }

@@ -36,7 +36,9 @@ impl Facts {
                     Term::Value(value) => Some(value),
                     term => Value::of_term(&term),
                 };
-                facts.constants.extend(value.map(|value| (name.clone(), value)));
+                facts
+                    .constants
+                    .extend(value.map(|value| (name.clone(), value)));
                 facts.definitions.insert(name, definition);
             }
         }
@@ -55,7 +57,11 @@ impl Facts {
         self.names.contains(name)
     }
 
-    fn statements(&mut self, body: &[Statement], assigned: &mut BTreeMap<String, Option<Expression>>) {
+    fn statements(
+        &mut self,
+        body: &[Statement],
+        assigned: &mut BTreeMap<String, Option<Expression>>,
+    ) {
         for statement in body {
             match &statement.kind {
                 StatementKind::Import(aliases) => self.imports(aliases),
@@ -71,9 +77,13 @@ impl Facts {
                         self.assign(target, Some(value), assigned);
                     }
                 }
-                StatementKind::Annotated { target, value, .. } => self.assign(target, value.as_ref(), assigned),
+                StatementKind::Annotated { target, value, .. } => {
+                    self.assign(target, value.as_ref(), assigned)
+                }
                 StatementKind::Augmented { target, .. } => self.assign(target, None, assigned),
-                StatementKind::If { body, otherwise, .. } => {
+                StatementKind::If {
+                    body, otherwise, ..
+                } => {
                     self.statements(body, assigned);
                     self.statements(otherwise, assigned);
                 }
@@ -81,7 +91,9 @@ impl Facts {
                     self.assign(target, None, assigned);
                     self.statements(body, assigned);
                 }
-                StatementKind::With { body, .. } | StatementKind::While { body, .. } => self.statements(body, assigned),
+                StatementKind::With { body, .. } | StatementKind::While { body, .. } => {
+                    self.statements(body, assigned)
+                }
                 StatementKind::Try {
                     body,
                     handlers,
@@ -89,7 +101,9 @@ impl Facts {
                     finally,
                 } => {
                     self.statements(body, assigned);
-                    handlers.iter().for_each(|handler| self.statements(&handler.body, assigned));
+                    handlers
+                        .iter()
+                        .for_each(|handler| self.statements(&handler.body, assigned));
                     self.statements(otherwise, assigned);
                     self.statements(finally, assigned);
                 }
@@ -148,7 +162,12 @@ fn globals_of_functions(text: &str) -> BTreeSet<String> {
         match word {
             "global" => is_declared = true,
             "," => {}
-            word if is_declared && word.chars().all(|letter| letter.is_alphanumeric() || letter == '_') && !word.is_empty() => {
+            word if is_declared
+                && word
+                    .chars()
+                    .all(|letter| letter.is_alphanumeric() || letter == '_')
+                && !word.is_empty() =>
+            {
                 globals.insert(word.to_owned());
             }
             _ => is_declared = false,
@@ -195,8 +214,15 @@ mod tests {
 
     #[test]
     fn imported_names_may_be_modules() {
-        let facts = facts("import bank\nimport a.b\nimport numpy as np\nfrom shapes import area, Circle\n");
-        for (name, is_module) in [("bank", true), ("a.b", true), ("a", true), ("np", true), ("Circle", false)] {
+        let facts =
+            facts("import bank\nimport a.b\nimport numpy as np\nfrom shapes import area, Circle\n");
+        for (name, is_module) in [
+            ("bank", true),
+            ("a.b", true),
+            ("a", true),
+            ("np", true),
+            ("Circle", false),
+        ] {
             assert_eq!(facts.is_module(name), is_module, "{name}");
         }
     }

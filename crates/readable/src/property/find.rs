@@ -1,7 +1,8 @@
 //! Which functions of a module are properties (4.1), and what they must hold for.
 
 use testwright_source::tree::{
-    Class, Expression, ExpressionKind, Function, Keyword, Module, Parameter, ParameterKind, Statement, StatementKind,
+    Class, Expression, ExpressionKind, Function, Keyword, Module, Parameter, ParameterKind,
+    Statement, StatementKind,
 };
 
 /// A function that says what must hold.
@@ -42,7 +43,9 @@ impl Property {
     #[must_use]
     pub fn short_name(&self) -> &str {
         let name = self.function.name.as_str();
-        let short = name.strip_prefix("test_").or_else(|| name.strip_prefix("prop_"));
+        let short = name
+            .strip_prefix("test_")
+            .or_else(|| name.strip_prefix("prop_"));
         short.filter(|short| !short.is_empty()).unwrap_or(name)
     }
 }
@@ -57,7 +60,9 @@ pub(super) fn all(module: &Module) -> Vec<Property> {
 #[must_use]
 pub(super) fn named(module: &Module, name: &str) -> Option<Property> {
     let path = name.replace("::", ".");
-    each(module).into_iter().find(|property| property.path() == path)
+    each(module)
+        .into_iter()
+        .find(|property| property.path() == path)
 }
 
 fn is_property(property: &Property) -> bool {
@@ -80,14 +85,22 @@ fn each(module: &Module) -> Vec<Property> {
 fn functions(body: &[Statement], class: Option<&Class>, found: &mut Vec<Property>) {
     for statement in body {
         match &statement.kind {
-            StatementKind::Function(function) => found.push(property(function, class, statement.range.start)),
-            StatementKind::Class(inner) if class.is_none() => functions(&inner.body, Some(inner), found),
+            StatementKind::Function(function) => {
+                found.push(property(function, class, statement.range.start))
+            }
+            StatementKind::Class(inner) if class.is_none() => {
+                functions(&inner.body, Some(inner), found)
+            }
             // What is defined under a condition (`if sys.platform …`, `try: import …`) is defined in the module, too.
-            StatementKind::If { body, otherwise, .. } => {
+            StatementKind::If {
+                body, otherwise, ..
+            } => {
                 functions(body, class, found);
                 functions(otherwise, class, found);
             }
-            StatementKind::Try { body, otherwise, .. } => {
+            StatementKind::Try {
+                body, otherwise, ..
+            } => {
                 functions(body, class, found);
                 functions(otherwise, class, found);
             }
@@ -98,10 +111,16 @@ fn functions(body: &[Statement], class: Option<&Class>, found: &mut Vec<Property
 
 fn property(function: &Function, class: Option<&Class>, start: usize) -> Property {
     let given = function.decorators.iter().find_map(given);
-    let is_static = (function.decorators.iter()).any(|decorator| decorator.as_name() == Some("staticmethod"));
+    let is_static =
+        (function.decorators.iter()).any(|decorator| decorator.as_name() == Some("staticmethod"));
     let skipped = usize::from(class.is_some() && !is_static);
     let parameters: Vec<&Parameter> = (function.parameters.iter().skip(skipped))
-        .filter(|parameter| !matches!(parameter.kind, ParameterKind::Variadic | ParameterKind::KeywordVariadic))
+        .filter(|parameter| {
+            !matches!(
+                parameter.kind,
+                ParameterKind::Variadic | ParameterKind::KeywordVariadic
+            )
+        })
         .collect();
     Property {
         class: class.map(|class| class.name.clone()),
@@ -131,12 +150,22 @@ fn given(decorator: &Expression) -> Option<Arguments<'_>> {
 
 /// Strategies by name, or by position counted from the right, as Hypothesis does. Parameters without one are fixtures of
 /// the test runner and no part of what must hold.
-fn inputs_of_given(parameters: &[&Parameter], positions: &[Expression], keywords: &[Keyword]) -> Vec<Input> {
+fn inputs_of_given(
+    parameters: &[&Parameter],
+    positions: &[Expression],
+    keywords: &[Keyword],
+) -> Vec<Input> {
     let infers_all = matches!(positions, [only] if only.kind == ExpressionKind::Ellipsis);
     let first = parameters.len().saturating_sub(positions.len());
     let strategy_of = |index: usize, parameter: &Parameter| {
-        let by_name = keywords.iter().find(|keyword| keyword.name.as_deref() == Some(&parameter.name));
-        let by_position = || index.checked_sub(first).and_then(|position| positions.get(position));
+        let by_name = keywords
+            .iter()
+            .find(|keyword| keyword.name.as_deref() == Some(&parameter.name));
+        let by_position = || {
+            index
+                .checked_sub(first)
+                .and_then(|position| positions.get(position))
+        };
         let strategy = match by_name {
             Some(keyword) => &keyword.value,
             None if infers_all => return Some(parameter.annotation.clone()),
@@ -147,17 +176,22 @@ fn inputs_of_given(parameters: &[&Parameter], positions: &[Expression], keywords
             _ => Some(Some(strategy.clone())),
         }
     };
-    let inputs = parameters.iter().enumerate().filter_map(|(index, parameter)| {
-        Some(Input {
-            name: parameter.name.clone(),
-            generator: strategy_of(index, parameter)?,
-        })
-    });
+    let inputs = parameters
+        .iter()
+        .enumerate()
+        .filter_map(|(index, parameter)| {
+            Some(Input {
+                name: parameter.name.clone(),
+                generator: strategy_of(index, parameter)?,
+            })
+        });
     inputs.collect()
 }
 
 fn inputs_of_annotations(parameters: &[&Parameter]) -> Vec<Input> {
-    let without_default = parameters.iter().filter(|parameter| parameter.default.is_none());
+    let without_default = parameters
+        .iter()
+        .filter(|parameter| parameter.default.is_none());
     let inputs = without_default.map(|parameter| Input {
         name: parameter.name.clone(),
         generator: parameter.annotation.clone(),
@@ -182,19 +216,26 @@ mod tests {
             inputs.collect()
         };
         let properties = all(&module);
-        properties.iter().map(|property| (property.path(), inputs(property))).collect()
+        properties
+            .iter()
+            .map(|property| (property.path(), inputs(property)))
+            .collect()
     }
 
     fn check(text: &str, expected: &[(&str, &[(&str, &str)])]) {
         let found = found(text);
         let found: Vec<(&str, Vec<(&str, &str)>)> = (found.iter())
             .map(|(path, inputs)| {
-                let inputs = inputs.iter().map(|(name, source)| (name.as_str(), source.as_str()));
+                let inputs = inputs
+                    .iter()
+                    .map(|(name, source)| (name.as_str(), source.as_str()));
                 (path.as_str(), inputs.collect())
             })
             .collect();
-        let expected: Vec<(&str, Vec<(&str, &str)>)> =
-            expected.iter().map(|(path, inputs)| (*path, inputs.to_vec())).collect();
+        let expected: Vec<(&str, Vec<(&str, &str)>)> = expected
+            .iter()
+            .map(|(path, inputs)| (*path, inputs.to_vec()))
+            .collect();
         assert_eq!(found, expected);
     }
 
@@ -216,7 +257,10 @@ mod tests {
         check(
             "class TestStack:\n  @given(st.lists(st.text()), st.text())\n  def test_push(self, xs, x): ...\n  \
              def prop_no(self, a): ...\n",
-            &[("TestStack.test_push", &[("xs", "st.lists(st.text())"), ("x", "st.text()")])],
+            &[(
+                "TestStack.test_push",
+                &[("xs", "st.lists(st.text())"), ("x", "st.text()")],
+            )],
         );
     }
 
@@ -235,10 +279,17 @@ mod tests {
 
     #[test]
     fn any_function_on_request() {
-        let module = tree::module("class A:\n  def m(self, n): ...\ndef f(): ...\n").expect("Python");
+        let module =
+            tree::module("class A:\n  def m(self, n): ...\ndef f(): ...\n").expect("Python");
         assert!(all(&module).is_empty());
-        assert_eq!(named(&module, "A::m").map(|found| found.path()).as_deref(), Some("A.m"));
-        assert_eq!(named(&module, "A.m").map(|found| found.inputs.len()), Some(1));
+        assert_eq!(
+            named(&module, "A::m").map(|found| found.path()).as_deref(),
+            Some("A.m")
+        );
+        assert_eq!(
+            named(&module, "A.m").map(|found| found.inputs.len()),
+            Some(1)
+        );
         assert!(named(&module, "f").is_some());
         assert!(named(&module, "g").is_none());
     }

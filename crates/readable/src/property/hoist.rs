@@ -22,7 +22,8 @@ fn collect<'a>(
     define: &dyn Fn(&str) -> Option<&'a Expression>,
     calls: &mut Vec<&'a Expression>,
 ) {
-    let mut inside = |expression: &'a Expression, is_asked| collect(expression, is_asked, define, calls);
+    let mut inside =
+        |expression: &'a Expression, is_asked| collect(expression, is_asked, define, calls);
     match &expression.kind {
         // Only the first operand is evaluated in any case; so it is with chains of comparisons and with conditions.
         ExpressionKind::And(operands) | ExpressionKind::Or(operands) => {
@@ -38,7 +39,10 @@ fn collect<'a>(
                 inside(second, false);
             }
         }
-        ExpressionKind::Unary { operator: testwright_source::tree::UnaryOperator::Not, operand } => {
+        ExpressionKind::Unary {
+            operator: testwright_source::tree::UnaryOperator::Not,
+            operand,
+        } => {
             inside(operand, true);
         }
         ExpressionKind::Lambda { .. }
@@ -58,7 +62,9 @@ fn collect<'a>(
                 calls.push(expression);
             }
         }
-        _ => children(expression).into_iter().for_each(|child| inside(child, false)),
+        _ => children(expression)
+            .into_iter()
+            .for_each(|child| inside(child, false)),
     }
 }
 

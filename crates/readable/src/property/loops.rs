@@ -30,17 +30,33 @@ pub(super) fn checks<'a>(
                 condition: None,
                 check: condition,
             }],
-            StatementKind::If { condition, body, otherwise } if otherwise.is_empty() => match body.as_slice() {
-                [Statement { kind: StatementKind::Assert { condition: check, .. }, .. }] => vec![CheckOfEach {
+            StatementKind::If {
+                condition,
+                body,
+                otherwise,
+            } if otherwise.is_empty() => match body.as_slice() {
+                [
+                    Statement {
+                        kind:
+                            StatementKind::Assert {
+                                condition: check, ..
+                            },
+                        ..
+                    },
+                ] => vec![CheckOfEach {
                     loops: Vec::new(),
                     condition: Some(condition),
                     check,
                 }],
                 _ => return None,
             },
-            StatementKind::For { target, iterable, body, otherwise, is_async: false } if otherwise.is_empty() => {
-                self::checks(target, iterable, body)?
-            }
+            StatementKind::For {
+                target,
+                iterable,
+                body,
+                otherwise,
+                is_async: false,
+            } if otherwise.is_empty() => self::checks(target, iterable, body)?,
             StatementKind::Pass => Vec::new(),
             _ => return None,
         };
@@ -74,8 +90,14 @@ impl CheckOfEach<'_> {
             element = Expression {
                 range: range.clone(),
                 kind: ExpressionKind::Call {
-                    function: Box::new(Expression { range: range.clone(), kind: all }),
-                    arguments: vec![Expression { range, kind: generator }],
+                    function: Box::new(Expression {
+                        range: range.clone(),
+                        kind: all,
+                    }),
+                    arguments: vec![Expression {
+                        range,
+                        kind: generator,
+                    }],
                     keywords: Vec::new(),
                 },
             };
@@ -88,11 +110,18 @@ impl CheckOfEach<'_> {
         let Some(((target, iterable), rest)) = self.loops.split_first() else {
             let check = here.code(self.check);
             return match self.condition {
-                Some(condition) => vec![format!("if {}:", here.code(condition)), format!("    assert {check}")],
+                Some(condition) => vec![
+                    format!("if {}:", here.code(condition)),
+                    format!("    assert {check}"),
+                ],
                 None => vec![format!("assert {check}")],
             };
         };
-        let mut lines = vec![format!("for {} in {}:", here.source(target), here.code(iterable))];
+        let mut lines = vec![format!(
+            "for {} in {}:",
+            here.source(target),
+            here.code(iterable)
+        )];
         let bound = bound(target, &here.term(iterable));
         let inner = CheckOfEach {
             loops: rest.to_vec(),
@@ -126,8 +155,20 @@ fn bind_types(target: &Expression, type_: &Type, names: &mut Vec<(String, Type)>
 
 /// Methods of Python's own collections that change them.
 const CHANGING: [&str; 14] = [
-    "append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse", "add", "discard", "update", "setdefault",
-    "popitem", "appendleft",
+    "append",
+    "extend",
+    "insert",
+    "remove",
+    "pop",
+    "clear",
+    "sort",
+    "reverse",
+    "add",
+    "discard",
+    "update",
+    "setdefault",
+    "popitem",
+    "appendleft",
 ];
 
 /// Whether statements after `end` do something to a local that an expression in its place would not show.
@@ -140,23 +181,39 @@ pub(super) fn is_changed(name: &str, body: &[Statement], end: usize, depth: usiz
                 let is_target = |target: &Expression| {
                     let mut names = Vec::new();
                     bind(target, &mut names);
-                    is_part_of(name, target) || (depth > 0 && names.iter().any(|other| other == name))
+                    is_part_of(name, target)
+                        || (depth > 0 && names.iter().any(|other| other == name))
                 };
                 targets.iter().any(is_target) || pops(name, value)
             }
             StatementKind::Augmented { target, value, .. } if is_later => {
-                is_part_of(name, target) || (depth > 0 && target.as_name() == Some(name)) || pops(name, value)
+                is_part_of(name, target)
+                    || (depth > 0 && target.as_name() == Some(name))
+                    || pops(name, value)
             }
-            StatementKind::Delete(targets) if is_later => targets.iter().any(|target| is_part_of(name, target)),
+            StatementKind::Delete(targets) if is_later => {
+                targets.iter().any(|target| is_part_of(name, target))
+            }
             StatementKind::Assert { condition, .. } if is_later => pops(name, condition),
-            StatementKind::For { body, otherwise, .. } | StatementKind::While { body, otherwise, .. } => {
-                is_changed(name, body, end, depth + 1) || is_changed(name, otherwise, end, depth + 1)
+            StatementKind::For {
+                body, otherwise, ..
+            }
+            | StatementKind::While {
+                body, otherwise, ..
+            } => {
+                is_changed(name, body, end, depth + 1)
+                    || is_changed(name, otherwise, end, depth + 1)
             }
             StatementKind::With { body, .. } => is_changed(name, body, end, depth),
-            StatementKind::If { body, otherwise, .. } => {
-                is_changed(name, body, end, depth) || is_changed(name, otherwise, end, depth)
-            }
-            StatementKind::Try { body, handlers, otherwise, finally } => {
+            StatementKind::If {
+                body, otherwise, ..
+            } => is_changed(name, body, end, depth) || is_changed(name, otherwise, end, depth),
+            StatementKind::Try {
+                body,
+                handlers,
+                otherwise,
+                finally,
+            } => {
                 let handlers = handlers.iter().map(|handler| &handler.body);
                 let mut blocks = [body, otherwise, finally].into_iter().chain(handlers);
                 blocks.any(|block| is_changed(name, block, end, depth + 1))
@@ -168,15 +225,25 @@ pub(super) fn is_changed(name: &str, body: &[Statement], end: usize, depth: usiz
 
 /// A call for its effect may change what it is a method of, and what it is given.
 fn changes(name: &str, expression: &Expression) -> bool {
-    let ExpressionKind::Call { function, arguments, .. } = &expression.kind else {
+    let ExpressionKind::Call {
+        function,
+        arguments,
+        ..
+    } = &expression.kind
+    else {
         return false;
     };
     let is_method_of = match &function.kind {
         ExpressionKind::Attribute { object, .. } => object.as_name() == Some(name),
         _ => false,
     };
-    let is_given = arguments.iter().any(|argument| argument.as_name() == Some(name));
-    let is_known = matches!(function.dotted().as_deref(), Some([.., "assume" | "note" | "event" | "print"]));
+    let is_given = arguments
+        .iter()
+        .any(|argument| argument.as_name() == Some(name));
+    let is_known = matches!(
+        function.dotted().as_deref(),
+        Some([.., "assume" | "note" | "event" | "print"])
+    );
     is_method_of || (is_given && !is_known && !super::unittest::is_check(function))
 }
 
@@ -184,14 +251,18 @@ fn changes(name: &str, expression: &Expression) -> bool {
 fn pops(name: &str, expression: &Expression) -> bool {
     let is_such = match &expression.kind {
         ExpressionKind::Call { function, .. } => match &function.kind {
-            ExpressionKind::Attribute { object, name: method } => {
-                object.as_name() == Some(name) && CHANGING.contains(&method.as_str())
-            }
+            ExpressionKind::Attribute {
+                object,
+                name: method,
+            } => object.as_name() == Some(name) && CHANGING.contains(&method.as_str()),
             _ => false,
         },
         _ => false,
     };
-    is_such || super::code::children(expression).into_iter().any(|child| pops(name, child))
+    is_such
+        || super::code::children(expression)
+            .into_iter()
+            .any(|child| pops(name, child))
 }
 
 /// `x.a` and `x[i]` are parts of `x`.

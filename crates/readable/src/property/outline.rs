@@ -40,8 +40,12 @@ pub(super) fn scenario(
     let first = sampled.cases.first()?;
     let script = subject.script(sampled.property, Some(first), sampled.hoists, speaker);
     let texts = |script: &Script, case| -> Vec<String> {
-        let said = script.lines.iter().filter(|line| !matches!(line.saying, Saying::Input { .. }));
-        said.map(|line| step_text(&line.saying, case, Values::Named, speaker)).collect()
+        let said = script
+            .lines
+            .iter()
+            .filter(|line| !matches!(line.saying, Saying::Input { .. }));
+        said.map(|line| step_text(&line.saying, case, Values::Named, speaker))
+            .collect()
     };
     let is_alike = sampled.cases.iter().all(|case| {
         let other = subject.script(sampled.property, Some(case), sampled.hoists, speaker);
@@ -68,12 +72,19 @@ pub(super) fn scenario(
                     Piece::Phrase(words.clone()),
                     Piece::Words(format!(", called {words}")),
                 ];
-                (format!("I have the {kind} <{words}>, called {words}"), pieces)
+                (
+                    format!("I have the {kind} <{words}>, called {words}"),
+                    pieces,
+                )
             }
             saying => {
                 let text = step_text(saying, first, Values::Named, speaker);
                 // Parsers would take it for the name of a column.
-                if table.headings.iter().any(|heading| text.contains(&format!("<{heading}>"))) {
+                if table
+                    .headings
+                    .iter()
+                    .any(|heading| text.contains(&format!("<{heading}>")))
+                {
                     return None;
                 }
                 (text.clone(), vec![Piece::Words(text)])
@@ -99,12 +110,29 @@ pub(super) fn scenario(
 }
 
 fn table(sampled: &Sampled<'_>, speaker: &Speaker<'_>) -> Option<Table> {
-    let names: Vec<&String> = sampled.property.inputs.iter().map(|input| &input.name).collect();
+    let names: Vec<&String> = sampled
+        .property
+        .inputs
+        .iter()
+        .map(|input| &input.name)
+        .collect();
     let cell = |case: &crate::sample::Case, name: &String| {
-        let argument = case.arguments.iter().find(|argument| argument.name == *name)?;
-        can_be_read(argument).then(|| argument.value.notation_in(false, &|word| speaker.words(word)))
+        let argument = case
+            .arguments
+            .iter()
+            .find(|argument| argument.name == *name)?;
+        can_be_read(argument).then(|| {
+            argument
+                .value
+                .notation_in(false, &|word| speaker.words(word))
+        })
     };
-    let row = |case| names.iter().map(|name| cell(case, name)).collect::<Option<Vec<String>>>();
+    let row = |case| {
+        names
+            .iter()
+            .map(|name| cell(case, name))
+            .collect::<Option<Vec<String>>>()
+    };
     let table = Table {
         headings: names.iter().map(|name| speaker.words(name)).collect(),
         rows: sampled.cases.iter().map(row).collect::<Option<_>>()?,
@@ -115,7 +143,10 @@ fn table(sampled: &Sampled<'_>, speaker: &Speaker<'_>) -> Option<Table> {
 /// The one kind that an input is of in all examples.
 fn kind_of(sampled: &Sampled<'_>, name: &str) -> Option<&'static str> {
     let mut kinds = sampled.cases.iter().map(|case| {
-        let argument = case.arguments.iter().find(|argument| argument.name == name)?;
+        let argument = case
+            .arguments
+            .iter()
+            .find(|argument| argument.name == name)?;
         kind(&argument.value)
     });
     let first = kinds.next()??;

@@ -4,11 +4,12 @@ use testwright_source::tree::first_paragraph;
 
 use super::find::Property;
 use super::outline::{self, Layout};
-use super::script::{Code, Saying, Script};
+use super::script::{Code, Line, Saying, Script};
 use super::{Subject, walk};
 use crate::gherkin::{Description, Feature, Keyword, Origin, Rule, Scenario, Step, without_breaks};
 use crate::phrase::{Speaker, join};
 use crate::sample::{Argument, Case};
+use crate::steps::{self, Home};
 use crate::term::{Reference, Role, Term};
 use crate::words::capitalised;
 
@@ -100,7 +101,13 @@ const MARK: char = '\u{f0000}';
 impl Subject {
     /// The feature of some of its properties, with the steps that it needs.
     #[must_use]
-    pub fn tell(&self, sampled: &[Sampled<'_>], values: Values, layout: Layout, speaker: &Speaker<'_>) -> Told {
+    pub fn tell(
+        &self,
+        sampled: &[Sampled<'_>],
+        values: Values,
+        layout: Layout,
+        speaker: &Speaker<'_>,
+    ) -> Told {
         let mut told = Told {
             feature: self.head(speaker),
             definitions: Vec::new(),
@@ -109,12 +116,17 @@ impl Subject {
         for sampled in sampled {
             let title = unique(self.title(sampled.property, speaker), &mut titles);
             let mut rule = self.rule(sampled, speaker);
-            let wants_outline = layout.wants_outline(sampled.cases.len()) && values == Values::Named;
-            let as_outline = wants_outline.then(|| outline::scenario(self, sampled, &title, speaker)).flatten();
+            let wants_outline =
+                layout.wants_outline(sampled.cases.len()) && values == Values::Named;
+            let as_outline = wants_outline
+                .then(|| outline::scenario(self, sampled, &title, speaker))
+                .flatten();
             match as_outline {
                 Some((scenario, definitions)) => {
                     rule.scenarios.push(scenario);
-                    definitions.into_iter().for_each(|definition| told.define(definition));
+                    definitions
+                        .into_iter()
+                        .for_each(|definition| told.define(definition));
                 }
                 None => self.scenarios(sampled, values, &title, speaker, &mut rule, &mut told),
             }
@@ -157,8 +169,13 @@ impl Subject {
             name: name.to_owned(),
             ..Scenario::default()
         };
-        let readable = case.arguments.iter().filter(|argument| can_be_read(argument));
-        let inputs: Vec<String> = readable.map(|argument| speaker.words(&argument.name)).collect();
+        let readable = case
+            .arguments
+            .iter()
+            .filter(|argument| can_be_read(argument));
+        let inputs: Vec<String> = readable
+            .map(|argument| speaker.words(&argument.name))
+            .collect();
         for line in &script.lines {
             let text = step_text(&line.saying, case, values, speaker);
             let pieces = pieces(&line.saying, case, values, speaker, &text);
@@ -207,12 +224,42 @@ impl Subject {
         }
     }
 
+    /// What each line of a case does, for who runs steps without a runner (4.7).
+    #[must_use]
+    pub fn bodies(
+        &self,
+        property: &Property,
+        case: &Case,
+        hoists: bool,
+        speaker: &Speaker<'_>,
+        home: &Home,
+    ) -> Vec<String> {
+        let script = self.script(property, Some(case), hoists, speaker);
+        let body = |line: &Line| match &line.saying {
+            Saying::Input { name } => match argument(case, name) {
+                Some(argument) if can_be_read(argument) => format!(
+                    "{}[{}] = read_phrase({})",
+                    home.store,
+                    super::quoted(&speaker.words(name)),
+                    super::quoted(&argument.value.phrase())
+                ),
+                _ => steps::statements(&self.input_code(case, name, speaker), home).join("\n"),
+            },
+            _ => steps::statements(&line.code, home).join("\n"),
+        };
+        script.lines.iter().map(body).collect()
+    }
+
     /// The rule of a property without its scenarios (F2, F3).
     pub(crate) fn rule(&self, sampled: &Sampled<'_>, speaker: &Speaker<'_>) -> Rule {
         let property = sampled.property;
-        let documented = first_paragraph(property.function.docstring.as_deref().unwrap_or_default());
+        let documented =
+            first_paragraph(property.function.docstring.as_deref().unwrap_or_default());
         let (name, rest) = match documented.is_empty() {
-            true => (capitalised(&speaker.words(property.short_name())), String::new()),
+            true => (
+                capitalised(&speaker.words(property.short_name())),
+                String::new(),
+            ),
             false => title_and_rest(&documented),
         };
         let mut description = Description::default();
@@ -230,8 +277,14 @@ impl Subject {
     /// "This must hold for …, provided that …." (F3)
     fn must_hold(&self, property: &Property, script: &Script, speaker: &Speaker<'_>) -> String {
         let inputs = property.inputs.iter().zip(self.kinds(property, speaker));
-        let inputs: Vec<String> = inputs.map(|(input, kind)| kind.any(Some(&speaker.words(&input.name)))).collect();
-        let assumptions: Vec<String> = script.assumptions.iter().map(|term| speaker.clause(term)).collect();
+        let inputs: Vec<String> = inputs
+            .map(|(input, kind)| kind.any(Some(&speaker.words(&input.name))))
+            .collect();
+        let assumptions: Vec<String> = script
+            .assumptions
+            .iter()
+            .map(|term| speaker.clause(term))
+            .collect();
         let inputs = match inputs.is_empty() {
             true => String::new(),
             false => format!(" for {}", join::nouns(&inputs, "and")),
@@ -267,8 +320,10 @@ impl Told {
     /// Adds what a step does, unless that is known. Earlier values that any scenario needs are kept for all (S5).
     pub(crate) fn define(&mut self, definition: Definition) {
         let same = |known: &&mut Definition| {
-            (known.keyword, &known.text, &known.inputs) == (definition.keyword, &definition.text, &definition.inputs)
-                && (&known.code.body, &known.code.check) == (&definition.code.body, &definition.code.check)
+            (known.keyword, &known.text, &known.inputs)
+                == (definition.keyword, &definition.text, &definition.inputs)
+                && (&known.code.body, &known.code.check)
+                    == (&definition.code.body, &definition.code.check)
         };
         match self.definitions.iter_mut().find(same) {
             Some(known) => {
@@ -309,22 +364,40 @@ fn title_and_rest(paragraph: &str) -> (String, String) {
 }
 
 /// The text of a line.
-pub(crate) fn step_text(saying: &Saying, case: &Case, values: Values, speaker: &Speaker<'_>) -> String {
+pub(crate) fn step_text(
+    saying: &Saying,
+    case: &Case,
+    values: Values,
+    speaker: &Speaker<'_>,
+) -> String {
     let words = |identifier: &str| speaker.words(identifier);
     without_breaks(&match (saying, values) {
         (Saying::Input { name }, Values::Named) => {
-            format!("I have {}, called {}", phrase_of(case, name, &words), words(name))
+            format!(
+                "I have {}, called {}",
+                phrase_of(case, name, &words),
+                words(name)
+            )
         }
-        (Saying::Input { name }, Values::Inline) => format!("I have {}", phrase_of(case, name, &words)),
+        (Saying::Input { name }, Values::Inline) => {
+            format!("I have {}", phrase_of(case, name, &words))
+        }
         (_, Values::Named) => saying.words(speaker),
         (_, Values::Inline) => saying
-            .with_terms(&|term| with_inputs(term, &|name| argument(case, name).map(|argument| argument.value.notation_in(false, &words))))
+            .with_terms(&|term| {
+                with_inputs(term, &|name| {
+                    argument(case, name).map(|argument| argument.value.notation_in(false, &words))
+                })
+            })
             .words(speaker),
     })
 }
 
 fn phrase_of(case: &Case, name: &str, words: &dyn Fn(&str) -> String) -> String {
-    argument(case, name).map_or_else(|| "a value".to_owned(), |argument| argument.value.phrase_in(false, words))
+    argument(case, name).map_or_else(
+        || "a value".to_owned(),
+        |argument| argument.value.phrase_in(false, words),
+    )
 }
 
 fn argument<'c>(case: &'c Case, name: &str) -> Option<&'c Argument> {
@@ -345,7 +418,10 @@ fn with_inputs(term: &Term, words: &dyn Fn(&str) -> Option<String>) -> Term {
         }
         // What a comprehension or lambda binds is no input, even if it is called like one.
         Term::Comprehension { clauses, .. } | Term::DictionaryComprehension { clauses, .. } => {
-            let bound: Vec<String> = clauses.iter().flat_map(|clause| clause.targets.clone()).collect();
+            let bound: Vec<String> = clauses
+                .iter()
+                .flat_map(|clause| clause.targets.clone())
+                .collect();
             shadowed(part, &bound, words)
         }
         Term::Lambda { parameters, .. } => shadowed(part, parameters, words),
@@ -362,21 +438,37 @@ fn shadowed(part: &Term, bound: &[String], words: &dyn Fn(&str) -> Option<String
 }
 
 /// The text of a line in pieces, so that a step can be found by it.
-fn pieces(saying: &Saying, case: &Case, values: Values, speaker: &Speaker<'_>, text: &str) -> Vec<Piece> {
+fn pieces(
+    saying: &Saying,
+    case: &Case,
+    values: Values,
+    speaker: &Speaker<'_>,
+    text: &str,
+) -> Vec<Piece> {
     let exact = || vec![Piece::Words(text.to_owned())];
     match (saying, values) {
-        (Saying::Input { name }, _) if argument(case, name).is_none_or(|argument| !can_be_read(argument)) => exact(),
+        (Saying::Input { name }, _)
+            if argument(case, name).is_none_or(|argument| !can_be_read(argument)) =>
+        {
+            exact()
+        }
         (Saying::Input { name }, Values::Named) => vec![
             Piece::Words("I have ".to_owned()),
             Piece::Phrase(speaker.words(name)),
             Piece::Words(format!(", called {}", speaker.words(name))),
         ],
-        (Saying::Input { name }, Values::Inline) => vec![Piece::Words("I have ".to_owned()), Piece::Phrase(speaker.words(name))],
+        (Saying::Input { name }, Values::Inline) => vec![
+            Piece::Words("I have ".to_owned()),
+            Piece::Phrase(speaker.words(name)),
+        ],
         (_, Values::Named) => exact(),
         (_, Values::Inline) => {
             let marked = saying.with_terms(&|term| {
                 with_inputs(term, &|name| {
-                    let index = case.arguments.iter().position(|argument| argument.name == name)?;
+                    let index = case
+                        .arguments
+                        .iter()
+                        .position(|argument| argument.name == name)?;
                     can_be_read(case.arguments.get(index)?).then(|| format!("{MARK}{index}{MARK}"))
                 })
             });
@@ -388,7 +480,10 @@ fn pieces(saying: &Saying, case: &Case, values: Values, speaker: &Speaker<'_>, t
 fn split(marked: &str, case: &Case, speaker: &Speaker<'_>) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for (position, part) in marked.split(MARK).enumerate() {
-        let argument = part.parse::<usize>().ok().and_then(|index| case.arguments.get(index));
+        let argument = part
+            .parse::<usize>()
+            .ok()
+            .and_then(|index| case.arguments.get(index));
         match (position % 2, argument) {
             (1, Some(argument)) => pieces.push(Piece::Value(speaker.words(&argument.name))),
             _ if part.is_empty() => {}

@@ -75,7 +75,13 @@ impl<'a> Here<'a> {
     }
 
     /// The same for what is no expression of the source.
-    pub(super) fn write_term(&mut self, name: &str, term: Term, code: String, expression: &Expression) {
+    pub(super) fn write_term(
+        &mut self,
+        name: &str,
+        term: Term,
+        code: String,
+        expression: &Expression,
+    ) {
         let expression = expression.clone();
         self.set(
             name,
@@ -93,7 +99,11 @@ impl<'a> Here<'a> {
     }
 
     /// Runs something while a loop binds names.
-    pub(super) fn binding<T>(&mut self, names: &[(String, Type)], inside: impl FnOnce(&mut Self) -> T) -> T {
+    pub(super) fn binding<T>(
+        &mut self,
+        names: &[(String, Type)],
+        inside: impl FnOnce(&mut Self) -> T,
+    ) -> T {
         let before = self.names.clone();
         for (name, type_) in names {
             let reference = Reference::new(name, Role::Variable).with_type(type_.clone());
@@ -106,12 +116,17 @@ impl<'a> Here<'a> {
 
     /// From now on the call reads like its result.
     pub(super) fn hear(&mut self, call: Call, result: &str) {
-        self.heard.push((call, Reference::new(result, Role::Phrase)));
+        self.heard
+            .push((call, Reference::new(result, Role::Phrase)));
     }
 
     /// Earlier values, before something is done to the object: locals that speak of it keep what they stood for (S5).
     /// Gives under which names they are kept, and how they are found out.
-    pub(super) fn keep_earlier(&mut self, object: &str, is_wanted: impl Fn(&str) -> bool) -> Vec<(String, String)> {
+    pub(super) fn keep_earlier(
+        &mut self,
+        object: &str,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Vec<(String, String)> {
         let mut kept = Vec::new();
         for (name, known) in &mut self.names {
             let Known::Written { term, code, .. } = known else {
@@ -171,7 +186,9 @@ impl<'a> Here<'a> {
         if let Term::Reference(reference) = term {
             let key = match (&reference.role, self.known(&reference.name)) {
                 (Role::Phrase, _) => Some(reference.name.clone()),
-                (_, Some(Known::Variable(known))) if known == reference => Some((self.words)(&reference.name)),
+                (_, Some(Known::Variable(known))) if known == reference => {
+                    Some((self.words)(&reference.name))
+                }
                 _ => None,
             };
             kept.extend(key.filter(|key| !kept.contains(key)));
@@ -187,14 +204,18 @@ impl<'a> Here<'a> {
     }
 
     fn known(&self, name: &str) -> Option<&Known> {
-        self.names.iter().find_map(|(other, known)| (other == name).then_some(known))
+        self.names
+            .iter()
+            .find_map(|(other, known)| (other == name).then_some(known))
     }
 }
 
 impl Scope for Here<'_> {
     fn name(&self, name: &str) -> Option<Term> {
         match self.known(name) {
-            Some(Known::Variable(reference) | Known::Bound(reference)) => Some(reference.clone().into()),
+            Some(Known::Variable(reference) | Known::Bound(reference)) => {
+                Some(reference.clone().into())
+            }
             Some(Known::Written { term, .. }) => Some(term.clone()),
             Some(Known::Hidden(_)) => None,
             None => self.facts.name(name),
@@ -217,7 +238,10 @@ impl Stored for Here<'_> {
             Some(Known::Variable(_)) => Some(self.place(name)),
             Some(Known::Written { code, .. } | Known::Hidden(code)) => Some(code.clone()),
             Some(Known::Bound(_)) => None,
-            None => self.facts.binds(name).then(|| format!("{}.{name}", self.alias)),
+            None => self
+                .facts
+                .binds(name)
+                .then(|| format!("{}.{name}", self.alias)),
         }
     }
 

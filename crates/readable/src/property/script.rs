@@ -109,13 +109,17 @@ impl Saying {
     pub(crate) fn with_terms(&self, change: &dyn Fn(&Term) -> Term) -> Saying {
         let mut saying = self.clone();
         match &mut saying {
-            Saying::Have { term, .. } | Saying::Make { term, .. } | Saying::Clause { term, .. } => *term = change(term),
+            Saying::Have { term, .. } | Saying::Make { term, .. } | Saying::Clause { term, .. } => {
+                *term = change(term)
+            }
             Saying::Call { call, .. } => {
                 if let Term::Call(changed) = change(&Term::Call(call.clone())) {
                     *call = changed;
                 }
             }
-            Saying::Each { iterable, inner, .. } => {
+            Saying::Each {
+                iterable, inner, ..
+            } => {
                 *iterable = change(iterable);
                 *inner = Box::new(inner.with_terms(change));
             }
@@ -132,31 +136,60 @@ impl Saying {
         match self {
             Saying::Input { name } => speaker.words(name),
             Saying::Have { term, name } => {
-                format!("I have {}, called {}", speaker.noun(term).text, speaker.words(name))
+                format!(
+                    "I have {}, called {}",
+                    speaker.noun(term).text,
+                    speaker.words(name)
+                )
             }
             Saying::Make { term, name } => {
-                format!("I make {}, called {}", speaker.noun(term).text, speaker.words(name))
+                format!(
+                    "I make {}, called {}",
+                    speaker.noun(term).text,
+                    speaker.words(name)
+                )
             }
-            Saying::Call { call, giving, tries } => {
+            Saying::Call {
+                call,
+                giving,
+                tries,
+            } => {
                 let verb = match tries {
                     true => "I try to call",
                     false => "I call",
                 };
-                let giving = giving.as_ref().map(|given| format!(", giving {}", given.words(speaker)));
-                format!("{verb} {}{}", called(call, speaker), giving.unwrap_or_default())
+                let giving = giving
+                    .as_ref()
+                    .map(|given| format!(", giving {}", given.words(speaker)));
+                format!(
+                    "{verb} {}{}",
+                    called(call, speaker),
+                    giving.unwrap_or_default()
+                )
             }
             Saying::Fails { errors } => {
-                let errors = errors.iter().map(|error| format!("\"{}\"", speaker.words(error)));
-                format!("it fails with the error {}", join::nouns(&errors.collect::<Vec<_>>(), "or"))
+                let errors = errors
+                    .iter()
+                    .map(|error| format!("\"{}\"", speaker.words(error)));
+                format!(
+                    "it fails with the error {}",
+                    join::nouns(&errors.collect::<Vec<_>>(), "or")
+                )
             }
             Saying::Clause { term, polarity } => speaker.say(term, *polarity, Tense::Present),
-            Saying::Each { names, iterable, inner } => {
+            Saying::Each {
+                names,
+                iterable,
+                inner,
+            } => {
                 let names: Vec<String> = names.iter().map(|name| speaker.words(name)).collect();
                 let names = join::nouns(&names, "and");
                 let iterable = speaker.noun(iterable).text;
                 format!("for every {names} in {iterable}, {}", inner.words(speaker))
             }
-            Saying::Statement(source) => format!("the Python statement \"{source}\" is carried out"),
+            Saying::Statement(source) => {
+                format!("the Python statement \"{source}\" is carried out")
+            }
         }
     }
 }
@@ -183,8 +216,12 @@ pub(crate) fn called(call: &Call, speaker: &Speaker<'_>) -> String {
         Callee::Method { object, name } => (speaker.words(name), Some(speaker.noun(object).text)),
         Callee::Other(term) => (speaker.noun(term).text, None),
     };
-    let object = object.map(|object| format!(" on {object}")).unwrap_or_default();
+    let object = object
+        .map(|object| format!(" on {object}"))
+        .unwrap_or_default();
     let arguments = speaker.arguments(call);
-    let arguments = arguments.map(|arguments| format!(" with {arguments}")).unwrap_or_default();
+    let arguments = arguments
+        .map(|arguments| format!(" with {arguments}"))
+        .unwrap_or_default();
     format!("\"{name}\"{object}{arguments}")
 }

@@ -22,7 +22,13 @@ pub(super) fn check(name: &str, call: &Expression) -> Option<Expression> {
     let nothing = |comparison: Comparison| {
         Some(ExpressionKind::Compare {
             first: Box::new(arguments.first()?.clone()),
-            rest: vec![(comparison, Expression { range: call.range.clone(), kind: ExpressionKind::None })],
+            rest: vec![(
+                comparison,
+                Expression {
+                    range: call.range.clone(),
+                    kind: ExpressionKind::None,
+                },
+            )],
         })
     };
     let kind = match name {
@@ -30,8 +36,13 @@ pub(super) fn check(name: &str, call: &Expression) -> Option<Expression> {
             operator: UnaryOperator::Not,
             operand: Box::new(arguments.first()?.clone()),
         }),
-        "assertEqual" | "assertListEqual" | "assertDictEqual" | "assertSetEqual" | "assertTupleEqual"
-        | "assertSequenceEqual" | "assertMultiLineEqual" => compared(Comparison::Equal),
+        "assertEqual"
+        | "assertListEqual"
+        | "assertDictEqual"
+        | "assertSetEqual"
+        | "assertTupleEqual"
+        | "assertSequenceEqual"
+        | "assertMultiLineEqual" => compared(Comparison::Equal),
         "assertNotEqual" => compared(Comparison::NotEqual),
         "assertIs" => compared(Comparison::Is),
         "assertIsNot" => compared(Comparison::IsNot),
@@ -45,7 +56,10 @@ pub(super) fn check(name: &str, call: &Expression) -> Option<Expression> {
         "assertIsNotNone" => nothing(Comparison::IsNot),
         _ => None,
     };
-    Some(Expression { range: call.range.clone(), kind: kind? })
+    Some(Expression {
+        range: call.range.clone(),
+        kind: kind?,
+    })
 }
 
 #[cfg(test)]

@@ -1,14 +1,16 @@
 //! From the body of a property to the lines of a scenario (F7).
 
 use testwright_source::tokens;
-use testwright_source::tree::{Expression, ExpressionKind, Keyword as Named, Statement, StatementKind};
+use testwright_source::tree::{
+    Expression, ExpressionKind, Keyword as Named, Statement, StatementKind,
+};
 
 use super::code::{self, bind, quoted};
 use super::find::Property;
 use super::hoist;
 use super::loops;
-use super::script::{Code, Given, Line, Saying, Script};
 use super::scope::Here;
+use super::script::{Code, Given, Line, Saying, Script};
 use super::unittest;
 use crate::gherkin::Keyword;
 use crate::phrase::Polarity;
@@ -32,7 +34,13 @@ pub(super) struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     /// The lines of the property for a case. Without hoisting, calls stay where they are written (4.7).
-    pub(super) fn script(here: Here<'a>, property: &'a Property, types: &[Type], case: Option<&'a Case>, hoists: bool) -> Script {
+    pub(super) fn script(
+        here: Here<'a>,
+        property: &'a Property,
+        types: &[Type],
+        case: Option<&'a Case>,
+        hoists: bool,
+    ) -> Script {
         let mut walk = Walk {
             here,
             property,
@@ -45,10 +53,13 @@ impl<'a> Walk<'a> {
         };
         for (input, type_) in property.inputs.iter().zip(types) {
             walk.here.variable(&input.name, type_.clone());
-            let saying = Saying::Input { name: input.name.clone() };
+            let saying = Saying::Input {
+                name: input.name.clone(),
+            };
             walk.line(Keyword::Given, saying, Code::default(), property.start);
         }
-        if let (Some(class), Some(first)) = (&property.class, property.function.parameters.first()) {
+        if let (Some(class), Some(first)) = (&property.class, property.function.parameters.first())
+        {
             let owner = format!("owner({}, {}.{class})", walk.here.store, walk.here.alias);
             walk.here.hide(&first.name, owner);
         }
@@ -77,9 +88,17 @@ impl<'a> Walk<'a> {
                 [target] => self.assign(target, value, statement),
                 _ => self.leak(statement),
             },
-            StatementKind::Annotated { target, value: Some(value), .. } => self.assign(target, value, statement),
+            StatementKind::Annotated {
+                target,
+                value: Some(value),
+                ..
+            } => self.assign(target, value, statement),
             StatementKind::Annotated { value: None, .. } => {}
-            StatementKind::Augmented { target, operator, value } => match target.as_name() {
+            StatementKind::Augmented {
+                target,
+                operator,
+                value,
+            } => match target.as_name() {
                 Some(name) if !self.is_changed_after(name, statement.range.end) => {
                     let sum = Expression {
                         range: statement.range.clone(),
@@ -89,26 +108,48 @@ impl<'a> Walk<'a> {
                             right: Box::new(value.clone()),
                         },
                     };
-                    let sign = self.here.text.get(target.range.end..value.range.start).unwrap_or_default();
+                    let sign = self
+                        .here
+                        .text
+                        .get(target.range.end..value.range.start)
+                        .unwrap_or_default();
                     let sign = sign.trim().trim_end_matches('=');
-                    let code = format!("{} {sign} {}", code::grouped(&self.here.code(target)), code::grouped(&self.here.code(value)));
+                    let code = format!(
+                        "{} {sign} {}",
+                        code::grouped(&self.here.code(target)),
+                        code::grouped(&self.here.code(value))
+                    );
                     let term = self.here.term(&sum);
                     self.here.write_term(name, term, code, &sum);
                 }
                 _ => self.leak(statement),
             },
             StatementKind::Expression(expression) => self.expression(expression, statement),
-            StatementKind::With { items, body, is_async: false } => match items.as_slice() {
-                [(manager, None)] if raised(manager).is_some() => self.raises(manager, body, statement),
+            StatementKind::With {
+                items,
+                body,
+                is_async: false,
+            } => match items.as_slice() {
+                [(manager, None)] if raised(manager).is_some() => {
+                    self.raises(manager, body, statement)
+                }
                 _ => self.leak(statement),
             },
-            StatementKind::For { target, iterable, body, otherwise, is_async: false } if otherwise.is_empty() => {
-                match loops::checks(target, iterable, body) {
-                    Some(_) => self.check_each(target, iterable, body, start),
-                    None => self.call_each(target, iterable, body, statement),
-                }
-            }
-            StatementKind::If { condition, body, otherwise } => match self.decide(condition) {
+            StatementKind::For {
+                target,
+                iterable,
+                body,
+                otherwise,
+                is_async: false,
+            } if otherwise.is_empty() => match loops::checks(target, iterable, body) {
+                Some(_) => self.check_each(target, iterable, body, start),
+                None => self.call_each(target, iterable, body, statement),
+            },
+            StatementKind::If {
+                condition,
+                body,
+                otherwise,
+            } => match self.decide(condition) {
                 Some(holds) => {
                     self.given(condition, holds, start);
                     return self.statements(if holds { body } else { otherwise });
@@ -125,7 +166,11 @@ impl<'a> Walk<'a> {
         let start = statement.range.start;
         match &expression.kind {
             ExpressionKind::Text(_) | ExpressionKind::Ellipsis => {}
-            ExpressionKind::Call { function, arguments, .. } => {
+            ExpressionKind::Call {
+                function,
+                arguments,
+                ..
+            } => {
                 let name = function.dotted().and_then(|words| words.last().copied());
                 match (name, arguments.as_slice()) {
                     (Some("assume"), [condition]) => {
@@ -134,11 +179,15 @@ impl<'a> Walk<'a> {
                     }
                     // They tell whoever runs the test something, and change nothing.
                     (Some("note" | "event" | "target" | "print"), _) => {}
-                    (Some("assertTrue"), [condition, ..]) if unittest::is_check(function) => self.checks(condition, start),
-                    (Some(name), _) if unittest::is_check(function) => match unittest::check(name, expression) {
-                        Some(check) => self.check_by_call(&check, expression, start),
-                        None => self.leak(statement),
-                    },
+                    (Some("assertTrue"), [condition, ..]) if unittest::is_check(function) => {
+                        self.checks(condition, start)
+                    }
+                    (Some(name), _) if unittest::is_check(function) => {
+                        match unittest::check(name, expression) {
+                            Some(check) => self.check_by_call(&check, expression, start),
+                            None => self.leak(statement),
+                        }
+                    }
                     _ => self.act(expression, None, statement),
                 }
             }
@@ -150,13 +199,19 @@ impl<'a> Walk<'a> {
     fn assign(&mut self, target: &Expression, value: &Expression, statement: &Statement) {
         match (&target.kind, &value.kind) {
             (ExpressionKind::Name(name), _) => self.assign_name(name, value, statement),
-            (ExpressionKind::Tuple(targets), ExpressionKind::Tuple(values)) if targets.len() == values.len() => {
+            (ExpressionKind::Tuple(targets), ExpressionKind::Tuple(values))
+                if targets.len() == values.len() =>
+            {
                 let names: Option<Vec<&str>> = targets.iter().map(Expression::as_name).collect();
                 // `a, b = b, a` means all of the right side before any of the left.
                 let are_apart = names.as_ref().is_some_and(|names| {
                     let mut read = Vec::new();
-                    values.iter().for_each(|value| code::free_names(value, &mut Vec::new(), &mut read));
-                    !names.iter().any(|name| read.iter().any(|read| read == name))
+                    values
+                        .iter()
+                        .for_each(|value| code::free_names(value, &mut Vec::new(), &mut read));
+                    !names
+                        .iter()
+                        .any(|name| read.iter().any(|read| read == name))
                 });
                 match names.filter(|_| are_apart) {
                     Some(names) => {
@@ -168,10 +223,14 @@ impl<'a> Walk<'a> {
                 }
             }
             (ExpressionKind::Tuple(targets), _) => {
-                let names: Option<Vec<String>> =
-                    targets.iter().map(|target| target.as_name().map(str::to_owned)).collect();
+                let names: Option<Vec<String>> = targets
+                    .iter()
+                    .map(|target| target.as_name().map(str::to_owned))
+                    .collect();
                 match names {
-                    Some(names) if self.here.term(value).is_unknown_call() => self.act(value, Some(names), statement),
+                    Some(names) if self.here.term(value).is_unknown_call() => {
+                        self.act(value, Some(names), statement)
+                    }
                     _ => self.leak(statement),
                 }
             }
@@ -183,21 +242,47 @@ impl<'a> Walk<'a> {
         let term = self.here.term(value);
         let place = self.here.place(name);
         if is_constructor(&term) {
-            let code = Code { body: vec![format!("{place} = {}", self.here.code(value))], ..Code::default() };
+            let code = Code {
+                body: vec![format!("{place} = {}", self.here.code(value))],
+                ..Code::default()
+            };
             let name = name.to_owned();
             let type_ = term.type_of();
             let (keyword, saying) = match self.has_acted {
-                false => (Keyword::Given, Saying::Have { term, name: name.clone() }),
-                true => (Keyword::When, Saying::Make { term, name: name.clone() }),
+                false => (
+                    Keyword::Given,
+                    Saying::Have {
+                        term,
+                        name: name.clone(),
+                    },
+                ),
+                true => (
+                    Keyword::When,
+                    Saying::Make {
+                        term,
+                        name: name.clone(),
+                    },
+                ),
             };
             self.line(keyword, saying, code, statement.range.start);
             self.here.variable(&name, type_);
         } else if term.is_unknown_call() {
             self.act(value, Some(vec![name.to_owned()]), statement);
         } else if self.is_changed_after(name, statement.range.end) {
-            let code = Code { body: vec![format!("{place} = {}", self.here.code(value))], ..Code::default() };
+            let code = Code {
+                body: vec![format!("{place} = {}", self.here.code(value))],
+                ..Code::default()
+            };
             let type_ = term.type_of();
-            self.line(Keyword::Given, Saying::Have { term, name: name.to_owned() }, code, statement.range.start);
+            self.line(
+                Keyword::Given,
+                Saying::Have {
+                    term,
+                    name: name.to_owned(),
+                },
+                code,
+                statement.range.start,
+            );
             self.here.variable(name, type_);
         } else {
             self.here.write(name, value);
@@ -217,18 +302,31 @@ impl<'a> Walk<'a> {
             false => format!("{} = {code}", places.join(", ")),
         };
         let earlier = self.keep_earlier(&call, giving.is_none(), statement.range.end);
-        let code = Code { earlier, body: vec![body], ..Code::default() };
+        let code = Code {
+            earlier,
+            body: vec![body],
+            ..Code::default()
+        };
         for name in giving.iter().flatten() {
             self.here.variable(name, Type::Unknown);
         }
-        let saying = Saying::Call { call, giving: giving.map(Given::Names), tries: false };
+        let saying = Saying::Call {
+            call,
+            giving: giving.map(Given::Names),
+            tries: false,
+        };
         self.has_acted = true;
         self.line(Keyword::When, saying, code, statement.range.start);
     }
 
     /// What a call may change: the object that it is a method of and, if it is only called for what it does, whatever it
     /// is given.
-    fn keep_earlier(&mut self, call: &crate::term::Call, is_for_effect: bool, end: usize) -> Vec<(String, String)> {
+    fn keep_earlier(
+        &mut self,
+        call: &crate::term::Call,
+        is_for_effect: bool,
+        end: usize,
+    ) -> Vec<(String, String)> {
         let mut objects = Vec::new();
         if let Callee::Method { object, .. } = &call.callee {
             objects.extend(root(object));
@@ -237,10 +335,18 @@ impl<'a> Walk<'a> {
             objects.extend(call.arguments.iter().filter_map(root));
         }
         let text = self.here.text;
-        let last = self.property.function.body.last().map_or(end, |last| last.range.end);
+        let last = self
+            .property
+            .function
+            .body
+            .last()
+            .map_or(end, |last| last.range.end);
         let mut kept = Vec::new();
         for object in objects {
-            kept.extend(self.here.keep_earlier(&object, |name| is_mentioned(name, text, end, last)));
+            kept.extend(
+                self.here
+                    .keep_earlier(&object, |name| is_mentioned(name, text, end, last)),
+            );
         }
         kept
     }
@@ -265,7 +371,11 @@ impl<'a> Walk<'a> {
         };
         let names: Option<Vec<String>> = errors
             .iter()
-            .map(|error| error.dotted().and_then(|words| words.last().map(|word| (*word).to_owned())))
+            .map(|error| {
+                error
+                    .dotted()
+                    .and_then(|words| words.last().map(|word| (*word).to_owned()))
+            })
             .collect();
         let Some(names) = names else {
             return self.leak(statement);
@@ -274,21 +384,51 @@ impl<'a> Walk<'a> {
             return;
         }
         let store = self.here.store;
-        let giving = giving.map(|name| format!(", {}", quoted(&(self.here.words)(name)))).unwrap_or_default();
-        let body = format!("attempt({store}, lambda: {}{giving})", self.here.code(expression));
+        let giving = giving
+            .map(|name| format!(", {}", quoted(&(self.here.words)(name))))
+            .unwrap_or_default();
+        let body = format!(
+            "attempt({store}, lambda: {}{giving})",
+            self.here.code(expression)
+        );
         let earlier = self.keep_earlier(&call, true, statement.range.end);
-        let code = Code { earlier, body: vec![body], ..Code::default() };
+        let code = Code {
+            earlier,
+            body: vec![body],
+            ..Code::default()
+        };
         self.has_acted = true;
-        self.line(Keyword::When, Saying::Call { call, giving: None, tries: true }, code, last.range.start);
+        self.line(
+            Keyword::When,
+            Saying::Call {
+                call,
+                giving: None,
+                tries: true,
+            },
+            code,
+            last.range.start,
+        );
         let classes: Vec<String> = errors.iter().map(|error| self.here.code(error)).collect();
         let classes = match classes.as_slice() {
             [only] => only.clone(),
             several => format!("({})", several.join(", ")),
         };
-        let pattern = keywords.iter().find(|keyword| keyword.name.as_deref() == Some("match"));
-        let pattern = pattern.map(|keyword| format!(", {}", self.here.code(&keyword.value))).unwrap_or_default();
-        let code = Code { body: vec![format!("fails({store}, {classes}{pattern})")], ..Code::default() };
-        self.line(Keyword::Then, Saying::Fails { errors: names }, code, statement.range.start);
+        let pattern = keywords
+            .iter()
+            .find(|keyword| keyword.name.as_deref() == Some("match"));
+        let pattern = pattern
+            .map(|keyword| format!(", {}", self.here.code(&keyword.value)))
+            .unwrap_or_default();
+        let code = Code {
+            body: vec![format!("fails({store}, {classes}{pattern})")],
+            ..Code::default()
+        };
+        self.line(
+            Keyword::Then,
+            Saying::Fails { errors: names },
+            code,
+            statement.range.start,
+        );
     }
 
     /// One check for each conjunct.
@@ -298,7 +438,10 @@ impl<'a> Walk<'a> {
                 self.has_checked = true;
                 self.hoist(conjunct, start);
             }
-            let saying = Saying::Clause { term: self.here.term(conjunct), polarity: Polarity::Positive };
+            let saying = Saying::Clause {
+                term: self.here.term(conjunct),
+                polarity: Polarity::Positive,
+            };
             let code = self.check(conjunct, true);
             self.line(Keyword::Then, saying, code, start);
         }
@@ -310,8 +453,15 @@ impl<'a> Walk<'a> {
             self.has_checked = true;
             self.hoist(check, start);
         }
-        let saying = Saying::Clause { term: self.here.term(check), polarity: Polarity::Positive };
-        let code = Code { body: vec![self.here.code(call)], seen: self.here.kept_names(check), ..Code::default() };
+        let saying = Saying::Clause {
+            term: self.here.term(check),
+            polarity: Polarity::Positive,
+        };
+        let code = Code {
+            body: vec![self.here.code(call)],
+            seen: self.here.kept_names(check),
+            ..Code::default()
+        };
         self.line(Keyword::Then, saying, code, start);
     }
 
@@ -353,15 +503,31 @@ impl<'a> Walk<'a> {
             };
             let (result, giving) = match is_only {
                 true => ("the result".to_owned(), None),
-                false => (format!("result {}", index + 1), Some(Given::Number(index + 1))),
+                false => (
+                    format!("result {}", index + 1),
+                    Some(Given::Number(index + 1)),
+                ),
             };
             let place = format!("{}[{}]", self.here.store, quoted(&result));
             let body = format!("{place} = {}", self.here.code(expression));
             let earlier = self.keep_earlier(&call, false, start);
             self.here.hear((*call).clone(), &result);
-            let code = Code { earlier, body: vec![body], ..Code::default() };
+            let code = Code {
+                earlier,
+                body: vec![body],
+                ..Code::default()
+            };
             self.has_acted = true;
-            self.line(Keyword::When, Saying::Call { call, giving, tries: false }, code, start);
+            self.line(
+                Keyword::When,
+                Saying::Call {
+                    call,
+                    giving,
+                    tries: false,
+                },
+                code,
+                start,
+            );
         }
     }
 
@@ -370,31 +536,62 @@ impl<'a> Walk<'a> {
             true => Polarity::Positive,
             false => Polarity::Negative,
         };
-        let saying = Saying::Clause { term: self.here.term(condition), polarity };
+        let saying = Saying::Clause {
+            term: self.here.term(condition),
+            polarity,
+        };
         let code = self.check(condition, holds);
         self.line(Keyword::Given, saying, code, start);
     }
 
     /// `for v in X: assert c`.
-    fn check_each(&mut self, target: &Expression, iterable: &Expression, body: &[Statement], start: usize) {
+    fn check_each(
+        &mut self,
+        target: &Expression,
+        iterable: &Expression,
+        body: &[Statement],
+        start: usize,
+    ) {
         if !self.has_checked {
             self.has_checked = true;
             self.hoist(iterable, start);
         }
         for check in loops::checks(target, iterable, body).unwrap_or_default() {
-            let saying = Saying::Clause { term: self.here.term(&check.as_quantifier()), polarity: Polarity::Positive };
+            let saying = Saying::Clause {
+                term: self.here.term(&check.as_quantifier()),
+                polarity: Polarity::Positive,
+            };
             let body = check.code(&mut self.here);
             let seen = self.here.kept_names(iterable);
-            self.line(Keyword::Then, saying, Code { body, seen, ..Code::default() }, start);
+            self.line(
+                Keyword::Then,
+                saying,
+                Code {
+                    body,
+                    seen,
+                    ..Code::default()
+                },
+                start,
+            );
         }
     }
 
     /// `for v in X: call(v)`.
-    fn call_each(&mut self, target: &Expression, iterable: &Expression, body: &[Statement], statement: &Statement) {
+    fn call_each(
+        &mut self,
+        target: &Expression,
+        iterable: &Expression,
+        body: &[Statement],
+        statement: &Statement,
+    ) {
         let mut calls = Vec::new();
         for inner in body {
             match &inner.kind {
-                StatementKind::Expression(call) if matches!(call.kind, ExpressionKind::Call { .. }) => calls.push(call),
+                StatementKind::Expression(call)
+                    if matches!(call.kind, ExpressionKind::Call { .. }) =>
+                {
+                    calls.push(call)
+                }
                 StatementKind::Pass => {}
                 _ => return self.leak(statement),
             }
@@ -406,42 +603,77 @@ impl<'a> Walk<'a> {
         let target_code = self.here.source(target);
         let bound = loops::bound(target, &iterable_term);
         for call in calls {
-            let (term, code) = self.here.binding(&bound, |here| (here.term(call), here.code(call)));
+            let (term, code) = self
+                .here
+                .binding(&bound, |here| (here.term(call), here.code(call)));
             let Term::Call(term) = term else {
                 return self.leak(statement);
             };
             let earlier = self.keep_earlier(&term, true, statement.range.end);
-            let inner = Box::new(Saying::Call { call: term, giving: None, tries: false });
-            let saying = Saying::Each { names: names.clone(), iterable: iterable_term.clone(), inner };
-            let body = vec![format!("for {target_code} in {iterable_code}:"), format!("    {code}")];
+            let inner = Box::new(Saying::Call {
+                call: term,
+                giving: None,
+                tries: false,
+            });
+            let saying = Saying::Each {
+                names: names.clone(),
+                iterable: iterable_term.clone(),
+                inner,
+            };
+            let body = vec![
+                format!("for {target_code} in {iterable_code}:"),
+                format!("    {code}"),
+            ];
             self.has_acted = true;
-            self.line(Keyword::When, saying, Code { earlier, body, ..Code::default() }, statement.range.start);
+            self.line(
+                Keyword::When,
+                saying,
+                Code {
+                    earlier,
+                    body,
+                    ..Code::default()
+                },
+                statement.range.start,
+            );
         }
     }
 
     /// What a local import brings is found there again.
     fn import(&mut self, statement: &Statement) {
-        let source = self.here.text.get(statement.range.clone()).unwrap_or_default();
+        let source = self
+            .here
+            .text
+            .get(statement.range.clone())
+            .unwrap_or_default();
         let Ok(names) = testwright_source::names(source) else {
             return self.leak(statement);
         };
         for name in names.binds {
             let source = crate::gherkin::one_line(source);
-            self.here.hide(&name, format!("imported({}, {})", quoted(&source), quoted(&name)));
+            self.here.hide(
+                &name,
+                format!("imported({}, {})", quoted(&source), quoted(&name)),
+            );
         }
     }
 
     /// How the sample decides a condition: as was observed, or as its values tell.
     fn decide(&mut self, condition: &Expression) -> Option<bool> {
         let (line, column) = place_of(self.here.text, condition.range.start);
-        let index = self.decisions.iter().position(|decision| (decision.line, decision.column) == (line, column));
+        let index = self
+            .decisions
+            .iter()
+            .position(|decision| (decision.line, decision.column) == (line, column));
         if let Some(index) = index {
             return Some(self.decisions.remove(index).holds);
         }
         let case = self.case?;
         let term = self.here.term(condition).replaced(&mut |term| match term {
             Term::Reference(reference) if reference.role == Role::Variable => {
-                let argument = case.arguments.iter().find(|argument| argument.name == reference.name)?;
+                let argument = case
+                    .arguments
+                    .iter()
+                    .find(|argument| argument.name == reference.name)?;
                 Some(Term::Value(argument.value.clone()))
             }
             _ => None,
@@ -451,7 +683,11 @@ impl<'a> Walk<'a> {
 
     /// A statement that only Python can say (F7, last line).
     fn leak(&mut self, statement: &Statement) {
-        let source = self.here.text.get(statement.range.clone()).unwrap_or_default();
+        let source = self
+            .here
+            .text
+            .get(statement.range.clone())
+            .unwrap_or_default();
         let names = testwright_source::names(source).unwrap_or_default();
         let mut body = Vec::new();
         for name in &names.reads {
@@ -461,8 +697,13 @@ impl<'a> Walk<'a> {
         }
         let indent = place_of(self.here.text, statement.range.start).1;
         body.extend(source.lines().enumerate().map(|(index, line)| {
-            let is_indented = index > 0 && line.get(..indent).is_some_and(|blank| blank.trim().is_empty());
-            line.get(if is_indented { indent } else { 0 }..).unwrap_or(line).to_owned()
+            let is_indented = index > 0
+                && line
+                    .get(..indent)
+                    .is_some_and(|blank| blank.trim().is_empty());
+            line.get(if is_indented { indent } else { 0 }..)
+                .unwrap_or(line)
+                .to_owned()
         }));
         for name in &names.binds {
             body.push(format!("if {} in locals():", quoted(name)));
@@ -471,7 +712,15 @@ impl<'a> Walk<'a> {
         }
         let saying = Saying::Statement(crate::gherkin::one_line(source));
         self.has_acted = true;
-        self.line(Keyword::Then, saying, Code { body, ..Code::default() }, statement.range.start);
+        self.line(
+            Keyword::Then,
+            saying,
+            Code {
+                body,
+                ..Code::default()
+            },
+            statement.range.start,
+        );
     }
 
     /// Whether something is done to a local later that its expression would not show.
@@ -481,13 +730,23 @@ impl<'a> Walk<'a> {
 
     fn line(&mut self, keyword: Keyword, saying: Saying, code: Code, start: usize) {
         let line = place_of(self.here.text, start).0;
-        self.script.lines.push(Line { keyword, saying, code, line });
+        self.script.lines.push(Line {
+            keyword,
+            saying,
+            code,
+            line,
+        });
     }
 }
 
 /// The errors that a context manager expects, and how else it is asked.
 fn raised(manager: &Expression) -> Option<(&[Expression], &[Named])> {
-    let ExpressionKind::Call { function, arguments, keywords } = &manager.kind else {
+    let ExpressionKind::Call {
+        function,
+        arguments,
+        keywords,
+    } = &manager.kind
+    else {
         return None;
     };
     let name = *function.dotted()?.last()?;
@@ -510,13 +769,19 @@ pub(super) fn conjuncts(condition: &Expression) -> Vec<&Expression> {
 
 /// Whether a term makes a new object (P36).
 fn is_constructor(term: &Term) -> bool {
-    matches!(term, Term::Call(_)) && matches!(term.type_of(), Type::Object(_)) && !term.is_unknown_call()
+    matches!(term, Term::Call(_))
+        && matches!(term.type_of(), Type::Object(_))
+        && !term.is_unknown_call()
 }
 
 /// The variable that something belongs to: `account` for `account.owner.name`.
 fn root(term: &Term) -> Option<String> {
     match term {
-        Term::Reference(Reference { name, role: Role::Variable, .. }) => Some(name.clone()),
+        Term::Reference(Reference {
+            name,
+            role: Role::Variable,
+            ..
+        }) => Some(name.clone()),
         Term::Attribute { object, .. } | Term::Item { object, .. } => root(object),
         _ => None,
     }
@@ -524,7 +789,9 @@ fn root(term: &Term) -> Option<String> {
 
 fn is_mentioned(name: &str, text: &str, start: usize, end: usize) -> bool {
     let rest = text.get(start..end).unwrap_or_default();
-    tokens(rest).iter().any(|token| rest.get(token.range.clone()) == Some(name))
+    tokens(rest)
+        .iter()
+        .any(|token| rest.get(token.range.clone()) == Some(name))
 }
 
 /// Line from 1 and column in bytes from 0.

@@ -72,13 +72,22 @@ fn plain(name: &str) -> Option<Generator> {
 fn subscripted(name: &str, arguments: &[Expression]) -> Option<Generator> {
     let of = |argument: &Expression| generator(argument).map(Box::new);
     Some(match (name, arguments) {
-        ("list" | "List" | "Sequence" | "Iterable" | "Collection", [item]) => Generator::List(of(item)?),
+        ("list" | "List" | "Sequence" | "Iterable" | "Collection", [item]) => {
+            Generator::List(of(item)?)
+        }
         ("set" | "Set", [item]) => Generator::Set(of(item)?),
         ("frozenset" | "FrozenSet", [item]) => Generator::FrozenSet(of(item)?),
-        ("tuple" | "Tuple", [item, rest]) if rest.kind == ExpressionKind::Ellipsis => Generator::AnyTuple(of(item)?),
-        ("tuple" | "Tuple", items) => Generator::Tuple(items.iter().map(generator).collect::<Option<_>>()?),
+        ("tuple" | "Tuple", [item, rest]) if rest.kind == ExpressionKind::Ellipsis => {
+            Generator::AnyTuple(of(item)?)
+        }
+        ("tuple" | "Tuple", items) => {
+            Generator::Tuple(items.iter().map(generator).collect::<Option<_>>()?)
+        }
         ("dict" | "Dict" | "Mapping", [key, item]) => Generator::Dictionary(of(key)?, of(item)?),
-        ("Optional", [item]) => Generator::OneOf(vec![Generator::Among(vec![Value::Nothing]), generator(item)?]),
+        ("Optional", [item]) => Generator::OneOf(vec![
+            Generator::Among(vec![Value::Nothing]),
+            generator(item)?,
+        ]),
         ("Union", items) => Generator::OneOf(items.iter().map(generator).collect::<Option<_>>()?),
         ("Literal", items) => Generator::Among(items.iter().map(literal).collect::<Option<_>>()?),
         ("Annotated", [item, ..]) => generator(item)?,
@@ -128,10 +137,16 @@ impl Generator {
             Generator::AnyTuple(item) => Value::Tuple(items(item, random)),
             Generator::Set(item) => Value::Set(different(items(item, random))),
             Generator::FrozenSet(item) => Value::FrozenSet(different(items(item, random))),
-            Generator::Tuple(places) => Value::Tuple(places.iter().map(|place| place.draw(random)).collect()),
+            Generator::Tuple(places) => {
+                Value::Tuple(places.iter().map(|place| place.draw(random)).collect())
+            }
             Generator::Dictionary(key, item) => {
                 let keys = different(items(key, random));
-                Value::Dictionary(keys.into_iter().map(|key| (key, item.draw(random))).collect())
+                Value::Dictionary(
+                    keys.into_iter()
+                        .map(|key| (key, item.draw(random)))
+                        .collect(),
+                )
             }
             Generator::OneOf(kinds) => match random.choose(kinds) {
                 Some(kind) => kind.draw(random),
@@ -153,9 +168,15 @@ impl Generator {
             (Generator::List(item), Value::List(items))
             | (Generator::AnyTuple(item), Value::Tuple(items))
             | (Generator::Set(item), Value::Set(items))
-            | (Generator::FrozenSet(item), Value::FrozenSet(items)) => items.iter().all(|value| item.allows(value)),
+            | (Generator::FrozenSet(item), Value::FrozenSet(items)) => {
+                items.iter().all(|value| item.allows(value))
+            }
             (Generator::Tuple(places), Value::Tuple(items)) => {
-                places.len() == items.len() && places.iter().zip(items).all(|(place, item)| place.allows(item))
+                places.len() == items.len()
+                    && places
+                        .iter()
+                        .zip(items)
+                        .all(|(place, item)| place.allows(item))
             }
             (Generator::Dictionary(keys, items), Value::Dictionary(entries)) => {
                 (entries.iter()).all(|(key, item)| keys.allows(key) && items.allows(item))
@@ -201,22 +222,39 @@ fn different(items: Vec<Value>) -> Vec<Value> {
 pub fn simpler(value: &Value) -> Vec<Value> {
     match value {
         Value::Boolean(true) => vec![Value::Boolean(false)],
-        Value::Integer(_) => simpler_numbers(value.as_integer().unwrap_or(0)).into_iter().map(Value::integer).collect(),
+        Value::Integer(_) => simpler_numbers(value.as_integer().unwrap_or(0))
+            .into_iter()
+            .map(Value::integer)
+            .collect(),
         Value::Float(number) if number.0.is_finite() => {
             let candidates = [0.0, number.0.trunc(), (number.0 / 2.0).trunc()];
-            let is_simpler = |candidate: &f64| super::size(&Value::Float(Float(*candidate))) < super::size(value);
-            candidates.into_iter().filter(is_simpler).map(|number| Value::Float(Float(number))).collect()
+            let is_simpler = |candidate: &f64| {
+                super::size(&Value::Float(Float(*candidate))) < super::size(value)
+            };
+            candidates
+                .into_iter()
+                .filter(is_simpler)
+                .map(|number| Value::Float(Float(number)))
+                .collect()
         }
         Value::Text(text) => {
             let letters: Vec<char> = text.chars().collect();
-            let shorter = without_one(&letters).into_iter().map(|letters| Value::Text(letters.into_iter().collect()));
+            let shorter = without_one(&letters)
+                .into_iter()
+                .map(|letters| Value::Text(letters.into_iter().collect()));
             shorter.collect()
         }
         Value::List(items) => simpler_items(items).into_iter().map(Value::List).collect(),
         Value::Tuple(items) => each_simpler(items).into_iter().map(Value::Tuple).collect(),
         Value::Set(items) => without_one(items).into_iter().map(Value::Set).collect(),
-        Value::FrozenSet(items) => without_one(items).into_iter().map(Value::FrozenSet).collect(),
-        Value::Dictionary(entries) => without_one(entries).into_iter().map(Value::Dictionary).collect(),
+        Value::FrozenSet(items) => without_one(items)
+            .into_iter()
+            .map(Value::FrozenSet)
+            .collect(),
+        Value::Dictionary(entries) => without_one(entries)
+            .into_iter()
+            .map(Value::Dictionary)
+            .collect(),
         _ => Vec::new(),
     }
 }
@@ -314,7 +352,14 @@ mod tests {
     #[test]
     fn simpler_values_are_smaller_and_of_the_same_kind() {
         let mut random = Random::new(1);
-        for annotation in ["int", "float", "list[int]", "str", "dict[str, int]", "tuple[int, list[str]]"] {
+        for annotation in [
+            "int",
+            "float",
+            "list[int]",
+            "str",
+            "dict[str, int]",
+            "tuple[int, list[str]]",
+        ] {
             let generator = of(annotation).expect("a generator");
             for _ in 0..50 {
                 let value = generator.draw(&mut random);

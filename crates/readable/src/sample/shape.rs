@@ -26,7 +26,10 @@ pub fn shapes(value: &Value) -> Vec<String> {
         Value::List(items) | Value::Tuple(items) => {
             add(how_many(items.len()));
             if items.len() > 1 {
-                let repeats = items.iter().enumerate().any(|(index, item)| items[..index].contains(item));
+                let repeats = items
+                    .iter()
+                    .enumerate()
+                    .any(|(index, item)| items[..index].contains(item));
                 add(match repeats {
                     true => "repeated",
                     false => "different",
@@ -37,7 +40,11 @@ pub fn shapes(value: &Value) -> Vec<String> {
                 });
             }
         }
-        Value::Set(_) | Value::FrozenSet(_) | Value::Dictionary(_) | Value::Bytes(_) | Value::Range { .. } => {
+        Value::Set(_)
+        | Value::FrozenSet(_)
+        | Value::Dictionary(_)
+        | Value::Bytes(_)
+        | Value::Range { .. } => {
             add(how_many(value.length().unwrap_or(0)));
         }
         Value::Record { class, .. } | Value::Object(class) => add(class),
@@ -67,19 +74,25 @@ pub fn size(value: &Value) -> u128 {
             whole.saturating_add(u128::from(number.0.fract() != 0.0))
         }
         Value::Text(text) => text.chars().count() as u128,
-        Value::List(items) | Value::Tuple(items) | Value::Set(items) | Value::FrozenSet(items) => match items.is_empty() {
-            true => 0,
-            false => all(items),
-        },
+        Value::List(items) | Value::Tuple(items) | Value::Set(items) | Value::FrozenSet(items) => {
+            match items.is_empty() {
+                true => 0,
+                false => all(items),
+            }
+        }
         Value::Dictionary(entries) => {
-            let sizes = entries.iter().map(|(key, item)| size(key).saturating_add(size(item)).saturating_add(1));
+            let sizes = entries
+                .iter()
+                .map(|(key, item)| size(key).saturating_add(size(item)).saturating_add(1));
             sizes.fold(0, u128::saturating_add)
         }
         Value::Record { fields, .. } => {
             let sizes = fields.iter().map(|(_, item)| size(item));
             sizes.fold(1, u128::saturating_add)
         }
-        other => other.length().unwrap_or_else(|| other.notation().chars().count()) as u128,
+        other => other
+            .length()
+            .unwrap_or_else(|| other.notation().chars().count()) as u128,
     }
 }
 
@@ -119,7 +132,12 @@ mod tests {
     use super::*;
 
     fn numbers(numbers: &[i64]) -> Value {
-        Value::List(numbers.iter().map(|number| Value::integer(*number)).collect())
+        Value::List(
+            numbers
+                .iter()
+                .map(|number| Value::integer(*number))
+                .collect(),
+        )
     }
 
     #[test]
@@ -129,15 +147,30 @@ mod tests {
         assert_eq!(shapes(&Value::Decimal("0.10".to_owned())), ["positive"]);
         assert_eq!(shapes(&numbers(&[])), ["empty"]);
         assert_eq!(shapes(&numbers(&[1])), ["one"]);
-        assert_eq!(shapes(&numbers(&[1, 2])), ["several", "different", "sorted"]);
-        assert_eq!(shapes(&numbers(&[2, 1, 2])), ["several", "repeated", "not sorted"]);
+        assert_eq!(
+            shapes(&numbers(&[1, 2])),
+            ["several", "different", "sorted"]
+        );
+        assert_eq!(
+            shapes(&numbers(&[2, 1, 2])),
+            ["several", "repeated", "not sorted"]
+        );
         assert_eq!(shapes(&Value::text("é")), ["one", "other letters"]);
-        assert_ne!(shapes(&Value::Boolean(true)), shapes(&Value::Boolean(false)));
+        assert_ne!(
+            shapes(&Value::Boolean(true)),
+            shapes(&Value::Boolean(false))
+        );
     }
 
     #[test]
     fn simpler_is_smaller() {
-        let ordered = [numbers(&[]), numbers(&[0]), numbers(&[1]), numbers(&[1, 1]), numbers(&[5, 5])];
+        let ordered = [
+            numbers(&[]),
+            numbers(&[0]),
+            numbers(&[1]),
+            numbers(&[1, 1]),
+            numbers(&[5, 5]),
+        ];
         let sizes: Vec<u128> = ordered.iter().map(size).collect();
         assert!(sizes.windows(2).all(|pair| pair[0] < pair[1]), "{sizes:?}");
         assert!(size(&Value::integer(2)) < size(&Value::integer(-3)));

@@ -72,7 +72,10 @@ pub(super) fn files(told: &Told, home: &Home) -> Vec<File> {
 
 fn steps(told: &Told, home: &Home) -> String {
     let (imports, support) = support();
-    let mut text = format!("\"\"\"Steps of {}, for behave.\"\"\"\n\n{imports}\nimport os\nimport sys\nimport types\n\n", home.feature);
+    let mut text = format!(
+        "\"\"\"Steps of {}, for behave.\"\"\"\n\n{imports}\nimport os\nimport sys\nimport types\n\n",
+        home.feature
+    );
     text.push_str("from behave import given, then, use_step_matcher, when\n\n");
     text.push_str(&home.import(".."));
     text.push_str(&format!("\nFEATURE = {}\n\n", quoted(&home.feature)));
@@ -83,10 +86,16 @@ fn steps(told: &Told, home: &Home) -> String {
     for (index, shared) in Shared::all(told).iter().enumerate() {
         let keyword = word(shared.keyword);
         let (pattern, parameters) = match shared.is_exact() {
-            true => (format!("literal({})", quoted(&shared.exact_text())), "context"),
+            true => (
+                format!("literal({})", quoted(&shared.exact_text())),
+                "context",
+            ),
             false => (shared.pattern(), "context, line"),
         };
-        text.push_str(&format!("\n@step(\"{keyword}\", {pattern})\ndef step_{}({parameters}):\n", index + 1));
+        text.push_str(&format!(
+            "\n@step(\"{keyword}\", {pattern})\ndef step_{}({parameters}):\n",
+            index + 1
+        ));
         let mut lines = vec![format!("{} = context.values", home.store)];
         lines.extend(shared.body(home, "context.scenario.name"));
         text.push_str(&indented(&lines));

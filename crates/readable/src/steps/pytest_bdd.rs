@@ -35,8 +35,13 @@ pub(super) fn files(told: &Told, home: &Home) -> Vec<File> {
 
 fn steps(told: &Told, home: &Home) -> String {
     let (imports, support) = support();
-    let mut text = format!("\"\"\"Runs {} with pytest-bdd.\"\"\"\n\n{imports}\nimport os\nimport sys\n\n", home.feature);
-    text.push_str("import pytest\nfrom pytest_bdd import given, parsers, scenarios, then, when\n\n");
+    let mut text = format!(
+        "\"\"\"Runs {} with pytest-bdd.\"\"\"\n\n{imports}\nimport os\nimport sys\n\n",
+        home.feature
+    );
+    text.push_str(
+        "import pytest\nfrom pytest_bdd import given, parsers, scenarios, then, when\n\n",
+    );
     text.push_str(&home.import(""));
     text.push_str(&format!("\nscenarios({})\n\n", quoted(&home.feature)));
     text.push_str(support);
@@ -48,7 +53,10 @@ fn steps(told: &Told, home: &Home) -> String {
             true => (quoted(&shared.exact_text()), "kept"),
             false => (format!("parsers.re({})", shared.pattern()), "kept, line"),
         };
-        text.push_str(&format!("\n@{keyword}({pattern})\ndef step_{}({parameters}):\n", index + 1));
+        text.push_str(&format!(
+            "\n@{keyword}({pattern})\ndef step_{}({parameters}):\n",
+            index + 1
+        ));
         let mut lines = vec![format!("{} = kept", home.store)];
         lines.extend(shared.body(home, "kept[\"_scenario\"]"));
         text.push_str(&indented(&lines));
