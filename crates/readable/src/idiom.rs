@@ -1,40 +1,62 @@
 //! Names and idioms (section 7): words that users give to identifiers, and sentences that they give to patterns.
+//!
+//! ```
+//! use testwright_readable::{idiom::Vocabulary, phrase::Speaker, term::{Term, Unscoped}};
+//!
+//! let mut vocabulary = Vocabulary::default();
+//! vocabulary.add("[idiom name is taken]\nkind = condition\nmatch = $n in regs\nsay = {n} is taken\nnot = {n} is free").unwrap();
+//! let text = "name not in regs";
+//! let expression = testwright_source::tree::expression(text).unwrap();
+//! let term = Term::read(&expression, text, &Unscoped);
+//! assert_eq!(Speaker::new(&vocabulary).clause(&term), "name is free");
+//! ```
+
+mod file;
+mod pattern;
+mod stub;
+mod template;
 
 use std::collections::BTreeMap;
 
-use crate::phrase::Speaker;
-use crate::term::{Change, Term};
+pub use file::IdiomError;
+use pattern::{Bindings, Guard, Pattern};
+pub use stub::stubs;
+use template::Template;
+
+use crate::phrase::{Noun, Polarity, Speaker, Tense};
+use crate::term::{Change, Comparison, Term};
 use crate::words::humanise;
 
 /// All names and idioms, in the order in which they are consulted.
 #[derive(Debug, Clone, Default)]
 pub struct Vocabulary {
     names: BTreeMap<String, String>,
+    idioms: Vec<Idiom>,
 }
 
-/// What is wrong with a names and idioms file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IdiomError {
-    /// The line, counted from 1.
-    pub line: usize,
-    /// The column, counted from 1 in characters.
-    pub column: usize,
-    /// What is wrong.
-    pub message: String,
-    /// What can be done.
-    pub help: Option<String>,
+/// A pattern and how to say it.
+#[derive(Debug, Clone)]
+struct Idiom {
+    kind: Kind,
+    /// One, but for effects, which may cover several changes in a row (I3).
+    patterns: Vec<Pattern>,
+    guards: Vec<Guard>,
+    say: Template,
+    not: Option<Template>,
+    past: Option<Template>,
+    past_not: Option<Template>,
+}
+
+/// Where an idiom applies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Condition,
+    Value,
+    Effect,
+    Call,
 }
 
 impl Vocabulary {
-    /// Adds a file. What was added before is consulted first.
-    ///
-    /// # Errors
-    /// All that is wrong with it (I7).
-    pub fn add(&mut self, text: &str) -> Result<(), Vec<IdiomError>> {
-        let _ = text;
-        Ok(())
-    }
-
     /// Whether there is a names entry, in which case a helper is never inlined (Y2).
     #[must_use]
     pub fn has_name(&self, identifier: &str) -> bool {
@@ -50,17 +72,160 @@ impl Vocabulary {
             .unwrap_or_else(|| humanise(identifier))
     }
 
+    /// The first idiom of a kind that matches a term, and what its placeholders stand for (I5).
+    fn find(&self, kind: Kind, term: &Term) -> Option<(&Idiom, Bindings)> {
+        self.idioms
+            .iter()
+            .filter(|idiom| idiom.kind == kind)
+            .find_map(|idiom| {
+                let [Pattern::Expression(pattern)] = idiom.patterns.as_slice() else {
+                    return None;
+                };
+                Some((idiom, idiom.guarded(pattern::matched(pattern, term)?)?))
+            })
+    }
+
+    pub(crate) fn value(&self, term: &Term, speaker: &Speaker<'_>) -> Option<Noun> {
+        let (idiom, bindings) = self.find(Kind::Value, term)?;
+        Some(idiom.say.noun(&bindings, speaker))
+    }
+
+    /// What replaces `call "H(f)" on O with A` in a step.
+    pub(crate) fn call(&self, term: &Term, speaker: &Speaker<'_>) -> Option<String> {
+        let (idiom, bindings) = self.find(Kind::Call, term)?;
+        Some(idiom.say.text(&bindings, speaker))
+    }
+
+    /// Whether a call would be phrased by an idiom if it stood in boolean position.
+    pub(crate) fn has_condition(&self, term: &Term) -> bool {
+        self.find_condition(term).is_some()
+    }
+
+    /// I4: the negated forms of a pattern, or of what it is compared with, are the same with "not".
+    fn find_condition(&self, term: &Term) -> Option<(&Idiom, Bindings, Polarity)> {
+        let (core, polarity) = positive(term);
+        self.idioms
+            .iter()
+            .filter(|idiom| idiom.kind == Kind::Condition)
+            .find_map(|idiom| {
+                let [Pattern::Expression(pattern)] = idiom.patterns.as_slice() else {
+                    return None;
+                };
+                let (pattern, pattern_polarity) = positive(pattern);
+                let bindings = idiom.guarded(pattern::matched(&pattern, &core)?)?;
+                Some((idiom, bindings, times(polarity, pattern_polarity)))
+            })
+    }
+
+    pub(crate) fn condition(
+        &self,
+        term: &Term,
+        polarity: Polarity,
+        tense: Tense,
+        speaker: &Speaker<'_>,
+    ) -> Option<String> {
+        if self.idioms.is_empty() {
+            return None;
+        }
+        let (idiom, bindings, own) = self.find_condition(term)?;
+        Some(idiom.clause(&bindings, times(polarity, own), tense, speaker))
+    }
+
+    /// I3: the first effect that covers as many of these changes as it has patterns.
     pub(crate) fn effect(
         &self,
         changes: &[Change],
         speaker: &Speaker<'_>,
     ) -> Option<(usize, String)> {
-        let _ = (changes, speaker);
-        None
-    }
-
-    pub(crate) fn call(&self, term: &Term, speaker: &Speaker<'_>) -> Option<String> {
-        let _ = (term, speaker);
-        None
+        self.idioms
+            .iter()
+            .filter(|idiom| idiom.kind == Kind::Effect)
+            .find_map(|idiom| {
+                let count = idiom.patterns.len();
+                let bindings = idiom.guarded(pattern::matched_changes(
+                    &idiom.patterns,
+                    changes.get(..count)?,
+                )?)?;
+                Some((count, idiom.say.text(&bindings, speaker)))
+            })
     }
 }
+
+impl Idiom {
+    /// The bindings, if they are what `where` asks for.
+    fn guarded(&self, bindings: Bindings) -> Option<Bindings> {
+        self.guards
+            .iter()
+            .all(|guard| guard.accepts(&bindings))
+            .then_some(bindings)
+    }
+
+    fn clause(
+        &self,
+        bindings: &Bindings,
+        polarity: Polarity,
+        tense: Tense,
+        speaker: &Speaker<'_>,
+    ) -> String {
+        match (polarity, tense) {
+            (Polarity::Positive, Tense::Present) => self.say.text(bindings, speaker),
+            (Polarity::Positive, Tense::Past) => match &self.past {
+                Some(past) => past.text(bindings, speaker),
+                None => self.say.in_tense(bindings, speaker, tense),
+            },
+            (Polarity::Negative, Tense::Present) => match &self.not {
+                Some(not) => not.text(bindings, speaker),
+                None => format!(
+                    "it is not the case that {}",
+                    self.say.text(bindings, speaker)
+                ),
+            },
+            (Polarity::Negative, Tense::Past) => match (&self.past_not, &self.not, &self.past) {
+                (Some(past_not), ..) => past_not.text(bindings, speaker),
+                (None, Some(not), _) => not.in_tense(bindings, speaker, tense),
+                (None, None, _) => {
+                    let said = self.clause(bindings, Polarity::Positive, Tense::Past, speaker);
+                    format!("it is not the case that {said}")
+                }
+            },
+        }
+    }
+}
+
+/// A condition without the negation around it or in its sign, and whether there was one.
+fn positive(term: &Term) -> (Term, Polarity) {
+    match term {
+        Term::Not(inner) => {
+            let (core, polarity) = positive(inner);
+            (core, polarity.opposite())
+        }
+        Term::Compare { first, rest } => {
+            let [(comparison, second)] = rest.as_slice() else {
+                return (term.clone(), Polarity::Positive);
+            };
+            let comparison = match comparison {
+                Comparison::NotIn => Comparison::In,
+                Comparison::NotEqual => Comparison::Equal,
+                Comparison::IsNot => Comparison::Is,
+                _ => return (term.clone(), Polarity::Positive),
+            };
+            (
+                Term::compare((**first).clone(), comparison, second.clone()),
+                Polarity::Negative,
+            )
+        }
+        _ => (term.clone(), Polarity::Positive),
+    }
+}
+
+/// Two negations are none.
+fn times(one: Polarity, two: Polarity) -> Polarity {
+    if one == two {
+        Polarity::Positive
+    } else {
+        Polarity::Negative
+    }
+}
+
+#[cfg(test)]
+mod tests;

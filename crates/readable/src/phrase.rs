@@ -14,19 +14,35 @@
 //! assert_eq!(speaker.clause(&term), "if n is in xs then xs has more than 3 elements");
 //! ```
 
+mod call;
 mod clause;
+mod comparison;
+mod connective;
+mod difference;
 pub mod join;
+mod length;
 mod noun;
+mod part;
+mod quantifier;
 mod record;
+#[cfg(test)]
+pub(crate) mod testing;
 
 use std::collections::BTreeSet;
 
 pub use record::{Fallback, Recorder, Tally};
 
 use crate::idiom::Vocabulary;
-use crate::term::{Change, Reference, Role, Term, Type};
+use crate::term::{Call, Change, Reference, Role, Term, Type};
+use crate::value::Value;
 use crate::words::{self, ordinal};
 pub use crate::words::{Polarity, Tense};
+
+/// Words that end a name and are no nouns although they do not end in "ed" (R3).
+const NOT_NOUNS: [&str; 15] = [
+    "pending", "waiting", "running", "missing", "paid", "sold", "sent", "lost", "held", "spent",
+    "done", "seen", "kept", "taken", "given",
+];
 
 /// A noun phrase.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,25 +142,63 @@ impl<'a> Speaker<'a> {
         self.vocabulary.words(identifier)
     }
 
-    /// The noun of a state variable without "the" (S of 3.2), whose start value is of this type.
+    /// The noun of a state variable without "the" (S of 3.2), whose start value is of this type. A participle or a
+    /// truth value is no noun, so one is appended: "the paid total", "the waiting flag".
     #[must_use]
     pub fn state_noun(&self, name: &str, start: &Type) -> String {
-        let _ = (name, start);
-        String::new()
+        let words = self.words(name);
+        if self.vocabulary.has_name(name) {
+            return words;
+        }
+        let last = words.split(' ').next_back().unwrap_or_default();
+        let noun = match start {
+            Type::Boolean if last != "flag" => "flag",
+            Type::Boolean => return words,
+            _ if !(last.ends_with("ed") || NOT_NOUNS.contains(&last)) => return words,
+            Type::Number => "total",
+            Type::List(_) => "list",
+            Type::Set(_) => "set",
+            Type::Dictionary(..) => "dictionary",
+            Type::Text => "text",
+            _ => return words,
+        };
+        format!("{words} {noun}")
     }
 
     /// What refers to something (3.2), marked as old or new (R10).
     #[must_use]
     pub fn reference(&self, reference: &Reference) -> Noun {
-        let _ = (reference, Role::Input, ordinal(1), words::is_plural(""));
-        Noun::one("")
+        let words = self.words(&reference.name);
+        match &reference.role {
+            Role::Variable | Role::Global => Noun::one(words),
+            Role::Input => Noun {
+                plural: words::is_plural(&words),
+                text: format!("the given {words}"),
+            },
+            Role::State { version } => {
+                let noun = self.state_noun(&reference.name, &reference.type_);
+                let mark = self.mark(&reference.name, *version);
+                Noun {
+                    plural: words::is_plural(&noun),
+                    text: format!("the {mark}{noun}"),
+                }
+            }
+            Role::Pool { number: 0 | 1 } | Role::Local => Noun::one(format!("the {words}")),
+            Role::Pool { number } => {
+                Noun::one(format!("the {} {words}", ordinal(u64::from(*number))))
+            }
+            Role::Phrase => Noun::one(reference.name.clone()),
+        }
     }
 
-    /// The noun phrase of a term (NP).
-    #[must_use]
-    pub fn noun(&self, term: &Term) -> Noun {
-        let _ = term;
-        Noun::one("")
+    /// R10.
+    fn mark(&self, name: &str, version: u32) -> &'static str {
+        match (self.marking, version) {
+            (Marking::Outcome(changed), 0) if changed.contains(name) => "old ",
+            (Marking::Outcome(changed), 1..) if changed.contains(name) => "new ",
+            (Marking::Condition, 1..) => "new ",
+            _ => "",
+        }
     }
 
     /// The noun phrase of what is changed, which is never marked as old or new.
@@ -153,19 +207,34 @@ impl<'a> Speaker<'a> {
         self.with_marking(Marking::None).noun(term)
     }
 
-    /// Noun phrases of several operands, with parentheses where they would run into one another: what stands behind
-    /// "with" in a call. Joined by "and".
+    /// Noun phrases of several operands joined by "and", with parentheses where they would run into one another.
     #[must_use]
     pub fn operands(&self, terms: &[Term]) -> String {
-        let _ = terms;
-        String::new()
+        self.enumeration(terms, "and")
     }
 
-    /// The arguments of a call, keywords included ("H(key) set to V"), joined by "and"; nothing if there are none.
+    /// The same, joined by another word.
     #[must_use]
-    pub fn arguments(&self, call: &crate::term::Call) -> Option<String> {
-        let _ = call;
-        None
+    pub fn enumeration(&self, terms: &[Term], word: &str) -> String {
+        let operands: Vec<String> = terms.iter().map(|term| self.operand(term)).collect();
+        join::nouns(&operands, word)
+    }
+
+    fn operand(&self, term: &Term) -> String {
+        join::operand(&self.noun(term).text)
+    }
+
+    /// The arguments of a call, keywords included (P39), joined by "and": what stands behind "with". Nothing if there
+    /// are none.
+    #[must_use]
+    pub fn arguments(&self, call: &Call) -> Option<String> {
+        let positions = call.arguments.iter().map(|argument| self.operand(argument));
+        let keywords = call.keywords.iter().map(|(name, value)| match name {
+            Some(name) => format!("{} set to {}", self.words(name), self.operand(value)),
+            None => format!("the entries of {}", self.operand(value)),
+        });
+        let all: Vec<String> = positions.chain(keywords).collect();
+        (!all.is_empty()).then(|| join::nouns(&all, "and"))
     }
 
     /// The clause of a term in boolean position (CL).
@@ -180,11 +249,28 @@ impl<'a> Speaker<'a> {
         self.say(term, Polarity::Negative, Tense::Present)
     }
 
-    /// The clause of a term in any form.
+    /// A value alone (N), or shortened in documents.
     #[must_use]
-    pub fn say(&self, term: &Term, polarity: Polarity, tense: Tense) -> String {
-        let _ = (term, polarity, tense);
-        String::new()
+    pub fn notation(&self, value: &Value) -> String {
+        value.notation_in(self.shorten, &|identifier| self.words(identifier))
+    }
+
+    /// A value with its kind (P), or shortened in documents.
+    #[must_use]
+    pub fn value(&self, value: &Value) -> String {
+        value.phrase_in(self.shorten, &|identifier| self.words(identifier))
+    }
+
+    fn note(&self) {
+        if let Some(recorder) = self.recorder {
+            recorder.specific();
+        }
+    }
+
+    fn note_fallback(&self, fallback: Fallback, term: &Term) {
+        if let Some(recorder) = self.recorder {
+            recorder.fallback(fallback, term);
+        }
     }
 
     /// The sentence, without capital and full stop, that an idiom has for the first of these changes, and how many of
@@ -198,5 +284,135 @@ impl<'a> Speaker<'a> {
     #[must_use]
     pub fn call_idiom(&self, term: &Term) -> Option<String> {
         self.vocabulary.call(term, self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noun(reference: Reference) -> (String, bool) {
+        let noun = Speaker::new(&Vocabulary::default()).reference(&reference);
+        (noun.text, noun.plural)
+    }
+
+    fn state(name: &str, type_: Type) -> (String, bool) {
+        noun(Reference::new(name, Role::State { version: 0 }).with_type(type_))
+    }
+
+    #[test]
+    fn r1_r5_r6_variables() {
+        assert_eq!(
+            noun(Reference::new("maxSizes", Role::Variable)),
+            ("max sizes".into(), false)
+        );
+    }
+
+    #[test]
+    fn r2_inputs() {
+        assert_eq!(
+            noun(Reference::new("pid", Role::Input)),
+            ("the given pid".into(), false)
+        );
+        assert_eq!(
+            noun(Reference::new("new_names", Role::Input)),
+            ("the given new names".into(), true)
+        );
+    }
+
+    #[test]
+    fn r3_state_variables() {
+        assert_eq!(state("plates", Type::list()), ("the plates".into(), true));
+        assert_eq!(state("dead", Type::list()), ("the dead".into(), false));
+        assert_eq!(
+            state("usersLoggedIn", Type::set()),
+            ("the users logged in".into(), true)
+        );
+        assert_eq!(
+            state("waiting", Type::Boolean),
+            ("the waiting flag".into(), false)
+        );
+        assert_eq!(
+            state("ready", Type::Boolean),
+            ("the ready flag".into(), false)
+        );
+        assert_eq!(
+            state("done_flag", Type::Boolean),
+            ("the done flag".into(), false)
+        );
+        assert_eq!(
+            state("flags", Type::Boolean),
+            ("the flags flag".into(), false)
+        );
+        assert_eq!(
+            state("paid", Type::Number),
+            ("the paid total".into(), false)
+        );
+        assert_eq!(
+            state("blocked", Type::list()),
+            ("the blocked list".into(), false)
+        );
+        assert_eq!(state("seen", Type::set()), ("the seen set".into(), false));
+        assert_eq!(
+            state("orders_sent", Type::dictionary()),
+            ("the orders sent dictionary".into(), false)
+        );
+        assert_eq!(
+            state("last_received", Type::Text),
+            ("the last received text".into(), false)
+        );
+        assert_eq!(
+            state("last_received", Type::Unknown),
+            ("the last received".into(), false)
+        );
+        assert_eq!(state("count", Type::Number), ("the count".into(), false));
+    }
+
+    #[test]
+    fn r4_pool_values() {
+        assert_eq!(
+            noun(Reference::new("tree", Role::Pool { number: 1 })),
+            ("the tree".into(), false)
+        );
+        assert_eq!(
+            noun(Reference::new("tree", Role::Pool { number: 2 })),
+            ("the second tree".into(), false)
+        );
+        assert_eq!(
+            noun(Reference::new("keys", Role::Pool { number: 11 })),
+            ("the 11th keys".into(), false)
+        );
+    }
+
+    #[test]
+    fn r6_results_in_actions() {
+        assert_eq!(
+            noun(Reference::new("new_answer", Role::Local)),
+            ("the new answer".into(), false)
+        );
+    }
+
+    #[test]
+    fn r10_old_and_new() {
+        let vocabulary = Vocabulary::default();
+        let changed = BTreeSet::from(["plates".to_owned()]);
+        let speaker = Speaker::new(&vocabulary);
+        let text = |marking, name: &str, version| {
+            let reference = Reference::new(name, Role::State { version });
+            speaker.with_marking(marking).reference(&reference).text
+        };
+        let outcome = Marking::Outcome(&changed);
+        assert_eq!(text(outcome, "plates", 0), "the old plates");
+        assert_eq!(text(outcome, "plates", 1), "the new plates");
+        assert_eq!(text(outcome, "plates", 2), "the new plates");
+        assert_eq!(text(outcome, "cups", 0), "the cups");
+        assert_eq!(text(Marking::Condition, "plates", 0), "the plates");
+        assert_eq!(text(Marking::Condition, "plates", 1), "the new plates");
+        assert_eq!(text(Marking::None, "plates", 1), "the plates");
+        let plates = Reference::new("plates", Role::State { version: 0 });
+        assert_eq!(
+            speaker.with_marking(outcome).target(&plates.into()).text,
+            "the plates"
+        );
     }
 }

@@ -9,8 +9,10 @@ mod types;
 mod walk;
 
 pub use build::{Scope, Unscoped};
+pub(crate) use python::Binding;
 pub use testwright_source::tree::{Comparison, ComprehensionKind as Form, Operator, UnaryOperator};
 pub use types::Type;
+pub(crate) use types::is_class_name;
 
 use crate::value::Value;
 

@@ -1,1 +1,466 @@
-//! Clauses (3.6).
+//! Clauses (3.6) of everything but comparisons and connectives.
+
+use super::call::may_be_built_in;
+use super::{Fallback, Noun, Polarity, Speaker, Tense};
+use crate::kind::noun_of_class;
+use crate::term::{Call, Callee, Operator, Term, Type, UnaryOperator};
+use crate::value::Value;
+use crate::words::{Verb, with_article};
+
+/// Python's own questions about texts, which are written in one word.
+const TEXT_QUESTIONS: [&str; 12] = [
+    "isalnum",
+    "isalpha",
+    "isascii",
+    "isdecimal",
+    "isdigit",
+    "isidentifier",
+    "islower",
+    "isnumeric",
+    "isprintable",
+    "isspace",
+    "istitle",
+    "isupper",
+];
+
+impl Speaker<'_> {
+    /// The clause of a term in any form.
+    #[must_use]
+    pub fn say(&self, term: &Term, polarity: Polarity, tense: Tense) -> String {
+        if let Some(clause) = self.vocabulary.condition(term, polarity, tense, self) {
+            self.note();
+            return clause;
+        }
+        if let Some(truth) = term.truth() {
+            return constant(truth == (polarity == Polarity::Positive), tense);
+        }
+        match term {
+            // C1
+            Term::Not(operand) => self.say(operand, polarity.opposite(), tense),
+            Term::And(operands) => {
+                self.note();
+                self.conjunction(operands, polarity, tense)
+            }
+            Term::Or(operands) => {
+                self.note();
+                self.disjunction(operands, polarity, tense)
+            }
+            Term::Conditional {
+                condition,
+                then,
+                otherwise,
+            } => {
+                self.note();
+                // C40
+                let condition = self.say(condition, Polarity::Positive, tense);
+                let (then, otherwise) = (
+                    self.say(then, polarity, tense),
+                    self.say(otherwise, polarity, tense),
+                );
+                format!("if {condition} then {then}, otherwise {otherwise}")
+            }
+            Term::Compare { first, rest } => {
+                self.note();
+                self.comparison(first, rest, polarity, tense)
+            }
+            Term::Call(call) => self.called_condition(term, call, polarity, tense),
+            Term::Comprehension { clauses, .. } => self.existence(term, clauses, polarity, tense),
+            // C35
+            Term::Earlier(inner) => {
+                self.note();
+                format!("{} before the step", self.say(inner, polarity, Tense::Past))
+            }
+            Term::Attribute { object, name } => {
+                match self.question(object, name, polarity, tense) {
+                    Some(clause) => {
+                        self.note();
+                        clause
+                    }
+                    None => self.bare(&self.noun(term), &term.type_of(), polarity, tense),
+                }
+            }
+            Term::Unary {
+                operator: UnaryOperator::Plus | UnaryOperator::Minus,
+                operand,
+            } => self.say(operand, polarity, tense),
+            _ => self.bare(&self.noun(term), &term.type_of(), polarity, tense),
+        }
+    }
+
+    /// C32, C34.
+    pub(super) fn bare(
+        &self,
+        subject: &Noun,
+        type_: &Type,
+        polarity: Polarity,
+        tense: Tense,
+    ) -> String {
+        let verb = |polarity| Verb::Be.form(subject.plural, polarity, tense);
+        let x = &subject.text;
+        match type_ {
+            Type::Number => format!("{x} {} zero", verb(polarity.opposite())),
+            Type::Boolean if polarity == Polarity::Positive => {
+                format!("{x} {} true", verb(Polarity::Positive))
+            }
+            Type::Boolean => format!("{x} {} false", verb(Polarity::Positive)),
+            _ if type_.is_sized() => self.emptiness(subject, polarity.opposite(), tense),
+            _ => format!("{x} {} set", verb(polarity)),
+        }
+    }
+
+    fn called_condition(
+        &self,
+        term: &Term,
+        call: &Call,
+        polarity: Polarity,
+        tense: Tense,
+    ) -> String {
+        if let Some(clause) = self.known_condition(call, polarity, tense) {
+            self.note();
+            return clause;
+        }
+        let noun = match self.known_call(call) {
+            Some(noun) => Some(noun),
+            None => call.class().map(|_| self.noun(term)),
+        };
+        match noun {
+            Some(noun) => {
+                self.note();
+                self.bare(&noun, &term.type_of(), polarity, tense)
+            }
+            None => {
+                self.note_fallback(Fallback::Condition, term);
+                self.holds(call, polarity, tense)
+            }
+        }
+    }
+
+    fn known_condition(&self, call: &Call, polarity: Polarity, tense: Tense) -> Option<String> {
+        match (&call.callee, call.arguments.as_slice()) {
+            (Callee::Function { module: None, name }, [argument]) if call.keywords.is_empty() => {
+                match name.as_str() {
+                    "all" => Some(self.all(argument, polarity, tense)),
+                    "any" => Some(self.any(argument, polarity, tense)),
+                    "bool" => Some(self.say(argument, polarity, tense)),
+                    _ => None,
+                }
+            }
+            (Callee::Function { module: None, name }, [x, class]) if name == "isinstance" => {
+                Some(self.instance(x, class, polarity, tense))
+            }
+            (Callee::Method { object, name }, [text])
+                if may_be_built_in(object) && call.keywords.is_empty() =>
+            {
+                self.relation(object, name, text, polarity, tense)
+            }
+            (Callee::Method { object, name }, []) if call.keywords.is_empty() => {
+                self.question(object, name, polarity, tense)
+            }
+            _ => None,
+        }
+    }
+
+    /// C29, and how sets relate, which has a sign as well as a name.
+    fn relation(
+        &self,
+        object: &Term,
+        name: &str,
+        other: &Term,
+        polarity: Polarity,
+        tense: Tense,
+    ) -> Option<String> {
+        let verb = match name {
+            "startswith" => Verb::Start,
+            "endswith" => Verb::End,
+            "issubset" if matches!(object.type_of(), Type::Set(_)) => {
+                return Some(self.subset(object, other, "", polarity, tense));
+            }
+            "issuperset" if matches!(object.type_of(), Type::Set(_)) => {
+                return Some(self.subset(other, object, "", polarity, tense));
+            }
+            _ => return None,
+        };
+        let subject = self.noun(object);
+        let verb = verb.form(subject.plural, polarity, tense);
+        Some(format!(
+            "{} {verb} with {}",
+            subject.text,
+            self.noun(other).text
+        ))
+    }
+
+    /// "X is a subset of Y".
+    pub(super) fn subset(
+        &self,
+        x: &Term,
+        y: &Term,
+        proper: &str,
+        polarity: Polarity,
+        tense: Tense,
+    ) -> String {
+        let subject = self.noun(x);
+        let verb = Verb::Be.form(subject.plural, polarity, tense);
+        format!(
+            "{} {verb} a {proper}subset of {}",
+            subject.text,
+            self.noun(y).text
+        )
+    }
+
+    /// C30. What a method or an attribute of such a name asks is a question about its object.
+    fn question(
+        &self,
+        object: &Term,
+        name: &str,
+        polarity: Polarity,
+        tense: Tense,
+    ) -> Option<String> {
+        let words = self.words(name);
+        let (first, rest) = match words.split_once(' ') {
+            Some(parts) => parts,
+            None if TEXT_QUESTIONS.contains(&name) => words.split_at(2),
+            None => return None,
+        };
+        let verb = match first {
+            "is" => Verb::Be,
+            "has" => Verb::Have,
+            "can" => Verb::Can,
+            _ => return None,
+        };
+        let subject = self.noun(object);
+        Some(format!(
+            "{} {} {rest}",
+            subject.text,
+            verb.form(subject.plural, polarity, tense)
+        ))
+    }
+
+    /// C28.
+    fn instance(&self, x: &Term, class: &Term, polarity: Polarity, tense: Tense) -> String {
+        let mut classes = Vec::new();
+        classes_of(class, &mut classes);
+        let kinds: Vec<String> = classes
+            .iter()
+            .map(|class| with_article(&self.class_noun(class)))
+            .collect();
+        let subject = self.noun(x);
+        let verb = Verb::Be.form(subject.plural, polarity, tense);
+        format!(
+            "{} {verb} {}",
+            subject.text,
+            super::join::nouns(&kinds, "or")
+        )
+    }
+
+    fn class_noun(&self, class: &Term) -> String {
+        match class {
+            Term::Reference(reference) => self.class_words(&reference.name),
+            Term::Attribute { name, .. } => self.class_words(name),
+            Term::Value(Value::Nothing) => "empty value".to_owned(),
+            Term::Call(call)
+                if matches!(
+                    call.only_argument("type"),
+                    Some(Term::Value(Value::Nothing))
+                ) =>
+            {
+                "empty value".to_owned()
+            }
+            _ => self.noun(class).text,
+        }
+    }
+
+    fn class_words(&self, name: &str) -> String {
+        match noun_of_class(name) {
+            Some(noun) if !self.vocabulary.has_name(name) => noun.to_owned(),
+            _ => self.words(name),
+        }
+    }
+
+    /// C31.
+    fn holds(&self, call: &Call, polarity: Polarity, tense: Tense) -> String {
+        let verb = Verb::Hold.form(false, polarity, tense);
+        let arguments = self.arguments(call);
+        match &call.callee {
+            Callee::Method { object, name } if !super::call::is_self(object) => {
+                let object = self.noun(object).text;
+                let name = self.words(name);
+                match arguments {
+                    None => format!("\"{name}\" {verb} for {object}"),
+                    Some(arguments) => {
+                        format!(
+                            "\"{name}\" {verb} for {} with {arguments}",
+                            super::join::operand(&object)
+                        )
+                    }
+                }
+            }
+            callee => {
+                let name = match callee {
+                    Callee::Function { name, .. } | Callee::Method { name, .. } => {
+                        format!("\"{}\"", self.words(name))
+                    }
+                    Callee::Other(Term::Reference(reference)) => {
+                        format!("\"{}\"", self.words(&reference.name))
+                    }
+                    Callee::Other(other) => self.noun(other).text,
+                };
+                match arguments {
+                    None => format!("{name} {verb}"),
+                    Some(arguments) => format!("{name} {verb} for {arguments}"),
+                }
+            }
+        }
+    }
+}
+
+/// C41.
+fn constant(truth: bool, tense: Tense) -> String {
+    let verb = Verb::Be.form(false, Polarity::Positive, tense);
+    format!("this {verb} {} so", if truth { "always" } else { "never" })
+}
+
+/// The classes of `T`, `(T, U)` or `T | U`.
+fn classes_of<'t>(class: &'t Term, classes: &mut Vec<&'t Term>) {
+    match class {
+        Term::Tuple(items) => items.iter().for_each(|item| classes_of(item, classes)),
+        Term::Binary {
+            left,
+            operator: Operator::BitOr,
+            right,
+        } => {
+            classes_of(left, classes);
+            classes_of(right, classes);
+        }
+        _ => classes.push(class),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::phrase::testing::{cl, not, was, was_not};
+
+    #[test]
+    fn c1_not() {
+        assert_eq!(cl("not flag"), "flag is false");
+        assert_eq!(not("not flag"), "flag is true");
+        assert_eq!(cl("not (not x)"), "x is set");
+    }
+
+    #[test]
+    fn c28_kinds() {
+        assert_eq!(cl("isinstance(x, int)"), "x is a whole number");
+        assert_eq!(
+            cl("isinstance(x, (int, str))"),
+            "x is a whole number or a text"
+        );
+        assert_eq!(
+            cl("isinstance(x, int | lib.AVLTree)"),
+            "x is a whole number or an AVL tree"
+        );
+        assert_eq!(not("isinstance(x, Account)"), "x is not an account");
+        assert_eq!(was("isinstance(x, dict)"), "x was a dictionary");
+    }
+
+    #[test]
+    fn c29_beginnings_and_ends() {
+        assert_eq!(cl("s.startswith('a')"), "s starts with \"a\"");
+        assert_eq!(cl("s.endswith(t)"), "s ends with t");
+        assert_eq!(not("s.startswith(t)"), "s does not start with t");
+        assert_eq!(was("s.endswith(t)"), "s ended with t");
+        assert_eq!(was_not("s.startswith(t)"), "s did not start with t");
+    }
+
+    #[test]
+    fn c30_questions() {
+        assert_eq!(cl("tree.is_balanced()"), "the tree is balanced");
+        assert_eq!(not("tree.is_balanced()"), "the tree is not balanced");
+        assert_eq!(cl("x.hasChildren()"), "x has children");
+        assert_eq!(not("x.has_children()"), "x does not have children");
+        assert_eq!(cl("x.can_move()"), "x can move");
+        assert_eq!(not("x.can_move()"), "x cannot move");
+        assert_eq!(was("names.is_full()"), "the given names were full");
+        assert_eq!(was_not("x.can_move()"), "x could not move");
+        assert_eq!(cl("s.isdigit()"), "s is digit");
+        assert_eq!(cl("x.is_leaf"), "x is leaf");
+        // Words that only begin with the same letters ask nothing.
+        assert_eq!(cl("x.cancel()"), "\"cancel\" holds for x");
+        assert_eq!(cl("x.issue()"), "\"issue\" holds for x");
+        assert_eq!(cl("x.is_in(y)"), "\"is in\" holds for x with y");
+    }
+
+    #[test]
+    fn c31_unknown_calls() {
+        assert_eq!(cl("f(x)"), "\"f\" holds for x");
+        assert_eq!(cl("is_prime(x, 2)"), "\"is prime\" holds for x and 2");
+        assert_eq!(cl("ready()"), "\"ready\" holds");
+        assert_eq!(
+            cl("tree.contains(k)"),
+            "\"contains\" holds for the tree with k"
+        );
+        assert_eq!(
+            not("tree.contains(k)"),
+            "\"contains\" does not hold for the tree with k"
+        );
+        assert_eq!(
+            was("tree.contains(k)"),
+            "\"contains\" held for the tree with k"
+        );
+        assert_eq!(
+            was_not("tree.contains(k)"),
+            "\"contains\" did not hold for the tree with k"
+        );
+    }
+
+    #[test]
+    fn c32_bare_values_of_known_type() {
+        assert_eq!(cl("plates"), "the plates are not empty");
+        assert_eq!(not("s"), "s is empty");
+        assert_eq!(cl("n"), "n is not zero");
+        assert_eq!(not("n"), "n is zero");
+        assert_eq!(cl("flag"), "flag is true");
+        assert_eq!(was("flag"), "flag was true");
+        assert_eq!(was("plates"), "the plates were not empty");
+        assert_eq!(cl("x % 2"), "the remainder of x divided by 2 is not zero");
+        assert_eq!(cl("bool(xs)"), "xs is not empty");
+        assert_eq!(cl("sorted(xs)"), "xs in sorted order is not empty");
+    }
+
+    #[test]
+    fn c34_bare_values_of_unknown_type() {
+        assert_eq!(cl("x"), "x is set");
+        assert_eq!(not("x.owner"), "the owner of x is not set");
+        assert_eq!(was("names"), "the given names were set");
+        assert_eq!(
+            cl("d.get(k)"),
+            "the entry for k in d (nothing if there is none) is set"
+        );
+    }
+
+    #[test]
+    fn c35_earlier_conditions() {
+        assert_eq!(
+            cl("pre(tree.contains(k))"),
+            "\"contains\" held for the tree with k before the step"
+        );
+        assert_eq!(
+            not("pre(tree.contains(k))"),
+            "\"contains\" did not hold for the tree with k before the step"
+        );
+        assert_eq!(cl("not pre(x in xs)"), "x was not in xs before the step");
+        assert_eq!(
+            cl("pre(len(plates) > 2)"),
+            "the plates had more than 2 elements before the step"
+        );
+        assert_eq!(cl("pre(x == y)"), "x equalled y before the step");
+        assert_eq!(cl("pre(x < y)"), "x was less than y before the step");
+    }
+
+    #[test]
+    fn c41_constants() {
+        assert_eq!(cl("True"), "this is always so");
+        assert_eq!(not("True"), "this is never so");
+        assert_eq!(cl("1 > 2"), "this is never so");
+        assert_eq!(cl("x and True"), "x is set");
+        assert_eq!(cl("x or True"), "this is always so");
+    }
+}

@@ -45,6 +45,11 @@ pub fn operand(phrase: &str) -> String {
     }
 }
 
+/// What stands between quotation marks, if the whole text does.
+pub(crate) fn unquoted(text: &str) -> Option<&str> {
+    text.strip_prefix('"')?.strip_suffix('"')
+}
+
 /// What stands outside quotation marks and, if asked for, outside brackets. Where something was left out there is a mark,
 /// so that words on both sides do not meet.
 fn outside(text: &str, without_brackets: bool) -> String {

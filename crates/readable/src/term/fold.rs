@@ -306,3 +306,37 @@ fn members(value: &Value) -> Option<Vec<Value>> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::phrase::testing::term;
+
+    #[test]
+    fn r7_constants_are_worked_out() {
+        for (text, expected) in [
+            ("len('abc') + 2", "5"),
+            ("-7 // 2", "-4"),
+            ("-7 % 3", "2"),
+            ("2 ** 10", "1024"),
+            ("[1] + [2]", "[1, 2]"),
+            ("'a' + 'b'", "'ab'"),
+            ("{'a': 1}['a']", "1"),
+            ("NAMES[-1]", "'b'"),
+            ("len(NAMES) > 1", "True"),
+            ("'a' in NAMES", "True"),
+            ("not []", "True"),
+            ("1 if 2 > 1 else x", "1"),
+            ("x and False", "False"),
+            ("False or x", "x"),
+            ("range(2, 4)", "range(2, 4)"),
+            ("None is None", "True"),
+            ("1 == 1.0", "1 == 1.0"),
+            ("1 // 0", "1 // 0"),
+            ("10 ** 1000", "10 ** 1000"),
+            ("[1][5]", "[1][5]"),
+            ("x + 0", "x + 0"),
+        ] {
+            assert_eq!(term(text).to_python(), expected, "{text}");
+        }
+    }
+}

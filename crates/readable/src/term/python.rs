@@ -367,3 +367,43 @@ fn comparison_sign(comparison: Comparison) -> &'static str {
         Comparison::NotIn => "not in",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::phrase::testing::term;
+
+    #[test]
+    fn terms_are_written_as_they_were_read() {
+        for text in [
+            "a + b * c",
+            "(a + b) * c",
+            "a - (b - c)",
+            "a ** b ** c",
+            "(a ** b) ** c",
+            "-a ** b",
+            "(-a) ** b",
+            "not (a and b) or c",
+            "a < b <= c",
+            "(a < b) == c",
+            "x.y[1:n].z(a, *xs, k=1, **d)",
+            "[i for i in xs if i for k in i]",
+            "{k: x for k, x in d.items()}",
+            "sum(i * 2 for i in xs)",
+            "f((i for i in xs), 1)",
+            "lambda p, q: p + q",
+            "a if b else c if x else y",
+            "(a if b else c) if x else y",
+            "f\"{x} and {{}}\"",
+            "(1).real",
+            "(x,)",
+            "lib.f(x)",
+            "{**d, 'a': x}",
+            "x not in xs",
+            "x[-1]",
+            "x is not None",
+        ] {
+            assert_eq!(term(text).to_python(), text);
+            assert_eq!(term(&term(text).to_python()), term(text));
+        }
+    }
+}

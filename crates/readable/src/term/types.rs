@@ -220,6 +220,26 @@ impl Term {
     }
 }
 
+impl Term {
+    /// Whether it is a condition wherever it stands (P40): a comparison, a connective of conditions, a built-in that
+    /// asks something. `a or b` is one as soon as one operand is and nothing speaks against the others.
+    #[must_use]
+    pub fn is_condition(&self) -> bool {
+        match self {
+            Self::Not(_) | Self::Compare { .. } => true,
+            Self::And(operands) | Self::Or(operands) => {
+                let is_possible =
+                    |term: &Self| matches!(term.type_of(), Type::Boolean | Type::Unknown);
+                let is_certain =
+                    |term: &Self| term.type_of() == Type::Boolean || term.is_condition();
+                operands.iter().all(is_possible) && operands.iter().any(is_certain)
+            }
+            Self::Call(call) => call.type_of() == Type::Boolean,
+            _ => false,
+        }
+    }
+}
+
 fn item_type(object: &Term, index: &Term) -> Type {
     match object.type_of() {
         Type::Dictionary(_, value) => *value,

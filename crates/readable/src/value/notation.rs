@@ -221,12 +221,12 @@ pub(crate) fn quoted(text: &str) -> String {
     quoted
 }
 
-fn is_printable(character: char) -> bool {
+pub(super) fn is_printable(character: char) -> bool {
     // Rust's own table of what can be printed. A letter goes first, because an accent that has nothing to sit on
     // is escaped while one inside a text is not.
     let mut escaped = ['a', character].iter().collect::<String>();
     escaped = escaped.escape_debug().skip(1).collect();
-    escaped.chars().eq([character]) || character == '\''
+    escaped.chars().eq([character]) || matches!(character, '\'' | '"' | '\\')
 }
 
 fn float(number: Float) -> String {
