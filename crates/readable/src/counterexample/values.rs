@@ -70,13 +70,11 @@ fn call_in(call: &str) -> Option<(String, Vec<Argument>)> {
     let arguments = keywords.iter().filter_map(|keyword| {
         let source = call.get(keyword.value.range.clone())?;
         let name = keyword.name.as_ref().filter(|name| *name != "self")?;
-        Some(match Value::of_python(source) {
-            Some(value) => Argument::new(name, value),
-            // Only running can tell what it is; until then it is what it is made by.
-            None => Argument {
-                recipe: Some(source.to_owned()),
-                ..Argument::new(name, Value::Object(class_of(source)))
-            },
+        // Only running can tell what some expressions make; until then that is a thing of their class.
+        let value = Value::of_python(source).unwrap_or_else(|| Value::Object(class_of(source)));
+        Some(Argument {
+            recipe: Some(source.to_owned()),
+            ..Argument::new(name, value)
         })
     });
     Some((name.to_owned(), arguments.collect()))
@@ -139,8 +137,8 @@ mod tests {
 
     #[test]
     fn what_only_running_can_make_keeps_its_recipe() {
-        let arguments = given("user=User(name='x')").expect("values");
-        assert_eq!(arguments[0].recipe.as_deref(), Some("User(name='x')"));
-        assert_eq!(arguments[0].value, Value::Object("User".to_owned()));
+        let arguments = given("user=users.find('x')").expect("values");
+        assert_eq!(arguments[0].recipe.as_deref(), Some("users.find('x')"));
+        assert_eq!(arguments[0].value, Value::Object("find".to_owned()));
     }
 }
