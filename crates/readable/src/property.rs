@@ -21,6 +21,9 @@ pub use outline::Layout;
 pub use rule::{Definition, Piece, Sampled, Told, Values};
 pub(crate) use script::called;
 pub use script::{Code, Given, Line, Saying, Script};
+#[cfg(test)]
+mod tests;
+
 use testwright_source::Problem;
 use testwright_source::tree::{Module, first_paragraph};
 

@@ -4,15 +4,16 @@ use testwright_source::tree::{Comparison, Expression, ExpressionKind};
 
 use super::code::children;
 
-/// The calls that a check evaluates whatever happens, innermost first. Whether they are unknown is not looked at.
+/// The calls that an expression evaluates whatever happens, innermost first. Whether they are unknown is not looked at.
 ///
-/// `define` tells what a local was assigned, for its expression stands wherever its name does.
+/// `is_asked` says whether the expression is a check, or something that a check is about. `define` tells what a local was assigned, for its expression stands wherever its name does.
 pub(super) fn unconditional<'a>(
-    check: &'a Expression,
+    expression: &'a Expression,
+    is_asked: bool,
     define: &dyn Fn(&str) -> Option<&'a Expression>,
 ) -> Vec<&'a Expression> {
     let mut calls = Vec::new();
-    collect(check, true, define, &mut calls);
+    collect(expression, is_asked, define, &mut calls);
     calls
 }
 
@@ -85,7 +86,7 @@ mod tests {
 
     fn check(text: &str, expected: &[&str]) {
         let check = tree::expression(text).expect("Python");
-        let calls = unconditional(&check, &|_| None);
+        let calls = unconditional(&check, true, &|_| None);
         let calls: Vec<&str> = calls.iter().map(|call| &text[call.range.clone()]).collect();
         assert_eq!(calls, expected, "{text}");
     }

@@ -31,7 +31,8 @@ enum Known {
     Written {
         term: Term,
         code: String,
-        expression: Expression,
+        /// What it was assigned, if that still means the same.
+        expression: Option<Expression>,
     },
     /// What a loop binds.
     Bound(Reference),
@@ -66,31 +67,25 @@ impl<'a> Here<'a> {
 
     /// From now on the name is another way to write an expression.
     pub(super) fn write(&mut self, name: &str, expression: &Expression) {
+        let mut names = Vec::new();
+        code::free_names(expression, &mut Vec::new(), &mut names);
+        let is_of_itself = names.iter().any(|other| other == name);
         let written = Known::Written {
             term: self.term(expression),
             code: self.code(expression),
-            expression: expression.clone(),
+            expression: (!is_of_itself).then(|| expression.clone()),
         };
         self.set(name, written);
     }
 
     /// The same for what is no expression of the source.
-    pub(super) fn write_term(
-        &mut self,
-        name: &str,
-        term: Term,
-        code: String,
-        expression: &Expression,
-    ) {
-        let expression = expression.clone();
-        self.set(
-            name,
-            Known::Written {
-                term,
-                code,
-                expression,
-            },
-        );
+    pub(super) fn write_term(&mut self, name: &str, term: Term, code: String) {
+        let written = Known::Written {
+            term,
+            code,
+            expression: None,
+        };
+        self.set(name, written);
     }
 
     /// From now on the name stands for code that cannot be said.
@@ -169,7 +164,7 @@ impl<'a> Here<'a> {
     /// What a local was assigned that is written out.
     pub(super) fn definition(&self, name: &str) -> Option<&Expression> {
         match self.known(name)? {
-            Known::Written { expression, .. } => Some(expression),
+            Known::Written { expression, .. } => expression.as_ref(),
             _ => None,
         }
     }
@@ -199,6 +194,18 @@ impl<'a> Here<'a> {
     }
 
     fn set(&mut self, name: &str, known: Known) {
+        // What was assigned speaks of the value that the name had then.
+        for (_, other) in &mut self.names {
+            if let Known::Written { expression, .. } = other {
+                let mut names = Vec::new();
+                if let Some(expression) = expression {
+                    code::free_names(expression, &mut Vec::new(), &mut names);
+                }
+                if names.iter().any(|read| read == name) {
+                    *expression = None;
+                }
+            }
+        }
         self.names.retain(|(other, _)| other != name);
         self.names.push((name.to_owned(), known));
     }

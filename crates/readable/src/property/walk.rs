@@ -120,7 +120,7 @@ impl<'a> Walk<'a> {
                         code::grouped(&self.here.code(value))
                     );
                     let term = self.here.term(&sum);
-                    self.here.write_term(name, term, code, &sum);
+                    self.here.write_term(name, term, code);
                 }
                 _ => self.leak(statement),
             },
@@ -436,7 +436,7 @@ impl<'a> Walk<'a> {
         for conjunct in conjuncts(condition) {
             if !self.has_checked {
                 self.has_checked = true;
-                self.hoist(conjunct, start);
+                self.hoist(conjunct, true, start);
             }
             let saying = Saying::Clause {
                 term: self.here.term(conjunct),
@@ -451,7 +451,7 @@ impl<'a> Walk<'a> {
     fn check_by_call(&mut self, check: &Expression, call: &Expression, start: usize) {
         if !self.has_checked {
             self.has_checked = true;
-            self.hoist(check, start);
+            self.hoist(check, true, start);
         }
         let saying = Saying::Clause {
             term: self.here.term(check),
@@ -478,12 +478,12 @@ impl<'a> Walk<'a> {
     }
 
     /// Makes steps of the calls that the first check needs in any case (F8).
-    fn hoist(&mut self, check: &Expression, start: usize) {
+    fn hoist(&mut self, check: &Expression, is_asked: bool, start: usize) {
         if !self.hoists {
             return;
         }
         let here = self.here.clone();
-        let calls = hoist::unconditional(check, &|name| here.definition(name));
+        let calls = hoist::unconditional(check, is_asked, &|name| here.definition(name));
         let mut terms = Vec::new();
         let mut wanted = Vec::new();
         for call in calls {
@@ -554,7 +554,7 @@ impl<'a> Walk<'a> {
     ) {
         if !self.has_checked {
             self.has_checked = true;
-            self.hoist(iterable, start);
+            self.hoist(iterable, false, start);
         }
         for check in loops::checks(target, iterable, body).unwrap_or_default() {
             let saying = Saying::Clause {
