@@ -4,6 +4,8 @@
 mod contrast;
 mod harness;
 mod property;
+#[cfg(test)]
+mod tests;
 mod values;
 
 pub use contrast::{Contrast, NEIGHBOURS, neighbours};
