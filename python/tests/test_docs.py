@@ -74,6 +74,7 @@ COMMANDS = [
     "model test",
     "conform",
     "graph",
+    "feature",
     "campaign",
     "campaign list",
     "campaign show",
@@ -91,6 +92,7 @@ WITHOUT_SYSTEM = {
     "cover",
     "model",
     "conform",
+    "feature",
     "campaign",
     "compat",
 }
