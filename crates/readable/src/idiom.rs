@@ -12,11 +12,12 @@
 //! ```
 
 mod file;
+mod matcher;
 mod pattern;
 mod stub;
 mod template;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use file::IdiomError;
 use pattern::{Bindings, Guard, Pattern};
@@ -26,6 +27,9 @@ use template::Template;
 use crate::phrase::{Noun, Polarity, Speaker, Tense};
 use crate::term::{Change, Comparison, Term};
 use crate::words::humanise;
+
+/// What is said without any file, as far as patterns can say it: to be printed, copied and changed.
+pub const BUILT_IN: &str = include_str!("idiom/built_in.idioms");
 
 /// All names and idioms, in the order in which they are consulted.
 #[derive(Debug, Clone, Default)]
@@ -41,6 +45,8 @@ struct Idiom {
     /// One, but for effects, which may cover several changes in a row (I3).
     patterns: Vec<Pattern>,
     guards: Vec<Guard>,
+    /// The placeholders that stand for what an effect changes, which is never called old or new (R10).
+    targets: BTreeSet<String>,
     say: Template,
     not: Option<Template>,
     past: Option<Template>,
@@ -81,7 +87,7 @@ impl Vocabulary {
                 let [Pattern::Expression(pattern)] = idiom.patterns.as_slice() else {
                     return None;
                 };
-                Some((idiom, idiom.guarded(pattern::matched(pattern, term)?)?))
+                Some((idiom, idiom.guarded(matcher::matched(pattern, term)?)?))
             })
     }
 
@@ -112,7 +118,7 @@ impl Vocabulary {
                     return None;
                 };
                 let (pattern, pattern_polarity) = positive(pattern);
-                let bindings = idiom.guarded(pattern::matched(&pattern, &core)?)?;
+                let bindings = idiom.guarded(matcher::matched(&pattern, &core)?)?;
                 Some((idiom, bindings, times(polarity, pattern_polarity)))
             })
     }
@@ -142,11 +148,11 @@ impl Vocabulary {
             .filter(|idiom| idiom.kind == Kind::Effect)
             .find_map(|idiom| {
                 let count = idiom.patterns.len();
-                let bindings = idiom.guarded(pattern::matched_changes(
+                let bindings = idiom.guarded(matcher::matched_changes(
                     &idiom.patterns,
                     changes.get(..count)?,
                 )?)?;
-                Some((count, idiom.say.text(&bindings, speaker)))
+                Some((count, idiom.say.effect(&bindings, speaker, &idiom.targets)))
             })
     }
 }

@@ -19,8 +19,10 @@ mod clause;
 mod comparison;
 mod connective;
 mod difference;
+mod equality;
 pub mod join;
 mod length;
+mod membership;
 mod noun;
 mod part;
 mod quantifier;
@@ -91,6 +93,8 @@ pub struct Speaker<'a> {
     vocabulary: &'a Vocabulary,
     marking: Marking<'a>,
     shorten: bool,
+    /// Whether "if" stands before what is said, so that clauses must not begin with another one.
+    behind_if: bool,
     recorder: Option<&'a Recorder>,
 }
 
@@ -102,6 +106,7 @@ impl<'a> Speaker<'a> {
             vocabulary,
             marking: Marking::None,
             shorten: false,
+            behind_if: false,
             recorder: None,
         }
     }
@@ -247,6 +252,20 @@ impl<'a> Speaker<'a> {
     #[must_use]
     pub fn negative(&self, term: &Term) -> String {
         self.say(term, Polarity::Negative, Tense::Present)
+    }
+
+    /// The clause of a term that "if" stands before: "if if A then B" would be hard to read, so C37 and C40 give way to
+    /// "either … or …".
+    #[must_use]
+    pub fn condition(&self, term: &Term) -> String {
+        self.behind_if().clause(term)
+    }
+
+    fn behind_if(&self) -> Self {
+        Self {
+            behind_if: true,
+            ..*self
+        }
     }
 
     /// A value alone (N), or shortened in documents.

@@ -4,15 +4,16 @@
 
 mod build;
 mod fold;
+mod infer;
 mod python;
 mod types;
 mod walk;
 
 pub use build::{Scope, Unscoped};
+pub(crate) use infer::is_class_name;
 pub(crate) use python::Binding;
 pub use testwright_source::tree::{Comparison, ComprehensionKind as Form, Operator, UnaryOperator};
 pub use types::Type;
-pub(crate) use types::is_class_name;
 
 use crate::value::Value;
 

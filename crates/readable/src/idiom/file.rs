@@ -273,9 +273,11 @@ impl File {
             }
         }
         let say = say?;
+        let targets = patterns.iter().filter_map(Pattern::target).collect();
         (self.errors.len() == errors).then_some(Idiom {
             kind,
             patterns,
+            targets,
             guards,
             say,
             not,

@@ -1,5 +1,7 @@
 //! What an idiom says: words and placeholders (I2).
 
+use std::collections::BTreeSet;
+
 use super::pattern::{Bindings, Bound};
 use crate::phrase::{Noun, Polarity, Speaker, Tense, join};
 use crate::term::{Callee, Term};
@@ -69,40 +71,47 @@ impl Template {
         self.in_tense(bindings, speaker, Tense::Present)
     }
 
-    /// The same in another tense, if the verb is known: it is what follows the first placeholder.
+    /// The sentence of an effect, in which these placeholders stand for what is changed.
+    pub(super) fn effect(
+        &self,
+        bindings: &Bindings,
+        speaker: &Speaker<'_>,
+        targets: &BTreeSet<String>,
+    ) -> String {
+        Filling {
+            bindings,
+            speaker,
+            targets,
+        }
+        .sentence(&self.0, Tense::Present)
+    }
+
+    /// The sentence in another tense, if its verb is known.
     pub(super) fn in_tense(
         &self,
         bindings: &Bindings,
         speaker: &Speaker<'_>,
         tense: Tense,
     ) -> String {
-        if let [
-            Piece::Hole {
-                placeholder,
-                form: Form::Noun,
-            },
-            Piece::Text(text),
-            rest @ ..,
-        ] = self.0.as_slice()
-            && let Some((verb, polarity, behind)) = text.strip_prefix(' ').and_then(Verb::read)
-        {
-            let subject = filled(placeholder, Form::Noun, bindings, speaker);
-            let verb = verb.form(subject.plural, polarity, tense);
-            return format!(
-                "{} {verb}{behind}{}",
-                subject.text,
-                joined(rest, bindings, speaker)
-            );
+        Filling {
+            bindings,
+            speaker,
+            targets: &BTreeSet::new(),
         }
-        joined(&self.0, bindings, speaker)
+        .sentence(&self.0, tense)
     }
 
     /// The same as a noun: plural if its words are, or if it begins with something plural.
     pub(super) fn noun(&self, bindings: &Bindings, speaker: &Speaker<'_>) -> Noun {
+        let filling = Filling {
+            bindings,
+            speaker,
+            targets: &BTreeSet::new(),
+        };
         match self.0.as_slice() {
             [Piece::Hole { placeholder, form }, rest @ ..] => {
-                let first = filled(placeholder, *form, bindings, speaker);
-                let text = format!("{}{}", first.text, joined(rest, bindings, speaker));
+                let first = filling.noun(placeholder, *form);
+                let text = format!("{}{}", first.text, filling.joined(rest));
                 Noun {
                     text,
                     plural: first.plural,
@@ -111,7 +120,7 @@ impl Template {
             [Piece::Text(words), ..] => {
                 let plural = is_plural(words.trim_start_matches("the "));
                 Noun {
-                    text: joined(&self.0, bindings, speaker),
+                    text: filling.joined(&self.0),
                     plural,
                 }
             }
@@ -120,27 +129,58 @@ impl Template {
     }
 }
 
-fn joined(pieces: &[Piece], bindings: &Bindings, speaker: &Speaker<'_>) -> String {
-    pieces
-        .iter()
-        .map(|piece| match piece {
-            Piece::Text(text) => text.clone(),
-            Piece::Hole { placeholder, form } => filled(placeholder, *form, bindings, speaker).text,
-        })
-        .collect()
+/// What the holes of a template are filled with.
+struct Filling<'a> {
+    bindings: &'a Bindings,
+    speaker: &'a Speaker<'a>,
+    targets: &'a BTreeSet<String>,
 }
 
-fn filled(placeholder: &str, form: Form, bindings: &Bindings, speaker: &Speaker<'_>) -> Noun {
-    match bindings.get(placeholder) {
-        None => Noun::one("nothing"),
-        Some(Bound::Rest(terms)) => match terms.as_slice() {
-            [] => Noun::one("nothing"),
-            terms => Noun {
-                text: speaker.operands(terms),
-                plural: terms.len() > 1,
+impl Filling<'_> {
+    /// The verb is what follows the first placeholder.
+    fn sentence(&self, pieces: &[Piece], tense: Tense) -> String {
+        if let [
+            Piece::Hole {
+                placeholder,
+                form: Form::Noun,
             },
-        },
-        Some(Bound::One(term)) => said(term, form, speaker),
+            Piece::Text(text),
+            rest @ ..,
+        ] = pieces
+            && let Some((verb, polarity, behind)) = text.strip_prefix(' ').and_then(Verb::read)
+        {
+            let subject = self.noun(placeholder, Form::Noun);
+            let verb = verb.form(subject.plural, polarity, tense);
+            return format!("{} {verb}{behind}{}", subject.text, self.joined(rest));
+        }
+        self.joined(pieces)
+    }
+
+    fn joined(&self, pieces: &[Piece]) -> String {
+        pieces
+            .iter()
+            .map(|piece| match piece {
+                Piece::Text(text) => text.clone(),
+                Piece::Hole { placeholder, form } => self.noun(placeholder, *form).text,
+            })
+            .collect()
+    }
+
+    fn noun(&self, placeholder: &str, form: Form) -> Noun {
+        match self.bindings.get(placeholder) {
+            None => Noun::one("nothing"),
+            Some(Bound::Rest(terms)) => match terms.as_slice() {
+                [] => Noun::one("nothing"),
+                terms => Noun {
+                    text: self.speaker.operands(terms),
+                    plural: terms.len() > 1,
+                },
+            },
+            Some(Bound::One(term)) if form == Form::Noun && self.targets.contains(placeholder) => {
+                self.speaker.target(term)
+            }
+            Some(Bound::One(term)) => said(term, form, self.speaker),
+        }
     }
 }
 

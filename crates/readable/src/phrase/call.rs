@@ -167,7 +167,7 @@ impl Speaker<'_> {
                 .first()
                 .is_some_and(|clause| clause.is_element(element)) =>
             {
-                let each = self.each("each", clauses);
+                let each = self.each("each", clauses, super::Tense::Present);
                 Some(Noun::one(format!(
                     "the set of {} for {each}",
                     self.noun(element).text
@@ -254,7 +254,7 @@ impl Speaker<'_> {
         Noun::one(format!(
             "the sum of {} for {}",
             self.noun(element).text,
-            self.each("each", clauses)
+            self.each("each", clauses, super::Tense::Present)
         ))
     }
 

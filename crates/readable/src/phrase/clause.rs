@@ -51,13 +51,7 @@ impl Speaker<'_> {
                 otherwise,
             } => {
                 self.note();
-                // C40
-                let condition = self.say(condition, Polarity::Positive, tense);
-                let (then, otherwise) = (
-                    self.say(then, polarity, tense),
-                    self.say(otherwise, polarity, tense),
-                );
-                format!("if {condition} then {then}, otherwise {otherwise}")
+                self.choice([condition, then, otherwise], polarity, tense)
             }
             Term::Compare { first, rest } => {
                 self.note();

@@ -1,7 +1,8 @@
 //! `and`, `or` and what they mean together with `not` and earlier values (C36 to C39).
 
+use super::noun::LARGEST_SAID_TWICE;
 use super::{Polarity, Speaker, Tense, join};
-use crate::term::{Comparison, Reference, Role, Term};
+use crate::term::{Comparison, Reference, Role, Term, is_class_name};
 
 impl Speaker<'_> {
     /// C38.
@@ -70,15 +71,52 @@ impl Speaker<'_> {
     /// C37.
     fn implication(&self, operands: &[&Term], polarity: Polarity, tense: Tense) -> Option<String> {
         let (first, rest) = operands.split_first()?;
-        if !is_negated(first) || rest.is_empty() {
+        if !is_negated(first) || rest.is_empty() || self.behind_if {
             return None;
         }
-        let condition = self.say(first, Polarity::Negative, tense);
+        let condition = self.behind_if().say(first, Polarity::Negative, tense);
         let consequence = self.rest(rest, polarity, tense);
         Some(match polarity {
             Polarity::Positive => format!("if {condition} then {consequence}"),
             Polarity::Negative => join::clauses(&[condition, consequence], "but"),
         })
+    }
+
+    /// C40. With a constant side it is a plain connective.
+    pub(super) fn choice(
+        &self,
+        [condition, then, otherwise]: [&Term; 3],
+        polarity: Polarity,
+        tense: Tense,
+    ) -> String {
+        let not = || Term::Not(Box::new(condition.clone()));
+        let connective = match (then.truth(), otherwise.truth()) {
+            (_, Some(true)) => Some(Term::Or(vec![not(), then.clone()])),
+            (_, Some(false)) => Some(Term::And(vec![condition.clone(), then.clone()])),
+            (Some(true), _) => Some(Term::Or(vec![condition.clone(), otherwise.clone()])),
+            (Some(false), _) => Some(Term::And(vec![not(), otherwise.clone()])),
+            (None, None) => None,
+        };
+        if let Some(connective) = connective {
+            return self.say(&connective.folded(), polarity, tense);
+        }
+        if self.behind_if && condition.size() <= LARGEST_SAID_TWICE {
+            let sides = [(condition.clone(), then), (not(), otherwise)];
+            let sides = sides.map(|(condition, side)| {
+                let side = match polarity {
+                    Polarity::Positive => side.clone(),
+                    Polarity::Negative => Term::Not(Box::new(side.clone())),
+                };
+                Term::And(vec![condition, side])
+            });
+            return self.say(&Term::Or(sides.to_vec()), Polarity::Positive, tense);
+        }
+        let condition = self.behind_if().say(condition, Polarity::Positive, tense);
+        let (then, otherwise) = (
+            self.say(then, polarity, tense),
+            self.say(otherwise, polarity, tense),
+        );
+        format!("if {condition} then {then}, otherwise {otherwise}")
     }
 
     fn rest(&self, operands: &[&Term], polarity: Polarity, tense: Tense) -> String {
@@ -135,7 +173,10 @@ pub(super) fn is_earlier(term: &Term) -> bool {
 fn speaks_of_now(term: &Term) -> bool {
     match term {
         Term::Earlier(_) => false,
-        Term::Reference(Reference { role, .. }) => *role != Role::Global,
+        // Classes do not change; any other name may be a variable.
+        Term::Reference(Reference { role, name, .. }) => {
+            *role != Role::Global || !is_class_name(name)
+        }
         _ => term.children().into_iter().any(speaks_of_now),
     }
 }
@@ -248,6 +289,56 @@ mod tests {
         assert_eq!(
             not("flag if x in xs else y in ys"),
             "if x is in xs then flag is false, otherwise y is not in ys"
+        );
+    }
+
+    #[test]
+    fn c40_with_a_constant_side_is_a_connective() {
+        assert_eq!(
+            cl("flag if x in xs else True"),
+            "if x is in xs then flag is true"
+        );
+        assert_eq!(
+            not("flag if x in xs else True"),
+            "x is in xs but flag is false"
+        );
+        assert_eq!(
+            cl("flag if x in xs else False"),
+            "x is in xs and flag is true"
+        );
+        assert_eq!(
+            cl("True if x in xs else flag"),
+            "either x is in xs or flag is true"
+        );
+        assert_eq!(
+            cl("False if x in xs else flag"),
+            "x is not in xs and flag is true"
+        );
+        assert_eq!(cl("True if x in xs else False"), "x is in xs");
+    }
+
+    #[test]
+    fn behind_if_there_is_no_other_if() {
+        use crate::phrase::testing::condition;
+        assert_eq!(
+            condition("x not in xs or flag"),
+            "either x is not in xs or flag is true"
+        );
+        assert_eq!(
+            condition("not flag or x in xs"),
+            "either flag is false or x is in xs"
+        );
+        assert_eq!(
+            condition("flag if x in xs else y in ys"),
+            "either x is in xs and flag is true, or x is not in xs and y is in ys"
+        );
+        assert_eq!(
+            cl("not (not flag or x in xs) or y in ys"),
+            "if either flag is false or x is in xs then y is in ys"
+        );
+        assert_eq!(
+            condition("x in xs or pre(flag)"),
+            "x is in xs, unless flag was true before the step"
         );
     }
 

@@ -89,7 +89,7 @@ impl Speaker<'_> {
         let clauses: Vec<String> = clauses
             .iter()
             .map(|clause| {
-                let condition = self.such_that(clause).unwrap_or_default();
+                let condition = self.such_that(clause, Tense::Present).unwrap_or_default();
                 let (names, iterable) = (
                     self.names(&clause.targets),
                     self.noun(&clause.iterable).text,

@@ -1,12 +1,12 @@
 //! Noun phrases (3.5) of everything but calls and parts of collections.
 
-use super::{Fallback, Noun, Speaker, join};
+use super::{Fallback, Noun, Polarity, Speaker, Tense, join};
 use crate::term::{Binding, Clause, Form, Operator, Reference, Role, Term, Type, UnaryOperator};
 use crate::value::Value;
 
 /// How many parts an operand may have to be said twice in one phrase. Phrases would double with every level of
 /// nesting otherwise.
-const LARGEST_SAID_TWICE: usize = 16;
+pub(super) const LARGEST_SAID_TWICE: usize = 16;
 
 impl Speaker<'_> {
     /// The noun phrase of a term (NP).
@@ -104,7 +104,7 @@ impl Speaker<'_> {
                 "a dictionary in which {} is {} for {}",
                 self.noun(key).text,
                 self.noun(value).text,
-                self.each("each", clauses)
+                self.each("each", clauses, Tense::Present)
             ))),
             Term::Formatted(pieces) => Some(self.display("the text made of", pieces)),
             Term::Starred(inner) => Some(Noun::several(format!(
@@ -139,8 +139,28 @@ impl Speaker<'_> {
         Noun::one(format!("{what} {}", self.operands(items)))
     }
 
-    /// P4.
+    /// P4; entries on top of another dictionary's: `{**d, key: value}`.
     fn dictionary(&self, entries: &[(Option<Term>, Term)]) -> Option<Noun> {
+        if let [(None, base), changed @ ..] = entries {
+            let changed: Option<Vec<String>> = changed
+                .iter()
+                .map(|(key, value)| {
+                    Some(format!(
+                        "the entry for {} set to {}",
+                        self.operand(key.as_ref()?),
+                        self.operand(value)
+                    ))
+                })
+                .collect();
+            let base = self.noun(base);
+            return match changed?.as_slice() {
+                [] => Some(base),
+                changed => Some(Noun {
+                    text: format!("{} with {}", base.text, join::nouns(changed, "and")),
+                    ..base
+                }),
+            };
+        }
         let entries: Option<Vec<String>> = entries
             .iter()
             .map(|(key, value)| {
@@ -189,7 +209,13 @@ impl Speaker<'_> {
                     self.enumerated(left, "and", right)
                 )));
             }
-            Operator::Remainder if left_type == Type::Text => return None,
+            // `"%s-%s" % (a, b)`: what goes where is not worth a reader's time.
+            Operator::Remainder if left_type == Type::Text => {
+                return Some(Noun::one(format!(
+                    "the text made of {}",
+                    self.enumerated(left, "and", right)
+                )));
+            }
             Operator::BitOr
             | Operator::BitAnd
             | Operator::BitXor
@@ -239,7 +265,7 @@ impl Speaker<'_> {
         Noun::one(format!(
             "({} if {}, otherwise {})",
             self.noun(then).text,
-            self.clause(condition),
+            self.condition(condition),
             self.noun(otherwise).text
         ))
     }
@@ -266,7 +292,7 @@ impl Speaker<'_> {
         }
         let mut text = self.noun(last).text;
         for operand in before.iter().rev() {
-            let (condition, otherwise) = (self.clause(operand), self.noun(operand).text);
+            let (condition, otherwise) = (self.condition(operand), self.noun(operand).text);
             text = format!("({text} if {condition}, otherwise {otherwise})");
         }
         Some(Noun::one(text))
@@ -295,7 +321,7 @@ impl Speaker<'_> {
         if let ([clause], Form::List | Form::Generator) = (clauses, form)
             && clause.is_element(element)
         {
-            return match self.such_that(clause) {
+            return match self.such_that(clause, Tense::Present) {
                 None => self.noun(&clause.iterable),
                 Some(condition) => Noun::several(format!(
                     "the elements {} of {}{condition}",
@@ -308,16 +334,16 @@ impl Speaker<'_> {
         Noun::one(format!(
             "the {what} of {} for {}",
             self.noun(element).text,
-            self.each("each", clauses)
+            self.each("each", clauses, Tense::Present)
         ))
     }
 
     /// "each v in X such that C", for all clauses of a comprehension.
-    pub(super) fn each(&self, each: &str, clauses: &[Clause]) -> String {
+    pub(super) fn each(&self, each: &str, clauses: &[Clause], tense: Tense) -> String {
         let clauses: Vec<String> = clauses
             .iter()
             .map(|clause| {
-                let condition = self.such_that(clause).unwrap_or_default();
+                let condition = self.such_that(clause, tense).unwrap_or_default();
                 let (names, iterable) = (
                     self.names(&clause.targets),
                     self.noun(&clause.iterable).text,
@@ -329,14 +355,14 @@ impl Speaker<'_> {
     }
 
     /// " such that C", if there is a condition.
-    pub(super) fn such_that(&self, clause: &Clause) -> Option<String> {
+    pub(super) fn such_that(&self, clause: &Clause, tense: Tense) -> Option<String> {
         if clause.conditions.is_empty() {
             return None;
         }
         let conditions: Vec<String> = clause
             .conditions
             .iter()
-            .map(|condition| self.clause(condition))
+            .map(|condition| self.say(condition, Polarity::Positive, tense))
             .collect();
         Some(format!(" such that {}", join::clauses(&conditions, "and")))
     }
@@ -417,6 +443,8 @@ mod tests {
         assert_eq!(np("(x, 1)"), "the pair of x and 1");
         assert_eq!(np("(x, y, z)"), "the group of x, y and z");
         assert_eq!(np("{x, 1}"), "the set of x and 1");
+        assert_eq!(np("{**d, 'a': x}"), "d with the entry for \"a\" set to x");
+        assert_eq!(np("{**regs}"), "the regs (plural)");
         assert_eq!(np("{'a': x}"), "a dictionary in which \"a\" is x");
         assert_eq!(
             np("{'a': x, 'b': 2}"),
@@ -579,6 +607,7 @@ mod tests {
     fn p35_formatted_texts() {
         assert_eq!(np("f'{x}-{y}'"), "the text made of x, \"-\" and y");
         assert_eq!(np("f'plain'"), "\"plain\"");
+        assert_eq!(np("'%s!' % x"), "the text made of \"%s!\" and x");
     }
 
     #[test]

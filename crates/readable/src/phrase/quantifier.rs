@@ -44,7 +44,7 @@ impl Speaker<'_> {
                 element, clauses, ..
             } => {
                 let condition = self.say(element, polarity, tense);
-                format!("for {}, {condition}", self.each(quantifier, clauses))
+                format!("for {}, {condition}", self.each(quantifier, clauses, tense))
             }
             _ => {
                 let x = self.noun(argument).text;
@@ -76,7 +76,7 @@ impl Speaker<'_> {
         } else {
             "no"
         };
-        format!("there {verb} {}", self.each(some, clauses))
+        format!("there {verb} {}", self.each(some, clauses, tense))
     }
 
     /// Whether something that is iterated over has members, whatever else is known of it.
@@ -315,7 +315,7 @@ mod tests {
         );
         assert_eq!(
             was("[i for i in xs if i > 1]"),
-            "there was some i in xs such that i is greater than 1"
+            "there was some i in xs such that i was greater than 1"
         );
         assert_eq!(cl("[i for i in xs]"), "xs is not empty");
     }

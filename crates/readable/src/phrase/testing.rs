@@ -92,3 +92,9 @@ pub(crate) fn was(text: &str) -> String {
 pub(crate) fn was_not(text: &str) -> String {
     said(text, Polarity::Negative, Tense::Past)
 }
+
+/// The clause behind "if".
+pub(crate) fn condition(text: &str) -> String {
+    let vocabulary = Vocabulary::default();
+    Speaker::new(&vocabulary).condition(&term(text))
+}

@@ -1,6 +1,5 @@
 //! What is known of the type of a term (3.5): from literals, start values, annotations, generators and built-ins.
 
-use super::{Call, Callee, Form, Operator, Term};
 use crate::value::Value;
 
 /// What is known of a type, as far as phrases depend on it.
@@ -171,113 +170,9 @@ impl Type {
             Self::Text | Self::Bytes | Self::List(_) | Self::Tuple(_)
         )
     }
-}
 
-impl Term {
-    /// What is known of its type.
-    #[must_use]
-    pub fn type_of(&self) -> Type {
-        match self {
-            Self::Value(value) => Type::of(value),
-            Self::Reference(reference) => reference.type_.clone(),
-            Self::List(items) => {
-                Type::List(Box::new(Type::common(items.iter().map(Self::type_of))))
-            }
-            Self::Tuple(items) => Type::Tuple(items.iter().map(Self::type_of).collect()),
-            Self::Set(items) => Type::Set(Box::new(Type::common(items.iter().map(Self::type_of)))),
-            Self::Dictionary(_) | Self::DictionaryComprehension { .. } => Type::dictionary(),
-            Self::Item { object, index } => item_type(object, index),
-            Self::Slice { object, .. } => match object.type_of() {
-                Type::Tuple(_) => Type::Tuple(Vec::new()),
-                other => other,
-            },
-            Self::Call(call) => call.type_of(),
-            Self::Unary { operand, .. } => operand.type_of(),
-            Self::Not(_) | Self::Compare { .. } => Type::Boolean,
-            Self::Binary {
-                left,
-                operator,
-                right,
-            } => binary_type(left, *operator, right),
-            Self::And(operands) | Self::Or(operands) => {
-                Type::common(operands.iter().map(Self::type_of))
-            }
-            Self::Conditional {
-                then, otherwise, ..
-            } => then.type_of().joined(otherwise.type_of()),
-            Self::Comprehension {
-                form: Form::Set,
-                element,
-                ..
-            } => Type::Set(Box::new(element.type_of())),
-            Self::Comprehension { element, .. } => Type::List(Box::new(element.type_of())),
-            Self::Formatted(_) => Type::Text,
-            Self::Earlier(inner) => inner.type_of(),
-            Self::Attribute { .. } | Self::Lambda { .. } | Self::Starred(_) | Self::Source(_) => {
-                Type::Unknown
-            }
-        }
-    }
-}
-
-impl Term {
-    /// Whether it is a condition wherever it stands (P40): a comparison, a connective of conditions, a built-in that
-    /// asks something. `a or b` is one as soon as one operand is and nothing speaks against the others.
-    #[must_use]
-    pub fn is_condition(&self) -> bool {
-        match self {
-            Self::Not(_) | Self::Compare { .. } => true,
-            Self::And(operands) | Self::Or(operands) => {
-                let is_possible =
-                    |term: &Self| matches!(term.type_of(), Type::Boolean | Type::Unknown);
-                let is_certain =
-                    |term: &Self| term.type_of() == Type::Boolean || term.is_condition();
-                operands.iter().all(is_possible) && operands.iter().any(is_certain)
-            }
-            Self::Call(call) => call.type_of() == Type::Boolean,
-            _ => false,
-        }
-    }
-}
-
-fn item_type(object: &Term, index: &Term) -> Type {
-    match object.type_of() {
-        Type::Dictionary(_, value) => *value,
-        Type::Tuple(items) => index
-            .as_value()
-            .and_then(Value::as_integer)
-            .and_then(|index| usize::try_from(index).ok())
-            .and_then(|index| items.get(index).cloned())
-            .unwrap_or_default(),
-        other => other.element(),
-    }
-}
-
-fn binary_type(left: &Term, operator: Operator, right: &Term) -> Type {
-    let (left, right) = (left.type_of(), right.type_of());
-    match operator {
-        Operator::Add if left.is_sequence() => left.joined_sequence(right),
-        Operator::Add if right.is_sequence() => right,
-        Operator::Remainder if left == Type::Text => Type::Text,
-        Operator::Multiply if left.is_sequence() => left,
-        Operator::Multiply if right.is_sequence() => right,
-        Operator::Subtract | Operator::BitAnd | Operator::BitOr | Operator::BitXor
-            if matches!(left, Type::Set(_)) || matches!(right, Type::Set(_)) =>
-        {
-            if matches!(left, Type::Set(_)) {
-                left
-            } else {
-                right
-            }
-        }
-        Operator::BitOr if matches!(left, Type::Dictionary(..)) => left,
-        _ if left == Type::Number || right == Type::Number => Type::Number,
-        _ => Type::Unknown,
-    }
-}
-
-impl Type {
-    fn joined_sequence(self, other: Self) -> Self {
+    /// What one behind the other makes.
+    pub(super) fn joined_sequence(self, other: Self) -> Self {
         match (&self, &other) {
             (Self::List(_), Self::List(_)) => self.joined(other),
             (Self::Tuple(one), Self::Tuple(two)) => {
@@ -288,164 +183,26 @@ impl Type {
     }
 }
 
-impl Call {
-    fn type_of(&self) -> Type {
-        let first = self
-            .arguments
-            .first()
-            .map(Term::type_of)
-            .unwrap_or_default();
-        match &self.callee {
-            Callee::Function { module: None, name } => match name.as_str() {
-                "len" | "abs" | "round" | "int" | "float" | "ord" | "hash" | "id" => Type::Number,
-                "sum" if !first.element().is_sequence() => Type::Number,
-                "str" | "repr" | "chr" | "ascii" | "bin" | "hex" | "oct" | "format" | "input" => {
-                    Type::Text
-                }
-                "bool" | "isinstance" | "issubclass" | "callable" | "hasattr" | "all" | "any" => {
-                    Type::Boolean
-                }
-                "list" | "sorted" | "reversed" | "filter" => Type::List(Box::new(first.element())),
-                "tuple" => match first {
-                    Type::Tuple(_) => first,
-                    _ => Type::Tuple(Vec::new()),
-                },
-                "set" | "frozenset" => Type::Set(Box::new(first.element())),
-                "dict" => match first {
-                    Type::Dictionary(..) => first,
-                    _ => Type::dictionary(),
-                },
-                "range" => Type::List(Box::new(Type::Number)),
-                "map" => Type::list(),
-                "zip" => {
-                    let items = self
-                        .arguments
-                        .iter()
-                        .map(|argument| argument.type_of().element());
-                    Type::List(Box::new(Type::Tuple(items.collect())))
-                }
-                "enumerate" => {
-                    Type::List(Box::new(Type::Tuple(vec![Type::Number, first.element()])))
-                }
-                "max" | "min" if self.arguments.len() == 1 => first.element(),
-                "max" | "min" => Type::common(self.arguments.iter().map(Term::type_of)),
-                "bytes" => Type::Bytes,
-                _ => self.constructed(name),
-            },
-            Callee::Function {
-                module: Some(module),
-                name,
-            } => match (module.as_str(), name.as_str()) {
-                ("copy", "copy" | "deepcopy") => first,
-                ("math", "isclose" | "isnan" | "isinf" | "isfinite") => Type::Boolean,
-                ("math", _) => Type::Number,
-                _ => self.constructed(name),
-            },
-            Callee::Method { object, name } => {
-                let constructed = self.constructed(name);
-                if constructed == Type::Unknown {
-                    method_type(&object.type_of(), name)
-                } else {
-                    constructed
-                }
-            }
-            Callee::Other(_) => Type::Unknown,
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_common_is_known() {
+        let common = |types: &[Type]| Type::common(types.iter().cloned());
+        assert_eq!(common(&[Type::Number, Type::Number]), Type::Number);
+        assert_eq!(common(&[Type::Number, Type::Text]), Type::Unknown);
+        assert_eq!(
+            common(&[Type::List(Box::new(Type::Text)), Type::list()]),
+            Type::list()
+        );
+        assert_eq!(common(&[]), Type::Unknown);
     }
 
-    fn constructed(&self, name: &str) -> Type {
-        if is_class_name(name) {
-            Type::Object(name.to_owned())
-        } else {
-            Type::Unknown
-        }
-    }
-}
-
-/// Whether a name is written like that of a class (P36): a capital first, a small letter somewhere.
-pub(crate) fn is_class_name(name: &str) -> bool {
-    let name = name.trim_start_matches('_');
-    name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase)
-}
-
-fn method_type(object: &Type, name: &str) -> Type {
-    match (object, name) {
-        (Type::Text | Type::Unknown, "upper" | "lower" | "strip") => Type::Text,
-        (Type::Text | Type::Unknown, "split") => Type::List(Box::new(Type::Text)),
-        (Type::Text | Type::Unknown, "startswith" | "endswith") => Type::Boolean,
-        (
-            Type::Text,
-            "lstrip" | "rstrip" | "title" | "capitalize" | "casefold" | "swapcase" | "replace"
-            | "join" | "format" | "center" | "ljust" | "rjust" | "zfill" | "expandtabs"
-            | "translate" | "removeprefix" | "removesuffix",
-        ) => Type::Text,
-        (Type::Text, "splitlines" | "rsplit") => Type::List(Box::new(Type::Text)),
-        (Type::Text, "find" | "rfind" | "rindex") => Type::Number,
-        (Type::Text, "encode") => Type::Bytes,
-        (Type::Text, _) if name.starts_with("is") => Type::Boolean,
-        (Type::Object(_), _) => Type::Unknown,
-        (_, "count" | "index") => Type::Number,
-        (_, "copy") => object.clone(),
-        (Type::Dictionary(key, _), "keys") => Type::List(key.clone()),
-        (Type::Dictionary(_, value), "values") => Type::List(value.clone()),
-        (Type::Dictionary(key, value), "items") => Type::List(Box::new(Type::Tuple(vec![
-            (**key).clone(),
-            (**value).clone(),
-        ]))),
-        (Type::Dictionary(_, value), "get" | "pop" | "setdefault") => (**value).clone(),
-        (Type::Unknown, "keys" | "values" | "items") => Type::list(),
-        (Type::List(element) | Type::Set(element), "pop") => (**element).clone(),
-        (Type::Set(_), "union" | "intersection" | "difference" | "symmetric_difference") => {
-            object.clone()
-        }
-        (Type::Set(_), "issubset" | "issuperset" | "isdisjoint") => Type::Boolean,
-        _ => Type::Unknown,
-    }
-}
-
-/// The built-in functions that have a phrase of their own (3.5, 3.6).
-pub(crate) const PHRASED_BUILT_INS: [&str; 23] = [
-    "list",
-    "set",
-    "dict",
-    "tuple",
-    "frozenset",
-    "reversed",
-    "len",
-    "sorted",
-    "sum",
-    "max",
-    "min",
-    "abs",
-    "round",
-    "str",
-    "int",
-    "float",
-    "range",
-    "all",
-    "any",
-    "isinstance",
-    "bool",
-    "zip",
-    "enumerate",
-];
-
-impl Call {
-    /// See [`Term::is_unknown_call`].
-    #[must_use]
-    pub fn is_unknown(&self) -> bool {
-        match &self.callee {
-            Callee::Function { module: None, name } => {
-                !PHRASED_BUILT_INS.contains(&name.as_str()) && !is_class_name(name)
-            }
-            Callee::Function {
-                module: Some(module),
-                name,
-            } => !super::build::PURE_MODULES.contains(&module.as_str()) && !is_class_name(name),
-            Callee::Method { object, name } => {
-                !object.type_of().is_built_in() && !is_class_name(name)
-            }
-            Callee::Other(_) => true,
-        }
+    #[test]
+    fn units() {
+        assert_eq!(Type::Text.unit(), "character");
+        assert_eq!(Type::dictionary().unit(), "entry");
+        assert_eq!(Type::Unknown.unit(), "element");
     }
 }

@@ -587,7 +587,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(4_000) })]
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(3_200) })]
 
         #[test]
         fn reading_back_returns_an_equal_value_of_the_same_type(value in nested()) {
@@ -597,6 +597,10 @@ mod tests {
             let notation = value.notation();
             prop_assert_eq!(read_notation(&notation).map_err(|error| error.message), Ok(value), "{}", notation);
         }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
 
         #[test]
         fn reading_anything_at_all_does_not_panic(text in "(the |empty |list |text |numbers from |duration |bytes )*\\PC{0,12}") {
