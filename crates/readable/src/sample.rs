@@ -5,7 +5,7 @@
 mod generate;
 mod shape;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) use generate::without_one;
 pub use generate::{Generator, generator, simpler};
@@ -15,6 +15,9 @@ use crate::value::Value;
 
 /// What a case meets: names of branches, conditions and their truth values, or shapes.
 pub type Features = BTreeSet<String>;
+
+/// Values of each input that are classes of their own: bounds of ranges, members of choices.
+pub type Landmarks = BTreeMap<String, Vec<Value>>;
 
 /// A case that a property was run on.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -84,9 +87,13 @@ impl Case {
         recipes.collect()
     }
 
-    fn shapes(&self) -> Features {
+    fn shapes(&self, landmarks: &Landmarks) -> Features {
         let shapes = self.arguments.iter().flat_map(|argument| {
-            let shapes = shapes(&argument.value).into_iter();
+            let known = landmarks.get(&argument.name).into_iter().flatten();
+            let landmark = known
+                .filter(|landmark| **landmark == argument.value)
+                .map(Value::notation);
+            let shapes = shapes(&argument.value).into_iter().chain(landmark);
             shapes.map(|shape| format!("{}: {shape}", argument.name))
         });
         shapes.collect()
@@ -112,18 +119,19 @@ impl Case {
 #[must_use]
 pub fn choose(
     cases: &[Case],
+    landmarks: &Landmarks,
     limit: usize,
     shrink: &mut dyn FnMut(&Case, &Features) -> Option<Case>,
 ) -> Vec<Case> {
     // Where no source was available, what values look like is all there is to go by.
     let by_shape = cases.iter().all(|case| case.met.is_empty());
     let features = |case: &Case| match by_shape {
-        true => case.shapes(),
+        true => case.shapes(landmarks),
         false => case.met.clone(),
     };
     let mut candidates: Vec<(&Case, Features, Features)> = cases
         .iter()
-        .map(|case| (case, features(case), case.shapes()))
+        .map(|case| (case, features(case), case.shapes(landmarks)))
         .collect();
     let mut covered = Features::new();
     let mut covered_shapes = Features::new();
@@ -195,7 +203,7 @@ mod tests {
     }
 
     fn chosen(cases: &[Case], limit: usize) -> Vec<String> {
-        numbers(&choose(cases, limit, &mut |_, _| None))
+        numbers(&choose(cases, &Landmarks::new(), limit, &mut |_, _| None))
     }
 
     #[test]
@@ -236,10 +244,21 @@ mod tests {
     }
 
     #[test]
+    fn bounds_of_a_range_look_new() {
+        let cases = [case(3, &[]), case(2, &[]), case(9, &[])];
+        let landmarks = Landmarks::from([("n".to_owned(), vec![Value::integer(9)])]);
+        assert_eq!(
+            numbers(&choose(&cases, &landmarks, 5, &mut |_, _| None)),
+            ["9"]
+        );
+        assert_eq!(chosen(&cases, 5), ["2"]);
+    }
+
+    #[test]
     fn what_is_chosen_shrinks_while_it_meets_the_same() {
         let cases = [case(40, &["a", "b"]), case(1, &["a"])];
         let mut wanted = Vec::new();
-        let chosen = choose(&cases, 5, &mut |_, features| {
+        let chosen = choose(&cases, &Landmarks::new(), 5, &mut |_, features| {
             wanted.push(features.clone());
             Some(case(3, &["a", "b"]))
         });
@@ -250,7 +269,10 @@ mod tests {
     #[test]
     fn what_others_show_after_shrinking_is_dropped() {
         let cases = [case(10, &["a", "b"]), case(5, &["c"])];
-        let chosen = choose(&cases, 5, &mut |found, _| match found.met.contains("c") {
+        let chosen = choose(&cases, &Landmarks::new(), 5, &mut |found, _| match found
+            .met
+            .contains("c")
+        {
             true => Some(case(4, &["a", "b", "c"])),
             false => None,
         });
@@ -259,6 +281,6 @@ mod tests {
 
     #[test]
     fn no_cases_no_examples() {
-        assert!(choose(&[], 5, &mut |_, _| None).is_empty());
+        assert!(choose(&[], &Landmarks::new(), 5, &mut |_, _| None).is_empty());
     }
 }

@@ -289,6 +289,23 @@ impl<'a> Shared<'a> {
     }
 }
 
+/// Lines that begin like those of inputs and have a step of their own: the generic step must not find them.
+fn others(shared: &[Shared<'_>]) -> String {
+    let texts = shared
+        .iter()
+        .filter(|shared| shared.keyword == Keyword::Given && shared.is_exact());
+    let texts = texts
+        .map(Shared::exact_text)
+        .filter(|text| text.starts_with("I have the "));
+    let texts: Vec<String> = texts
+        .map(|text| format!("re.escape({})", quoted(&text)))
+        .collect();
+    match texts.is_empty() {
+        true => String::new(),
+        false => format!("\"(?!(?:\" + {} + r\")\\Z)\" + ", texts.join(" + \"|\" + ")),
+    }
+}
+
 /// Whether values stand in all lines of a feature.
 fn is_inline(told: &Told) -> bool {
     let is_nameless =

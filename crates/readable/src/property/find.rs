@@ -5,6 +5,10 @@ use testwright_source::tree::{
     Statement, StatementKind,
 };
 
+use super::code::children;
+use crate::term::{Term, Unscoped};
+use crate::value::Value;
+
 /// A function that says what must hold.
 #[derive(Debug, Clone)]
 pub struct Property {
@@ -27,6 +31,37 @@ pub struct Input {
     pub name: String,
     /// What says which values it takes: a strategy of `@given`, or else its annotation.
     pub generator: Option<Expression>,
+}
+
+impl Input {
+    /// Values that deserve an example of their own: the bounds of a range, the members of a choice.
+    #[must_use]
+    pub fn landmarks(&self) -> Vec<Value> {
+        let Some(ExpressionKind::Call {
+            function,
+            arguments,
+            keywords,
+        }) = self.generator.as_ref().map(|generator| &generator.kind)
+        else {
+            return Vec::new();
+        };
+        let name = function.dotted().and_then(|words| words.last().copied());
+        let members = match (name, arguments.as_slice()) {
+            (Some("integers" | "floats"), bounds) => {
+                let named = keywords.iter().filter(|keyword| {
+                    matches!(keyword.name.as_deref(), Some("min_value" | "max_value"))
+                });
+                bounds
+                    .iter()
+                    .chain(named.map(|keyword| &keyword.value))
+                    .collect()
+            }
+            (Some("sampled_from"), [members]) => children(members),
+            _ => Vec::new(),
+        };
+        let constant = |member: &Expression| Value::of_term(&Term::read(member, "", &Unscoped));
+        members.into_iter().filter_map(constant).collect()
+    }
 }
 
 impl Property {
@@ -275,6 +310,23 @@ mod tests {
                 ("test_c", &[("n", "int")]),
             ],
         );
+    }
+
+    #[test]
+    fn bounds_and_members_are_landmarks() {
+        let text = "@given(st.integers(-1, max_value=9), st.sampled_from(['a', None]), st.text())\ndef test_a(n, m, s): ...\n";
+        let module = tree::module(text).expect("Python");
+        let inputs = &all(&module)[0].inputs;
+        let notations = |input: &Input| {
+            input
+                .landmarks()
+                .iter()
+                .map(Value::notation)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(notations(&inputs[0]), ["-1", "9"]);
+        assert_eq!(notations(&inputs[1]), ["\"a\"", "nothing"]);
+        assert!(inputs[2].landmarks().is_empty());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Several examples as one outline with a table (4.4).
 
 use super::Subject;
-use super::rule::{Definition, Piece, Sampled, Values, can_be_read, step_text};
+use super::rule::{Definition, Piece, Sampled, Values, can_be_read, step_text, stored};
 use super::script::{Saying, Script};
 use crate::gherkin::{Origin, Scenario, Step, Table};
 use crate::phrase::Speaker;
@@ -67,11 +67,7 @@ pub(super) fn scenario(
             Saying::Input { name } => {
                 let kind = kind_of(sampled, name)?;
                 let words = speaker.words(name);
-                let pieces = vec![
-                    Piece::Words("I have ".to_owned()),
-                    Piece::Phrase(words.clone()),
-                    Piece::Words(format!(", called {words}")),
-                ];
+                let pieces = stored(&words);
                 (
                     format!("I have the {kind} <{words}>, called {words}"),
                     pieces,

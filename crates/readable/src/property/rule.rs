@@ -452,15 +452,18 @@ fn pieces(
         {
             exact()
         }
-        (Saying::Input { name }, Values::Named) => vec![
-            Piece::Words("I have ".to_owned()),
-            Piece::Phrase(speaker.words(name)),
-            Piece::Words(format!(", called {}", speaker.words(name))),
-        ],
+        (Saying::Input { name }, Values::Named) => stored(&speaker.words(name)),
         (Saying::Input { name }, Values::Inline) => vec![
             Piece::Words("I have ".to_owned()),
             Piece::Phrase(speaker.words(name)),
         ],
+        (
+            Saying::Have {
+                term: Term::Value(value),
+                name,
+            },
+            Values::Named,
+        ) if can_be_read(&Argument::new(name, value.clone())) => stored(&speaker.words(name)),
         (_, Values::Named) => exact(),
         (_, Values::Inline) => {
             let marked = saying.with_terms(&|term| {
@@ -475,6 +478,15 @@ fn pieces(
             split(&without_breaks(&marked.words(speaker)), case, speaker)
         }
     }
+}
+
+/// "I have PHRASE, called NAME".
+pub(super) fn stored(name: &str) -> Vec<Piece> {
+    vec![
+        Piece::Words("I have ".to_owned()),
+        Piece::Phrase(name.to_owned()),
+        Piece::Words(format!(", called {name}")),
+    ]
 }
 
 fn split(marked: &str, case: &Case, speaker: &Speaker<'_>) -> Vec<Piece> {

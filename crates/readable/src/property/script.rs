@@ -136,11 +136,12 @@ impl Saying {
         match self {
             Saying::Input { name } => speaker.words(name),
             Saying::Have { term, name } => {
-                format!(
-                    "I have {}, called {}",
-                    speaker.noun(term).text,
-                    speaker.words(name)
-                )
+                // A constant is said like an input, so that its number can be changed in the feature.
+                let had = match term {
+                    Term::Value(value) => value.phrase_in(false, &|word| speaker.words(word)),
+                    _ => speaker.noun(term).text,
+                };
+                format!("I have {had}, called {}", speaker.words(name))
             }
             Saying::Make { term, name } => {
                 format!(

@@ -1,6 +1,6 @@
 //! Step definitions for behave.
 
-use super::{File, Home, Shared, indented, is_inline, support, word};
+use super::{File, Home, Shared, indented, is_inline, others, support, word};
 use crate::property::{Told, quoted};
 
 /// Steps are global in behave: one text is one step, whichever feature it stands in, and patterns must not have `^` or `$`.
@@ -38,14 +38,14 @@ def literal(text):
 
 const NAMED: &str = r#"
 # Last, for behave takes the first step that fits.
-@step("given", HAVE + ", called (?P<name>.+)")
+@step("given", OTHERS_HAVE + ", called (?P<name>.+)")
 def step_have(context, phrase, name):
     context.values[name] = read_phrase(phrase)
 "#;
 
 const INLINE: &str = r#"
 # Last, for behave takes the first step that fits.
-@step("given", r"(?!.*, called [^\"]*\Z)" + HAVE)
+@step("given", r"(?!.*, called [^\"]*\Z)" + OTHERS_HAVE)
 def step_have(context, phrase):
     context.values.setdefault("_given", []).append(read_phrase(phrase))
 "#;
@@ -83,7 +83,8 @@ fn steps(told: &Told, home: &Home) -> String {
     text.push_str(&home.made());
     text.push('\n');
     text.push_str(REGISTRY);
-    for (index, shared) in Shared::all(told).iter().enumerate() {
+    let all = Shared::all(told);
+    for (index, shared) in all.iter().enumerate() {
         let keyword = word(shared.keyword);
         let (pattern, parameters) = match shared.is_exact() {
             true => (
@@ -101,9 +102,10 @@ fn steps(told: &Told, home: &Home) -> String {
         text.push_str(&indented(&lines));
         text.push('\n');
     }
-    text.push_str(match is_inline(told) {
+    let generic = match is_inline(told) {
         true => INLINE,
         false => NAMED,
-    });
+    };
+    text.push_str(&generic.replace("OTHERS_HAVE", &format!("{}HAVE", others(&all))));
     text
 }

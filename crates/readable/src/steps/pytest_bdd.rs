@@ -1,16 +1,16 @@
 //! Step definitions for pytest-bdd.
 
-use super::{File, Home, Shared, indented, is_inline, support, word};
+use super::{File, Home, Shared, indented, is_inline, others, support, word};
 use crate::property::{Told, quoted};
 
 const NAMED: &str = r#"
-@given(parsers.re(HAVE + ", called (?P<name>.+)"))
+@given(parsers.re(OTHERS_HAVE + ", called (?P<name>.+)"))
 def step_have(kept, phrase, name):
     kept[name] = read_phrase(phrase)
 "#;
 
 const INLINE: &str = r#"
-@given(parsers.re(HAVE))
+@given(parsers.re(OTHERS_HAVE))
 def step_have(kept, phrase):
     kept.setdefault("_given", []).append(read_phrase(phrase))
 "#;
@@ -47,7 +47,8 @@ fn steps(told: &Told, home: &Home) -> String {
     text.push_str(support);
     text.push_str(&home.made());
     text.push_str(FIXTURE);
-    for (index, shared) in Shared::all(told).iter().enumerate() {
+    let all = Shared::all(told);
+    for (index, shared) in all.iter().enumerate() {
         let keyword = word(shared.keyword);
         let (pattern, parameters) = match shared.is_exact() {
             true => (quoted(&shared.exact_text()), "kept"),
@@ -62,9 +63,10 @@ fn steps(told: &Told, home: &Home) -> String {
         text.push_str(&indented(&lines));
         text.push('\n');
     }
-    text.push_str(match is_inline(told) {
+    let generic = match is_inline(told) {
         true => INLINE,
         false => NAMED,
-    });
+    };
+    text.push_str(&generic.replace("OTHERS_HAVE", &format!("{}HAVE", others(&all))));
     text
 }

@@ -229,12 +229,6 @@ def fails(store, errors, pattern=None):
     assert pattern is None or re.search(pattern, str(error)), f"the error says {str(error)!r}"
 
 
-def no_error(store):
-    """Checks that the last attempt did not fail."""
-    error = store.get("_error")
-    assert error is None, f"an error was raised: {error!r}"
-
-
 def remember(store, name, find):
     """Keeps a value before something is done, for checks that compare with it."""
     try:

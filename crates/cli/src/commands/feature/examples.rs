@@ -169,18 +169,27 @@ impl<'a> Examples<'a> {
 
     fn choose(&self, worker: &mut Worker, passing: &[&Record]) -> Result<Vec<Case>, Error> {
         let cases: Vec<Case> = passing.iter().map(|record| record.case.clone()).collect();
+        let inputs = self.property.inputs.iter();
+        let landmarks = inputs
+            .map(|input| (input.name.clone(), input.landmarks()))
+            .collect();
         let mut trouble = None;
-        let chosen = sample::choose(&cases, self.budget.most, &mut |case, features| {
-            let record = passing.iter().find(|record| record.case == *case)?;
-            let is_same = |record: &Record| {
-                record.outcome == Outcome::Passes && features.is_subset(&record.case.met)
-            };
-            self.smaller(worker, record, features, &is_same)
-                .unwrap_or_else(|error| {
-                    trouble = Some(error);
-                    None
-                })
-        });
+        let chosen = sample::choose(
+            &cases,
+            &landmarks,
+            self.budget.most,
+            &mut |case, features| {
+                let record = passing.iter().find(|record| record.case == *case)?;
+                let is_same = |record: &Record| {
+                    record.outcome == Outcome::Passes && features.is_subset(&record.case.met)
+                };
+                self.smaller(worker, record, features, &is_same)
+                    .unwrap_or_else(|error| {
+                        trouble = Some(error);
+                        None
+                    })
+            },
+        );
         match trouble {
             Some(error) => Err(error),
             None => Ok(chosen),
