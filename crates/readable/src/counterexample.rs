@@ -4,6 +4,7 @@
 mod contrast;
 mod harness;
 mod property;
+mod slots;
 #[cfg(test)]
 mod tests;
 mod values;

@@ -13,6 +13,7 @@ mod scope;
 mod script;
 mod unittest;
 mod walk;
+mod wording;
 
 pub(crate) use code::quoted;
 pub use facts::Facts;

@@ -1,8 +1,9 @@
 //! Several examples as one outline with a table (4.4).
 
 use super::Subject;
-use super::rule::{Definition, Piece, Sampled, Values, can_be_read, step_text, stored};
+use super::rule::{Definition, Piece, Sampled, Values};
 use super::script::{Saying, Script};
+use super::wording::{can_be_read, step_text, stored};
 use crate::gherkin::{Origin, Scenario, Step, Table};
 use crate::phrase::Speaker;
 use crate::value::Value;
