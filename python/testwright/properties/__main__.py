@@ -21,8 +21,8 @@ class Worker:
         """Does what a request asks for."""
         getattr(self, "do_" + request.pop("do"))(**request)
 
-    def do_load(self, path, folder, name):
-        self.probes = Probes(folder)
+    def do_load(self, path, folder, name, root):
+        self.probes = Probes(root)
         self.module = run.load(path, folder, name)
         self.tell({"version": sys.version.split()[0]})
 

@@ -22,6 +22,8 @@ pub(super) struct ModulePlace {
     pub(super) folder: PathBuf,
     /// The name with dots.
     pub(super) name: String,
+    /// What is below this folder is under test: the current one, if the module is there.
+    pub(super) root: PathBuf,
 }
 
 impl ModulePlace {
@@ -61,7 +63,10 @@ impl ModulePlace {
                 break;
             }
         }
+        let here = std::env::current_dir().and_then(|here| here.canonicalize());
+        let root = here.ok().filter(|here| file.starts_with(here));
         Ok(ModulePlace {
+            root: root.unwrap_or_else(|| folder.clone()),
             file,
             folder,
             name: names.join("."),
@@ -70,7 +75,7 @@ impl ModulePlace {
 
     /// The file as its probes name it.
     pub(super) fn probed_name(&self) -> String {
-        let below = self.file.strip_prefix(&self.folder).unwrap_or(&self.file);
+        let below = self.file.strip_prefix(&self.root).unwrap_or(&self.file);
         below.display().to_string()
     }
 

@@ -98,8 +98,9 @@ impl Worker {
             probed_name: place.probed_name(),
             time,
         };
-        let request =
-            json!({"do": "load", "path": place.file, "folder": place.folder, "name": place.name});
+        let request = json!({
+            "do": "load", "path": place.file, "folder": place.folder, "name": place.name, "root": place.root,
+        });
         let deadline = Instant::now() + worker.time;
         worker.ask(&request)?;
         worker.answer(deadline)?.map_err(|problem| {
