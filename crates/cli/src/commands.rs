@@ -20,6 +20,7 @@ mod cover;
 mod expand;
 mod explain;
 mod explore;
+mod feature;
 mod generalize;
 mod generate;
 mod graph;
@@ -89,6 +90,7 @@ pub(crate) enum Command {
     Model(model::Model),
     Conform(conform::Conform),
     Graph(graph::Graph),
+    Feature(feature::Feature),
     Campaign(campaign::Campaign),
     Explain(explain::Explain),
     Measure(measure::Measure),
@@ -128,6 +130,7 @@ impl Command {
             Command::Model(model) => model.run(console),
             Command::Conform(conform) => conform.run(console),
             Command::Graph(graph) => graph.run(console),
+            Command::Feature(feature) => feature.run(console),
             Command::Campaign(campaign) => campaign.run(console),
             Command::Explain(explain) => explain.run(console),
             Command::Measure(measure) => measure.run(console),

@@ -313,14 +313,12 @@ impl OutputFolder {
     }
 }
 
-/// Whether a file name is one that `run` gives: `failure-N.test`, `failure-N.full.test`, `test_failure_N.py`.
+/// Whether a file name is one that `run` gives: `failure-N.test` and with other endings, `test_failure_N.py`.
 fn is_finding(name: &str) -> bool {
+    let endings = [".full.test", ".test", ".feature", ".mmd"];
     let number = name
         .strip_prefix("failure-")
-        .and_then(|rest| {
-            rest.strip_suffix(".full.test")
-                .or_else(|| rest.strip_suffix(".test"))
-        })
+        .and_then(|rest| endings.iter().find_map(|ending| rest.strip_suffix(ending)))
         .or_else(|| {
             name.strip_prefix("test_failure_")
                 .and_then(|rest| rest.strip_suffix(".py"))

@@ -23,7 +23,7 @@ pub(crate) fn actions_from_lines(harness: &Harness) -> String {
 }
 
 /// The steps of a test as people read them.
-fn step_texts(catalog: &Catalog, test: &Test) -> Vec<String> {
+pub(crate) fn step_texts(catalog: &Catalog, test: &Test) -> Vec<String> {
     steps(test, |action| catalog.text(action))
 }
 

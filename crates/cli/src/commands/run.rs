@@ -23,6 +23,7 @@ use crate::{ExitStatus, Trouble, duration, events, load, quantity, report};
 
 mod campaign;
 mod confirm;
+mod explaining;
 mod finding;
 mod head;
 mod in_process;
@@ -43,6 +44,7 @@ mod watching;
 mod workers;
 
 use campaign::Means;
+use explaining::Explaining;
 use finding::{Desk, Finding};
 use in_process::InProcess;
 use json::{FailureReport, Report};
@@ -77,6 +79,7 @@ Examples:
   testwright run stack.tstl --coverage-report html   which lines and branches the tests reach
   testwright run stack.tstl --strategy swarm         leave out some lines of the harness in each test
   testwright run --resume                            go on where the last campaign was stopped
+  testwright run stack.tstl --explain                failing tests in English, with a diagram
 
 Exit status: 0 nothing found, 1 a failure was found, 2 could not do what was asked."
 )]
@@ -137,6 +140,10 @@ pub(crate) struct Run {
     /// Keep no campaign
     #[arg(long)]
     no_store: bool,
+
+    /// Tell each failing test as a scenario, too, for people who do not program
+    #[arg(long)]
+    explain: bool,
 
     /// Show what the system under test prints
     #[arg(long, conflicts_with = "json")]
@@ -220,7 +227,9 @@ impl Run {
         }
         let (file, harness) = load::harness(console, self.harness())?;
         let nothing_yet = Report::new(plan.seed, &harness.catalog);
-        let desk = Desk::new(&self, source, folder, plan, harness.catalog.clone());
+        let explaining = self.explain.then(|| Explaining::new(&file, &harness));
+        let catalog = harness.catalog.clone();
+        let desk = Desk::new(&self, source, folder, plan, catalog, explaining);
         let ran = match self.jobs() {
             0 => {
                 let what = report::actions_from_lines(&harness);

@@ -10,6 +10,7 @@ use testwright_core::{Catalog, Error, Failure, FailureKind, Test, saved};
 use testwright_report::Timestamp;
 
 use super::Run;
+use super::explaining::{Explained, Explaining};
 use crate::columns::harmless;
 use crate::console::{Console, Look};
 use crate::files::{OutputFolder, Place};
@@ -81,6 +82,21 @@ struct Paper {
     is_written: bool,
 }
 
+impl Explained {
+    fn papers(&self, number: usize) -> [Paper; 2] {
+        let paper = |ending: &str, text: &String, meaning| Paper {
+            name: format!("failure-{number}.{ending}"),
+            text: text.clone(),
+            meaning,
+            is_written: false,
+        };
+        [
+            paper("feature", &self.feature, "this test in English"),
+            paper("mmd", &self.diagram, "this test as a diagram, for Mermaid"),
+        ]
+    }
+}
+
 /// What is known of a failing test in the end.
 pub(super) enum Verdict {
     /// This test fails in the same way.
@@ -106,6 +122,8 @@ pub(super) struct Desk<'a> {
     pub(super) folder: OutputFolder,
     pub(super) plan: Search,
     pub(super) catalog: Catalog,
+    /// How failing tests are told in English, if that is wanted.
+    explaining: Option<Explaining>,
     /// The failure that was announced last, so that nobody takes what follows for something else.
     announced: usize,
 }
@@ -117,6 +135,7 @@ impl<'a> Desk<'a> {
         folder: OutputFolder,
         plan: Search,
         catalog: Catalog,
+        explaining: Option<Explaining>,
     ) -> Desk<'a> {
         Desk {
             run,
@@ -124,6 +143,7 @@ impl<'a> Desk<'a> {
             folder,
             plan,
             catalog,
+            explaining,
             announced: 0,
         }
     }
@@ -199,10 +219,22 @@ impl Desk<'_> {
                 finding.papers.insert(0, paper);
                 let pytest = pytest.and_then(|text| self.pytest(console, finding, text));
                 finding.papers.extend(pytest);
+                let explained = self.explained(finding);
+                finding.papers.extend(
+                    explained
+                        .iter()
+                        .flat_map(|explained| explained.papers(finding.number)),
+                );
                 self.restore(console, finding);
                 console.say(story);
                 console.say("");
                 report::say_test(console, &self.catalog, &finding.test, &finding.failure);
+                if let Some(explained) = &explained {
+                    console.say("");
+                    for line in explained.feature.lines() {
+                        console.say(format_args!("  {line}").to_string().trim_end());
+                    }
+                }
                 self.say_files(console, finding);
             }
         }
@@ -288,6 +320,12 @@ impl Desk<'_> {
             harmless(&known.found.message),
             date(known.found.at)
         ));
+    }
+
+    /// The reduced test in English.
+    fn explained(&self, finding: &Finding) -> Option<Explained> {
+        let explaining = self.explaining.as_ref()?;
+        explaining.explain(&self.catalog, &finding.test, &finding.failure)
     }
 
     /// The file of the reduced test.

@@ -31,7 +31,8 @@ pub(super) fn run(
         let kept = run.keep_tests.as_deref().map(OutputFolder::of_tests);
         let kept = kept.transpose()?;
         let reports = run.coverage.prepare()?;
-        let desk = Desk::new(run, source.clone(), findings, plan, Catalog::default());
+        let catalog = Catalog::default();
+        let desk = Desk::new(run, source.clone(), findings, plan, catalog, None);
         let work = |console: &mut Console<'_>, system: &mut ModelSystem<'_, '_, '_>| {
             system.reset()?;
             let kinds = system.actions().templates().len();
@@ -46,6 +47,10 @@ pub(super) fn run(
 fn refuse(run: &Run, source: &Source) -> Result<(), Error> {
     run.system.options_for(source, run.output())?;
     run.coverage.measured_for(source)?;
+    if run.explain {
+        let help = "`testwright explain MODEL` tells what models say";
+        return Err(Error::new("`--explain` is for harnesses").with_help(help));
+    }
     let given = [
         (run.workers.jobs.is_some_and(|jobs| jobs > 1), "--jobs"),
         (run.json_lines, "--json-lines"),

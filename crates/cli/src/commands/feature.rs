@@ -1,0 +1,372 @@
+//! `testwright feature`: properties as features that people read and runners run.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use testwright_core::Error;
+use testwright_readable::counterexample::{self, Style};
+use testwright_readable::gherkin;
+use testwright_readable::idiom::Vocabulary;
+use testwright_readable::phrase::Speaker;
+use testwright_readable::property::{Layout, Property, Subject, Values};
+use testwright_readable::steps::{self, Runner};
+
+use super::run::{at_least_one, seed};
+use crate::console::Console;
+use crate::files::{Place, TextFile};
+use crate::{ExitStatus, Trouble, duration};
+
+mod examples;
+mod module;
+mod output;
+mod wire;
+mod worker;
+
+use examples::{Budget, Examples};
+use module::ModulePlace;
+use output::Output;
+use worker::Worker;
+
+/// Write properties as features: what must hold in English, with examples that run
+///
+/// A property is a function with Hypothesis's `@given`, or one whose name starts with `prop_`. Each becomes
+/// a rule of a feature file (`lists.feature` for `test_lists.py`) with a few small examples that exercise
+/// all that a hundred random ones do. The properties are run for that, in a process of their own. One that
+/// fails gets a file of its own, `NAME.counterexample.feature`, with a diagram in `NAME.counterexample.mmd`.
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  testwright feature test_lists.py                        all properties of a module
+  testwright feature test_lists.py::test_delete           one of them
+  testwright feature test_lists.py --steps behave --out features
+  testwright feature test_lists.py::test_delete --case 'n=7, xs=[7, 7]'
+  testwright feature test_lists.py::test_delete --case-from pytest.log
+
+Exit status: 0 all properties hold, 1 one does not, 2 could not do what was asked, or an example's steps
+do not agree with its property."
+)]
+pub(crate) struct Feature {
+    /// Modules, or with `::NAME` one of their functions
+    #[arg(required = true, value_name = "FILE[::NAME]")]
+    properties: Vec<String>,
+
+    /// Where to write [default: beside each module]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// Write step definitions, too
+    #[arg(long, value_name = "RUNNER", value_enum)]
+    steps: Option<RunnerName>,
+
+    /// Write one feature file for each module; so it is unless --per-property is given
+    #[arg(long, conflicts_with = "per_property")]
+    single_file: bool,
+
+    /// Write one feature file for each property
+    #[arg(long)]
+    per_property: bool,
+
+    /// Where the values of an example stand
+    #[arg(long, value_name = "WHERE", value_enum, default_value = "named")]
+    values: ValuesName,
+
+    /// How the examples of a property are laid out
+    #[arg(long, value_name = "HOW", value_enum, default_value = "scenarios")]
+    layout: LayoutName,
+
+    /// How the failed check of a counterexample is written
+    #[arg(long, value_name = "HOW", value_enum, default_value = "expected")]
+    style: StyleName,
+
+    /// Write no diagrams
+    #[arg(long)]
+    no_diagram: bool,
+
+    /// A file with names and idioms; can be given several times, earlier ones are consulted first
+    #[arg(long, value_name = "FILE")]
+    idioms: Vec<PathBuf>,
+
+    /// How many cases to try for each property
+    #[arg(long, value_name = "N", default_value = "100", allow_negative_numbers = true, value_parser = at_least_one::<u32>)]
+    tries: u32,
+
+    /// How many examples a property gets at most
+    #[arg(long, value_name = "N", default_value = "5", allow_negative_numbers = true, value_parser = at_least_one::<u32>)]
+    max: u32,
+
+    /// Same seed, same examples
+    #[arg(long, value_name = "N", default_value = "0", allow_negative_numbers = true, value_parser = seed)]
+    seed: u64,
+
+    /// How long a property may be run in all
+    #[arg(long, value_name = "DURATION", default_value = "1m", allow_hyphen_values = true, value_parser = duration::parse)]
+    time: Duration,
+
+    /// These values instead of random ones, such as `n=7, xs=[7, 7]`; can be given several times
+    #[arg(long, value_name = "VALUES", conflicts_with = "case_from")]
+    case: Vec<String>,
+
+    /// The failing values in what Hypothesis printed, in a file
+    #[arg(long, value_name = "FILE")]
+    case_from: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum RunnerName {
+    /// steps/NAME_steps.py and environment.py
+    Behave,
+    /// test_NAME_feature.py
+    PytestBdd,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum ValuesName {
+    /// in `Given`; elsewhere there are names
+    Named,
+    /// in every line
+    Inline,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum LayoutName {
+    /// a scenario for each
+    Scenarios,
+    /// one outline with a table, where a table can hold them
+    Outline,
+    /// an outline from three examples on
+    Auto,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum StyleName {
+    /// as it should be: the scenario fails until the bug is repaired
+    Expected,
+    /// as it is: the scenario passes as long as the bug is there
+    Observed,
+}
+
+/// A module and which of its functions are meant.
+struct Wanted {
+    path: PathBuf,
+    names: Vec<String>,
+}
+
+impl Feature {
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+        let vocabulary = vocabulary(console, &self.idioms)?;
+        let mut status = ExitStatus::NothingFound;
+        let mut written = Vec::new();
+        for wanted in wanted(&self.properties)? {
+            let one = self.module(console, &wanted, &vocabulary, &mut written)?;
+            status = status.max(one);
+        }
+        if let Some(RunnerName::PytestBdd) = self.steps {
+            console.say("");
+            console.say("pytest knows the tags when pytest.ini has:");
+            console.say("");
+            console.say(steps::pytest_ini(&written).trim_end());
+        }
+        Ok(status)
+    }
+
+    fn module(
+        &self,
+        console: &mut Console<'_>,
+        wanted: &Wanted,
+        vocabulary: &Vocabulary,
+        written: &mut Vec<gherkin::Feature>,
+    ) -> Result<ExitStatus, Trouble> {
+        let file = TextFile::read(&wanted.path)?;
+        let subject = Subject::read(&file.name, &file.text)
+            .map_err(|problems| module::not_python(console, &file, &problems))?;
+        let properties = chosen(&subject, wanted)?;
+        let speaker = Speaker::new(vocabulary);
+        let place = ModulePlace::of(&wanted.path)?;
+        let folder = Place::new(
+            self.out
+                .as_deref()
+                .unwrap_or_else(|| module::folder_of(&wanted.path)),
+        )?;
+        let given = self.given(&properties)?;
+        let budget = Budget {
+            tries: self.tries,
+            most: self.max as usize,
+            seed: self.seed,
+            time: self.time,
+        };
+        let mut worker = Worker::start(&place, budget.time)?;
+        let mut examined = Vec::new();
+        for property in &properties {
+            console.status(|| format!("{}: running", property.path()));
+            let examples = Examples::new(&subject, property, &place, budget, &speaker);
+            examined.push(examples.examine(&mut worker, given.as_deref())?);
+            console.clear_status();
+        }
+        let mut status = ExitStatus::NothingFound;
+        let output = Output {
+            feature: self,
+            subject: &subject,
+            folder: &folder,
+            place: &place,
+            speaker: &speaker,
+        };
+        for (property, examined) in properties.iter().zip(&examined) {
+            status = status.max(output.say(console, property, examined));
+        }
+        output.write(console, &properties, &examined, written)?;
+        Ok(status)
+    }
+
+    /// Values that were given for the one property that is asked for.
+    fn given(
+        &self,
+        properties: &[Property],
+    ) -> Result<Option<Vec<testwright_readable::sample::Case>>, Error> {
+        let from = match &self.case_from {
+            Some(path) => Some(TextFile::read(path)?),
+            None => None,
+        };
+        if self.case.is_empty() && from.is_none() {
+            return Ok(None);
+        }
+        let [property] = properties else {
+            return Err(Error::new("values can be given for one property only")
+                .with_help("name it, as in `test_lists.py::test_delete`"));
+        };
+        let mut cases = Vec::new();
+        for text in &self.case {
+            let arguments = counterexample::given(text).map_err(|why| {
+                Error::new(format!("`{text}` cannot be understood")).with_help(why)
+            })?;
+            cases.push(module::fitting(property, arguments)?);
+        }
+        if let Some(file) = &from {
+            let (_, arguments) = counterexample::reported(&file.text, &[&property.function.name])
+                .ok_or_else(|| {
+                Error::new(format!(
+                    "`{}` has no failing case of `{}`",
+                    file.name, property.function.name
+                ))
+                .with_help("it is to contain what Hypothesis prints about it")
+            })?;
+            cases.push(module::fitting(property, arguments)?);
+        }
+        Ok(Some(cases))
+    }
+}
+
+/// Modules in the order in which they are first named.
+fn wanted(texts: &[String]) -> Result<Vec<Wanted>, Error> {
+    let mut all: Vec<Wanted> = Vec::new();
+    for text in texts {
+        let (path, name) = match text.split_once("::") {
+            Some((path, name)) => (path, Some(name.to_owned())),
+            None => (text.as_str(), None),
+        };
+        if path.is_empty() || name.as_ref().is_some_and(String::is_empty) {
+            return Err(Error::new(format!("`{text}` names no file or no function"))
+                .with_help("write FILE or FILE::NAME, as in `test_lists.py::test_delete`"));
+        }
+        let path = PathBuf::from(path);
+        match all.iter_mut().find(|wanted| wanted.path == path) {
+            Some(wanted) => wanted.names.extend(name),
+            None => all.push(Wanted {
+                path,
+                names: name.into_iter().collect(),
+            }),
+        }
+    }
+    Ok(all)
+}
+
+fn chosen(subject: &Subject, wanted: &Wanted) -> Result<Vec<Property>, Error> {
+    let all = subject.properties();
+    if wanted.names.is_empty() {
+        return match all.is_empty() {
+            false => Ok(all),
+            true => Err(
+                Error::new(format!("`{}` has no properties", wanted.path.display())).with_help(
+                    "a property has `@given(…)` of Hypothesis, or a name that starts with `prop_`; \
+                 any other function can be named, as in `FILE::NAME`",
+                ),
+            ),
+        };
+    }
+    let find = |name: &String| {
+        subject.property(name).ok_or_else(|| {
+            let known: Vec<String> = all
+                .iter()
+                .map(|property| format!("`{}`", property.path()))
+                .collect();
+            let error = Error::new(format!(
+                "`{}` has no function `{name}`",
+                wanted.path.display()
+            ));
+            match known.is_empty() {
+                true => error,
+                false => error.with_help(format!("its properties are {}", known.join(", "))),
+            }
+        })
+    };
+    wanted.names.iter().map(find).collect()
+}
+
+/// Names and idioms from files. All that is wrong with one is told.
+fn vocabulary(console: &mut Console<'_>, files: &[PathBuf]) -> Result<Vocabulary, Trouble> {
+    let mut vocabulary = Vocabulary::default();
+    for path in files {
+        let file = TextFile::read(path)?;
+        if let Err(problems) = vocabulary.add(&file.text) {
+            for problem in problems {
+                let place = format!("{}:{}:{}", file.name, problem.line, problem.column);
+                let error = Error::new(format!("{place}: {}", problem.message));
+                console.error(&match problem.help {
+                    Some(help) => error.with_help(help),
+                    None => error,
+                });
+            }
+            return Err(Trouble::Told);
+        }
+    }
+    Ok(vocabulary)
+}
+
+impl From<RunnerName> for Runner {
+    fn from(name: RunnerName) -> Runner {
+        match name {
+            RunnerName::Behave => Runner::Behave,
+            RunnerName::PytestBdd => Runner::PytestBdd,
+        }
+    }
+}
+
+impl From<ValuesName> for Values {
+    fn from(name: ValuesName) -> Values {
+        match name {
+            ValuesName::Named => Values::Named,
+            ValuesName::Inline => Values::Inline,
+        }
+    }
+}
+
+impl From<LayoutName> for Layout {
+    fn from(name: LayoutName) -> Layout {
+        match name {
+            LayoutName::Scenarios => Layout::Scenarios,
+            LayoutName::Outline => Layout::Outline,
+            LayoutName::Auto => Layout::Auto,
+        }
+    }
+}
+
+impl From<StyleName> for Style {
+    fn from(name: StyleName) -> Style {
+        match name {
+            StyleName::Expected => Style::Expected,
+            StyleName::Observed => Style::Observed,
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! What is said and written in the end.
+
+use testwright_core::Error;
+use testwright_readable::gherkin;
+use testwright_readable::phrase::Speaker;
+use testwright_readable::property::{Property, Sampled, Subject, Told};
+use testwright_readable::steps::{self, Home};
+
+use super::Feature;
+use super::examples::Examined;
+use super::module::ModulePlace;
+use crate::console::Console;
+use crate::files::Place;
+use crate::{ExitStatus, Trouble, quantity};
+
+/// What is needed to write the files of one module.
+pub(super) struct Output<'a> {
+    pub(super) feature: &'a Feature,
+    pub(super) subject: &'a Subject,
+    pub(super) folder: &'a Place,
+    pub(super) place: &'a ModulePlace,
+    pub(super) speaker: &'a Speaker<'a>,
+}
+
+impl Output<'_> {
+    /// Says what became of a property.
+    pub(super) fn say(
+        &self,
+        console: &mut Console<'_>,
+        property: &Property,
+        examined: &Examined,
+    ) -> ExitStatus {
+        let name = property.path();
+        let examples = quantity::of(examined.cases.len() as u64, "example");
+        match (&examined.failing, examined.cases.is_empty()) {
+            (Some(_), true) => console.say(format_args!("{name}: fails")),
+            (Some(_), false) => {
+                console.say(format_args!("{name}: fails; {examples} of what works"))
+            }
+            (None, true) => console.say(format_args!("{name}: no example, {}", examined.why_none)),
+            (None, false) => match examined.branches {
+                Some((reached, all)) => console.say(format_args!(
+                    "{name}: {examples}, exercising {reached} of {}",
+                    quantity::of(all as u64, "branch")
+                )),
+                None => console.say(format_args!("{name}: {examples}")),
+            },
+        }
+        if !examined.hoists {
+            console.say("  its calls stay inside of its checks: as steps of their own they would do something else");
+        }
+        let is_unverified = examined.verified.contains(&false);
+        if is_unverified {
+            console.warning(
+                &format!("the steps of {name} do not agree with the property itself"),
+                Some("its scenarios are marked `# not verified`; look at what they say before you rely on them"),
+            );
+        }
+        match (
+            &examined.failing,
+            is_unverified || (examined.cases.is_empty() && examined.failing.is_none()),
+        ) {
+            (_, true) => ExitStatus::CouldNot,
+            (Some(_), false) => ExitStatus::FailureFound,
+            (None, false) => ExitStatus::NothingFound,
+        }
+    }
+
+    pub(super) fn write(
+        &self,
+        console: &mut Console<'_>,
+        properties: &[Property],
+        examined: &[Examined],
+        written: &mut Vec<gherkin::Feature>,
+    ) -> Result<(), Trouble> {
+        let sampled: Vec<Sampled<'_>> = (properties.iter().zip(examined))
+            .filter(|(_, examined)| !examined.cases.is_empty())
+            .map(|(property, examined)| Sampled {
+                property,
+                cases: examined.cases.clone(),
+                hoists: examined.hoists,
+                verified: examined.verified.clone(),
+            })
+            .collect();
+        let (values, layout) = (self.feature.values.into(), self.feature.layout.into());
+        let groups: Vec<(String, &[Sampled<'_>])> = match self.feature.per_property {
+            true => {
+                let each = sampled
+                    .iter()
+                    .map(|one| (file_name(one.property), std::slice::from_ref(one)));
+                each.collect()
+            }
+            false if sampled.is_empty() => Vec::new(),
+            false => vec![(self.subject.short_name().to_owned(), sampled.as_slice())],
+        };
+        for (name, group) in groups {
+            let told = self.subject.tell(group, values, layout, self.speaker);
+            self.put(console, &format!("{name}.feature"), told, written)?;
+        }
+        for (property, examined) in properties.iter().zip(examined) {
+            let Some((case, observation)) = &examined.failing else {
+                continue;
+            };
+            let style = self.feature.style.into();
+            let found = self.subject.counterexample(
+                property,
+                case,
+                observation,
+                style,
+                values,
+                self.speaker,
+            );
+            let name = file_name(property);
+            self.put(
+                console,
+                &format!("{name}.counterexample.feature"),
+                found.told,
+                written,
+            )?;
+            if !self.feature.no_diagram {
+                let name = format!("{name}.counterexample.mmd");
+                self.file(console, &name, &found.diagram.write())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a feature and its steps.
+    fn put(
+        &self,
+        console: &mut Console<'_>,
+        name: &str,
+        told: Told,
+        written: &mut Vec<gherkin::Feature>,
+    ) -> Result<(), Trouble> {
+        let text = gherkin::write(&told.feature).map_err(|problem| {
+            Error::new(format!(
+                "`{name}` is not written: not every parser would read it alike ({problem})"
+            ))
+            .with_help(
+                "a docstring or a name says something that Gherkin takes for its own; change it",
+            )
+        })?;
+        self.file(console, name, &text)?;
+        if let Some(runner) = self.feature.steps {
+            let home = Home {
+                feature: name.to_owned(),
+                ..self
+                    .place
+                    .home(self.folder.absolute(), self.subject.store())
+            };
+            for file in steps::write(runner.into(), &told, &home) {
+                self.file(console, &file.path, &file.text)?;
+            }
+        }
+        written.push(told.feature);
+        Ok(())
+    }
+
+    fn file(&self, console: &mut Console<'_>, name: &str, text: &str) -> Result<(), Trouble> {
+        let place = self.folder.inside(name);
+        place.write(text)?;
+        console.say(format_args!("  {}", place.shown().display()));
+        Ok(())
+    }
+}
+
+/// `delete` for `test_delete`; the class goes before it.
+fn file_name(property: &Property) -> String {
+    match &property.class {
+        Some(class) => format!("{class}.{}", property.short_name()),
+        None => property.short_name().to_owned(),
+    }
+}

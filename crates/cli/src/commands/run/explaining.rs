@@ -1,0 +1,139 @@
+//! A failing test as a scenario that people read who do not program (`--explain`).
+
+use testwright_core::{Catalog, Failure, FailureKind, Test};
+use testwright_lang::Harness;
+use testwright_readable::counterexample::{Failing, Violation};
+use testwright_readable::gherkin;
+use testwright_readable::idiom::Vocabulary;
+use testwright_readable::phrase::Speaker;
+
+use crate::files::TextFile;
+use crate::report;
+
+/// What is known of a harness to people.
+pub(super) struct Explaining {
+    name: String,
+    /// The comment that it begins with.
+    comment: Vec<String>,
+    pools: Vec<String>,
+}
+
+/// A failing test in English, and as a diagram.
+pub(super) struct Explained {
+    pub(super) feature: String,
+    pub(super) diagram: String,
+}
+
+impl Explaining {
+    pub(super) fn new(file: &TextFile, harness: &Harness) -> Explaining {
+        let lines = file.text.lines().take_while(|line| line.starts_with('#'));
+        let stem = file.path.file_stem().unwrap_or_default();
+        Explaining {
+            name: stem.to_string_lossy().into_owned(),
+            comment: lines
+                .map(|line| line.trim_start_matches('#').trim().to_owned())
+                .collect(),
+            pools: harness.pools.iter().map(|pool| pool.name.clone()).collect(),
+        }
+    }
+
+    /// The scenario of a test; nothing if not every parser would read it.
+    pub(super) fn explain(
+        &self,
+        catalog: &Catalog,
+        test: &Test,
+        failure: &Failure,
+    ) -> Option<Explained> {
+        let steps = report::step_texts(catalog, test);
+        let vocabulary = Vocabulary::default();
+        let failing = Failing {
+            harness: &self.name,
+            comment: &self.comment,
+            pools: &self.pools,
+            steps: &steps,
+            violation: violation(failure),
+        };
+        let found = failing.tell(&Speaker::new(&vocabulary));
+        Some(Explained {
+            feature: gherkin::write(&found.told.feature).ok()?,
+            diagram: found.diagram.write(),
+        })
+    }
+}
+
+/// What the message of a failure says was violated.
+fn violation(failure: &Failure) -> Violation {
+    let quoted: Vec<&str> = failure.message.split('`').skip(1).step_by(2).collect();
+    let is_false = failure.message.contains("` is false");
+    match (failure.kind, quoted.as_slice()) {
+        (FailureKind::Property, [check, ..]) if is_false => Violation::Check((*check).to_owned()),
+        (FailureKind::PostCondition, [_, check, ..]) => Violation::Check((*check).to_owned()),
+        (FailureKind::ReferenceMismatch | FailureKind::ExceptionMismatch, _) => {
+            Violation::Reference
+        }
+        (FailureKind::Hang | FailureKind::Crash | FailureKind::PoolType, _) => {
+            Violation::Error(None)
+        }
+        _ => {
+            let behind = failure
+                .message
+                .rsplit("` raised ")
+                .next()
+                .unwrap_or_default();
+            let class = behind.split([':', ' ']).next().unwrap_or_default();
+            let name = class.rsplit('.').next().filter(|name| !name.is_empty());
+            Violation::Error(name.map(str::to_owned))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(kind: FailureKind, message: &str) -> Violation {
+        violation(&Failure {
+            kind,
+            message: message.to_owned(),
+            signature: String::new(),
+            details: String::new(),
+        })
+    }
+
+    #[test]
+    fn messages_say_what_was_violated() {
+        let check = |text: &str| Violation::Check(text.to_owned());
+        let error = |name: &str| Violation::Error(Some(name.to_owned()));
+        assert_eq!(
+            of(FailureKind::Property, "`a == b` is false"),
+            check("a == b")
+        );
+        assert_eq!(
+            of(FailureKind::Property, "`a == b` raised KeyError: 3"),
+            error("KeyError")
+        );
+        assert_eq!(
+            of(
+                FailureKind::PostCondition,
+                "after `f(x)`, `x > 1` is false: why"
+            ),
+            check("x > 1")
+        );
+        assert_eq!(
+            of(FailureKind::UncaughtException, "shop.NoSuchThing: 3"),
+            error("NoSuchThing")
+        );
+        assert_eq!(
+            of(FailureKind::UncaughtException, "AssertionError in `f(x)`"),
+            error("AssertionError")
+        );
+        assert_eq!(
+            of(FailureKind::ReferenceMismatch, "`f(x)` gave 1"),
+            Violation::Reference
+        );
+        assert_eq!(
+            of(FailureKind::Hang, "`f(x)` takes too long"),
+            Violation::Error(None)
+        );
+    }
+}

@@ -1,0 +1,349 @@
+//! A harness and a test that fails (5.3).
+
+use std::collections::BTreeMap;
+
+use testwright_source::tree::{self, Expression, Statement, StatementKind};
+
+use super::Counterexample;
+use super::slots::Slots;
+use crate::gherkin::{Description, Feature, Keyword, Scenario, Step};
+use crate::mermaid::{Diagram, Message};
+use crate::phrase::Speaker;
+use crate::property::{Saying, Told, called};
+use crate::term::{Call, Callee, Term, Type};
+use crate::value::Value;
+use crate::words::capitalised;
+
+/// A test that fails, step by step.
+#[derive(Debug, Clone)]
+pub struct Failing<'a> {
+    /// The name of the harness, without folder and ending.
+    pub harness: &'a str,
+    /// The leading comment lines of the harness, without their marks.
+    pub comment: &'a [String],
+    /// The pools of the harness, by name.
+    pub pools: &'a [String],
+    /// Its steps in stored form (`self.p_int[0] = 5`) or as people read them (`int0 = 5`).
+    pub steps: &'a [String],
+    /// What the last step led to.
+    pub violation: Violation,
+}
+
+/// What the last step led to (X7).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Violation {
+    /// A check or invariant is false: a Python expression on the slots, with `pre<(…)>` for earlier values.
+    Check(String),
+    /// The answer of the last step is not that of the reference.
+    Reference,
+    /// The last step raised an exception of this class, or ended in another unwanted way.
+    Error(Option<String>),
+}
+
+impl Failing<'_> {
+    /// The test as a scenario, with a diagram.
+    #[must_use]
+    pub fn tell(&self, speaker: &Speaker<'_>) -> Counterexample {
+        let mut story = Story::new(self, speaker);
+        for (index, step) in self.steps.iter().enumerate() {
+            story.step(step, index + 1 == self.steps.len());
+        }
+        story.end(self)
+    }
+}
+
+/// What has been told so far.
+struct Story<'a> {
+    slots: Slots<'a>,
+    speaker: &'a Speaker<'a>,
+    fails: bool,
+    has_acted: bool,
+    scenario: Scenario,
+    diagram: Diagram,
+    /// The slot of each participant.
+    objects: Vec<String>,
+    last_call: Option<String>,
+}
+
+impl<'a> Story<'a> {
+    fn new(failing: &'a Failing<'a>, speaker: &'a Speaker<'a>) -> Story<'a> {
+        Story {
+            slots: Slots {
+                values: BTreeMap::new(),
+                pools: failing.pools,
+                speaker,
+            },
+            speaker,
+            fails: matches!(failing.violation, Violation::Error(_)),
+            has_acted: false,
+            scenario: Scenario {
+                tags: vec!["counterexample".to_owned()],
+                ..Scenario::default()
+            },
+            diagram: Diagram::default(),
+            objects: Vec::new(),
+            last_call: None,
+        }
+    }
+
+    fn step(&mut self, text: &str, is_last: bool) {
+        let parsed = tree::statements(text).unwrap_or_default();
+        match parsed.as_slice() {
+            [
+                Statement {
+                    kind: StatementKind::Assign { targets, value },
+                    ..
+                },
+            ] => match targets.as_slice() {
+                [target] => match self.slots.slot_of(target) {
+                    Some(slot) => self.assign(&slot, value, text, is_last),
+                    None => self.leak(text),
+                },
+                _ => self.leak(text),
+            },
+            [
+                Statement {
+                    kind: StatementKind::Expression(expression),
+                    ..
+                },
+            ] => match self.slots.term(expression, text) {
+                Term::Call(call) => self.call(call, None, is_last),
+                _ => self.leak(text),
+            },
+            _ => self.leak(text),
+        }
+    }
+
+    fn assign(&mut self, slot: &str, value: &Expression, text: &str, is_last: bool) {
+        let term = self.slots.term(value, text);
+        match term {
+            Term::Value(value) if is_scalar(&value) => {
+                self.slots
+                    .values
+                    .insert(slot.to_owned(), Term::Value(value));
+            }
+            Term::Call(call) if Term::Call(call.clone()).is_unknown_call() => {
+                self.slots.hold(slot, Type::Unknown);
+                self.call(call, Some(slot), is_last);
+            }
+            term => {
+                let type_ = term.type_of();
+                let name = self.slots.shown(slot);
+                let noun = self.speaker.noun(&term).text;
+                let is_tried = is_last && self.fails;
+                let (keyword, words) = match (is_tried, self.has_acted) {
+                    (true, _) => (
+                        Keyword::When,
+                        format!("I try to make {noun}, called {name}"),
+                    ),
+                    (false, true) => (Keyword::When, format!("I make {noun}, called {name}")),
+                    (false, false) => (Keyword::Given, format!("I have {noun}, called {name}")),
+                };
+                self.say(keyword, &words);
+                if let Type::Object(class) = &type_ {
+                    self.objects.push(slot.to_owned());
+                    self.diagram
+                        .participants
+                        .push(format!("{name} ({})", self.speaker.words(class)));
+                }
+                if keyword == Keyword::When
+                    && let Some(to) = self.participant(Some(slot))
+                {
+                    self.diagram.messages.push(Message::Call {
+                        to,
+                        text: format!("make {noun}"),
+                    });
+                }
+                self.slots.hold(slot, type_);
+            }
+        }
+    }
+
+    fn call(&mut self, call: Box<Call>, giving: Option<&str>, is_last: bool) {
+        let is_tried = is_last && self.fails;
+        let verb = match is_tried {
+            true => "I try to call",
+            false => "I call",
+        };
+        let giving = giving.map(|slot| format!(", giving {}", self.slots.shown(slot)));
+        self.has_acted = true;
+        let words = format!(
+            "{verb} {}{}",
+            called(&call, self.speaker),
+            giving.unwrap_or_default()
+        );
+        self.say(Keyword::When, &words);
+        let (name, object) = match &call.callee {
+            Callee::Function { name, .. } => (name.clone(), None),
+            Callee::Method { object, name } => (name.clone(), Some(object)),
+            Callee::Other(_) => ("call".to_owned(), None),
+        };
+        let slot = object.and_then(|object| {
+            let is_it =
+                |(slot, term): &(&String, &Term)| (*term == object).then(|| (*slot).clone());
+            self.slots.values.iter().find_map(|entry| is_it(&entry))
+        });
+        if let Some(to) = self.participant(slot.as_deref()) {
+            let arguments = self.speaker.arguments(&call);
+            let arguments = arguments
+                .map(|arguments| format!(" {arguments}"))
+                .unwrap_or_default();
+            let text = format!("{}{arguments}", self.speaker.words(&name));
+            self.diagram.messages.push(Message::Call { to, text });
+        }
+        self.last_call = Some(self.speaker.words(&name));
+    }
+
+    /// Whom a message goes to. What belongs to no object of the test is done by the system as a whole.
+    fn participant(&mut self, slot: Option<&str>) -> Option<usize> {
+        let wanted = slot
+            .filter(|slot| self.objects.iter().any(|object| object == slot))
+            .unwrap_or("");
+        if wanted.is_empty() && !self.objects.iter().any(String::is_empty) {
+            self.objects.push(String::new());
+            self.diagram.participants.push("System".to_owned());
+        }
+        self.objects.iter().position(|object| object == wanted)
+    }
+
+    fn leak(&mut self, text: &str) {
+        self.has_acted = true;
+        let saying = Saying::Statement(crate::gherkin::one_line(text));
+        let words = saying.words(self.speaker);
+        self.say(Keyword::When, &words);
+    }
+
+    fn say(&mut self, keyword: Keyword, words: &str) {
+        self.scenario.steps.push(Step::new(keyword, words));
+    }
+
+    fn end(mut self, failing: &Failing<'_>) -> Counterexample {
+        let steps = self.scenario.steps.len();
+        self.scenario.name = match steps {
+            1 => "Counterexample with 1 step".to_owned(),
+            _ => format!("Counterexample with {steps} steps"),
+        };
+        let (expected, observed) = self.ending(failing);
+        self.say(Keyword::Then, &expected);
+        if let (Violation::Error(error), Some(last)) =
+            (&failing.violation, self.diagram.messages.last())
+        {
+            let from = match last {
+                Message::Call { to, .. } => *to,
+                Message::Answer { from, .. } | Message::Failure { from, .. } => *from,
+            };
+            let text = match error {
+                Some(error) => format!("error \"{}\"", self.speaker.words(error)),
+                None => "no answer".to_owned(),
+            };
+            self.diagram.messages.push(Message::Failure { from, text });
+        }
+        self.diagram.notes = vec![
+            format!("Expected: {expected}"),
+            format!("Observed: {observed}"),
+        ];
+        let mut description = Description::default();
+        description.push(&failing.comment.join(" "));
+        let feature = Feature {
+            name: capitalised(&self.speaker.words(failing.harness)),
+            description,
+            scenarios: vec![self.scenario],
+            ..Feature::default()
+        };
+        Counterexample {
+            told: Told {
+                feature,
+                ..Told::default()
+            },
+            diagram: self.diagram,
+        }
+    }
+
+    /// What should be, and what is.
+    fn ending(&self, failing: &Failing<'_>) -> (String, String) {
+        match &failing.violation {
+            Violation::Check(text) => {
+                let text = earlier_as_calls(text);
+                match tree::expression(&text) {
+                    Ok(expression) => {
+                        let term = self.slots.term(&expression, &text);
+                        (self.speaker.clause(&term), self.speaker.negative(&term))
+                    }
+                    Err(_) => {
+                        let text = crate::gherkin::one_line(&text);
+                        (
+                            format!("the Python expression \"{text}\" is true"),
+                            "it is not".to_owned(),
+                        )
+                    }
+                }
+            }
+            Violation::Reference => {
+                let name = self.last_call.as_deref().unwrap_or("the last step");
+                let answer = format!("the answer to \"{name}\"");
+                (
+                    format!("{answer} is the same as that of the reference"),
+                    format!("{answer} is not the same as that of the reference"),
+                )
+            }
+            Violation::Error(error) => {
+                let observed = match error {
+                    Some(error) => format!(
+                        "the last step fails with the error \"{}\"",
+                        self.speaker.words(error)
+                    ),
+                    None => "the last step does not come to an end".to_owned(),
+                };
+                ("no error is raised".to_owned(), observed)
+            }
+        }
+    }
+}
+
+/// `pre<(e)>` and `PRE%(e)%` as calls of `pre`, which are Python.
+fn earlier_as_calls(text: &str) -> String {
+    let mut code = String::new();
+    let mut rest = text;
+    while let Some((position, opening, closing)) = next_earlier(rest) {
+        let (before, behind) = rest.split_at(position);
+        let inner = behind.get(opening.len()..).unwrap_or_default();
+        let Some(end) = closed_at(inner, closing) else {
+            break;
+        };
+        code.push_str(&format!("{before}pre({})", earlier_as_calls(&inner[..end])));
+        rest = &inner[end + closing.len()..];
+    }
+    code + rest
+}
+
+fn next_earlier(text: &str) -> Option<(usize, &'static str, &'static str)> {
+    let marks = [("pre<(", ")>"), ("PRE%(", ")%")];
+    let found = marks
+        .into_iter()
+        .filter_map(|(opening, closing)| Some((text.find(opening)?, opening, closing)));
+    found.min()
+}
+
+/// Where the bracket that is open at the beginning is closed.
+fn closed_at(text: &str, closing: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    text.char_indices().find_map(|(position, letter)| {
+        match letter {
+            '(' => depth += 1,
+            ')' if depth == 0 => {
+                return text
+                    .get(position..)?
+                    .starts_with(closing)
+                    .then_some(position);
+            }
+            ')' => depth -= 1,
+            _ => {}
+        }
+        None
+    })
+}
+
+/// Numbers, texts, truth values and nothing are written where they are used (X6).
+fn is_scalar(value: &Value) -> bool {
+    value.is_number() || matches!(value, Value::Text(_) | Value::Boolean(_) | Value::Nothing)
+}

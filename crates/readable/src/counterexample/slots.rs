@@ -1,0 +1,115 @@
+//! What the slots of a test hold while it is told.
+
+use std::collections::BTreeMap;
+
+use testwright_source::tree::{Expression, ExpressionKind};
+
+use crate::phrase::Speaker;
+use crate::term::{Call, Callee, Reference, Role, Scope, Term, Type};
+
+/// What the slots hold.
+pub(super) struct Slots<'a> {
+    pub(super) values: BTreeMap<String, Term>,
+    pub(super) pools: &'a [String],
+    pub(super) speaker: &'a Speaker<'a>,
+}
+
+impl Slots<'_> {
+    pub(super) fn term(&self, expression: &Expression, text: &str) -> Term {
+        Term::read(expression, text, self).replaced(&mut |part| self.stored_slot(part))
+    }
+
+    /// `self.p_int[0]` is the slot `int0`.
+    fn stored_slot(&self, part: &Term) -> Option<Term> {
+        let Term::Item { object, index } = part else {
+            return None;
+        };
+        let Term::Attribute { object, name } = &**object else {
+            return None;
+        };
+        let pool = name.strip_prefix("p_")?;
+        let is_own = matches!(&**object, Term::Reference(Reference { name, .. }) if name == "self");
+        let index = index.as_value()?.as_integer()?;
+        is_own.then(|| self.look_up(&slot_name(pool, &index.to_string())))
+    }
+
+    /// The slot that a target names.
+    pub(super) fn slot_of(&self, target: &Expression) -> Option<String> {
+        match &target.kind {
+            ExpressionKind::Name(name) => Some(name.clone()),
+            ExpressionKind::Subscript { object, index } => match (&object.kind, &index.kind) {
+                (ExpressionKind::Attribute { object, name }, ExpressionKind::Integer(index)) => {
+                    let pool = name.strip_prefix("p_")?;
+                    (object.as_name() == Some("self")).then(|| slot_name(pool, index))
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// From now on it is spoken of by its name.
+    pub(super) fn hold(&mut self, slot: &str, type_: Type) {
+        let reference = Reference::new(self.shown(slot), Role::Phrase).with_type(type_);
+        self.values.insert(slot.to_owned(), reference.into());
+    }
+
+    /// The name of a slot, or what a names file makes of its pool (X8).
+    pub(super) fn shown(&self, slot: &str) -> String {
+        let pool = self.pools.iter().find_map(|pool| {
+            let number = slot.strip_prefix(pool.as_str())?.trim_start_matches('_');
+            number.parse::<u64>().ok().map(|number| (pool, number))
+        });
+        match pool {
+            Some((pool, number)) if self.speaker.vocabulary().has_name(pool) => {
+                format!("{} {}", self.speaker.words(pool), number + 1)
+            }
+            _ => slot.to_owned(),
+        }
+    }
+
+    fn look_up(&self, slot: &str) -> Term {
+        let unknown = || Reference::new(self.shown(slot), Role::Phrase).into();
+        self.values.get(slot).cloned().unwrap_or_else(unknown)
+    }
+
+    fn is_slot(&self, name: &str) -> bool {
+        self.values.contains_key(name)
+            || self.pools.iter().any(|pool| {
+                let number = name
+                    .strip_prefix(pool.as_str())
+                    .map(|rest| rest.trim_start_matches('_'));
+                number.is_some_and(|number| {
+                    !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit())
+                })
+            })
+    }
+}
+
+/// As the harness shows it: `int0`, or `c1_0` where the name itself ends in a digit.
+fn slot_name(pool: &str, index: &str) -> String {
+    match pool.ends_with(|last: char| last.is_ascii_digit()) {
+        true => format!("{pool}_{index}"),
+        false => format!("{pool}{index}"),
+    }
+}
+
+impl Scope for Slots<'_> {
+    fn name(&self, name: &str) -> Option<Term> {
+        self.is_slot(name).then(|| self.look_up(name))
+    }
+
+    fn call(&self, call: &Call) -> Option<Term> {
+        match (&call.callee, call.arguments.as_slice()) {
+            (Callee::Function { module: None, name }, [earlier]) if name == "pre" => {
+                Some(Term::Earlier(Box::new(earlier.clone())))
+            }
+            _ => None,
+        }
+    }
+
+    /// In a test, whatever something is taken out of and is no slot is a module.
+    fn is_module(&self, name: &str) -> bool {
+        !self.is_slot(name) && name != "self"
+    }
+}

@@ -1,0 +1,293 @@
+//! One test for each rule of counterexamples (X).
+
+use super::*;
+use crate::gherkin;
+use crate::idiom::Vocabulary;
+use crate::phrase::Speaker;
+use crate::property::{Subject, Values};
+use crate::sample::{Argument, Case};
+use crate::value::Value;
+
+fn subject(body: &str) -> Subject {
+    let body: String = body.lines().map(|line| format!("    {line}\n")).collect();
+    let text = format!("import shop\ndef prop_small(n, m):\n{body}");
+    Subject::read("test_things.py", &text).expect("Python")
+}
+
+/// The scenario of a property that fails for n = 3 and m = 4.
+fn of_property(
+    body: &str,
+    observation: &Observation,
+    style: Style,
+) -> (Vec<String>, Counterexample) {
+    let subject = subject(body);
+    let property = subject.property("prop_small").expect("a property");
+    let case = Case::of(vec![
+        Argument::new("n", Value::integer(3)),
+        Argument::new("m", Value::integer(4)),
+    ]);
+    let vocabulary = Vocabulary::default();
+    let speaker = Speaker::new(&vocabulary);
+    let found = subject.counterexample(
+        &property,
+        &case,
+        observation,
+        style,
+        Values::Named,
+        &speaker,
+    );
+    let text = gherkin::write(&found.told.feature).expect("every parser reads it");
+    let lines = text
+        .lines()
+        .skip_while(|line| !line.contains("@counterexample"))
+        .map(|line| line.trim().to_owned());
+    (lines.filter(|line| !line.is_empty()).collect(), found)
+}
+
+fn failed(line: usize) -> Observation {
+    Observation {
+        failed: line,
+        ..Observation::default()
+    }
+}
+
+fn of_harness(steps: &[&str], violation: Violation, names: &str) -> (Vec<String>, String) {
+    let mut vocabulary = Vocabulary::default();
+    vocabulary.add(names).expect("names");
+    let speaker = Speaker::new(&vocabulary);
+    let steps: Vec<String> = steps.iter().map(|step| (*step).to_owned()).collect();
+    let failing = Failing {
+        harness: "avl_tree",
+        comment: &["A tree".to_owned(), "of numbers.".to_owned()],
+        pools: &["int".to_owned(), "tree".to_owned(), "list".to_owned()],
+        steps: &steps,
+        violation,
+    };
+    let found = failing.tell(&speaker);
+    let text = gherkin::write(&found.told.feature).expect("every parser reads it");
+    let lines = text
+        .lines()
+        .map(|line| line.trim().to_owned())
+        .filter(|line| !line.is_empty());
+    (lines.collect(), found.diagram.write())
+}
+
+#[test]
+fn x1_tag_and_name() {
+    let (lines, _) = of_property("assert n > m", &failed(2), Style::Expected);
+    assert_eq!(
+        lines[..2],
+        ["@counterexample", "Scenario: Small - counterexample"]
+    );
+}
+
+#[test]
+fn x2_what_is_expected_observed_and_known() {
+    let observation = Observation {
+        failed: 4,
+        error: None,
+        values: vec![
+            ("price".to_owned(), Value::integer(9)),
+            ("x".to_owned(), Value::text("a")),
+            ("n".to_owned(), Value::integer(3)),
+        ],
+        contrast: vec![Contrast::Always {
+            name: "m".to_owned(),
+        }],
+    };
+    let body = "price = shop.price(n)\nx = shop.name(m)\nassert price < m";
+    let (lines, _) = of_property(body, &observation, Style::Expected);
+    assert_eq!(
+        lines[2..7],
+        [
+            "Expected: price is less than m.",
+            "Observed: price is at least m.",
+            "Price is the number 9.",
+            "x is the text \"a\".",
+            "It happens for any other value of m as well.",
+        ]
+    );
+}
+
+#[test]
+fn x2_an_exception_instead_of_a_failed_check() {
+    let observation = Observation {
+        failed: 2,
+        error: Some("KeyError".to_owned()),
+        ..Observation::default()
+    };
+    let (lines, found) = of_property("assert shop.price(n) < m", &observation, Style::Expected);
+    assert_eq!(
+        lines[2..],
+        [
+            "Expected: no error is raised.",
+            "Observed: the last step fails with the error \"key error\".",
+            "Given I have the number 3, called n",
+            "And I have the number 4, called m",
+            "When I call \"price\" with n",
+        ]
+    );
+    let diagram = found.diagram.write();
+    assert!(
+        diagram.contains("P0->>P1: price with n = 3\n    P1--xP0: error \"key error\"\n"),
+        "{diagram}"
+    );
+    let (lines, _) = of_property("assert shop.price(n) < m", &observation, Style::Observed);
+    assert_eq!(
+        lines[6..],
+        [
+            "When I try to call \"price\" with n",
+            "Then it fails with the error \"key error\""
+        ]
+    );
+}
+
+#[test]
+fn x3_checks_behind_the_failed_one_are_left_out() {
+    let body = "assert n < m and n > m and n == m\nassert m";
+    let (lines, _) = of_property(body, &failed(3), Style::Expected);
+    assert_eq!(
+        lines[lines.len() - 2..],
+        ["Then n is less than m", "And n is greater than m"]
+    );
+}
+
+#[test]
+fn x4_the_bug_as_it_should_be_or_as_it_is() {
+    let (lines, found) = of_property("assert n > m", &failed(2), Style::Observed);
+    assert_eq!(
+        lines.last().map(String::as_str),
+        Some("Then n is at most m")
+    );
+    let check = found
+        .told
+        .definitions
+        .last()
+        .and_then(|definition| definition.code.check.clone());
+    assert_eq!(check.as_deref(), Some("not (v[\"n\"] > v[\"m\"])"));
+}
+
+#[test]
+fn x5_a_harness_gives_name_and_description() {
+    let steps = ["int0 = 5", "tree0 = avl.AVLTree()", "tree0.insert(int0)"];
+    let (lines, _) = of_harness(
+        &steps,
+        Violation::Check("tree0.is_balanced()".to_owned()),
+        "",
+    );
+    assert_eq!(
+        lines,
+        [
+            "Feature: Avl tree",
+            "A tree of numbers.",
+            "@counterexample",
+            "Scenario: Counterexample with 2 steps",
+            "Given I have a new AVL tree, called tree0",
+            "When I call \"insert\" on tree0 with 5",
+            "Then tree0 is balanced",
+        ]
+    );
+}
+
+#[test]
+fn x6_scalars_are_written_where_they_are_used() {
+    let steps = [
+        "int0 = 5",
+        "tree0 = avl.AVLTree()",
+        "tree0.insert(int0)",
+        "int0 = -7",
+        "list0 = []",
+        "tree0.insert(int0)",
+        "tree1 = avl.AVLTree()",
+        "int1 = tree0.take(\"a\")",
+        "tree1.insert(int1)",
+    ];
+    let (lines, _) = of_harness(&steps, Violation::Check("int1 < int0".to_owned()), "");
+    assert_eq!(
+        lines[4..],
+        [
+            "Given I have a new AVL tree, called tree0",
+            "When I call \"insert\" on tree0 with 5",
+            "And I make the empty list, called list0",
+            "And I call \"insert\" on tree0 with -7",
+            "And I make a new AVL tree, called tree1",
+            "And I call \"take\" on tree0 with \"a\", giving int1",
+            "And I call \"insert\" on tree1 with int1",
+            "Then int1 is less than -7",
+        ]
+    );
+}
+
+#[test]
+fn x6_stored_form_says_the_same() {
+    let stored = [
+        "self.p_int[0] = 5",
+        "self.p_tree[1] = avl.AVLTree()",
+        "self.p_tree[1].insert(self.p_int[0])",
+    ];
+    let pretty = ["int0 = 5", "tree1 = avl.AVLTree()", "tree1.insert(int0)"];
+    let violation = || Violation::Error(Some("KeyError".to_owned()));
+    assert_eq!(
+        of_harness(&stored, violation(), ""),
+        of_harness(&pretty, violation(), "")
+    );
+}
+
+#[test]
+fn x7_what_was_violated() {
+    let steps = ["int0 = 5", "tree0 = avl.AVLTree()", "tree0.insert(int0)"];
+    let last = |violation| of_harness(&steps, violation, "").0.split_off(5);
+    assert_eq!(
+        last(Violation::Error(Some("KeyError".to_owned()))),
+        [
+            "When I try to call \"insert\" on tree0 with 5",
+            "Then no error is raised"
+        ]
+    );
+    assert_eq!(
+        last(Violation::Reference)[1],
+        "Then the answer to \"insert\" is the same as that of the reference"
+    );
+    let check =
+        "len(tree0.listing()) == pre<(len(tree0.listing()))> + 1 or pre<(tree0.contains(int0))>";
+    assert_eq!(
+        last(Violation::Check(check.to_owned()))[1],
+        "Then the number of elements in the result of \"listing\" on tree0 is one more than before, unless \"contains\" held for tree0 with 5 before the step"
+    );
+}
+
+#[test]
+fn x8_slots_are_called_as_the_names_file_calls_their_pool() {
+    let steps = [
+        "tree0 = avl.AVLTree()",
+        "tree1 = avl.AVLTree()",
+        "tree1.join(tree0)",
+    ];
+    let names = "[names]\ntree = search tree\n";
+    let (lines, diagram) = of_harness(
+        &steps,
+        Violation::Check("tree1.is_balanced()".to_owned()),
+        names,
+    );
+    assert_eq!(
+        lines[4..],
+        [
+            "Given I have a new AVL tree, called search tree 1",
+            "And I have a new AVL tree, called search tree 2",
+            "When I call \"join\" on search tree 2 with search tree 1",
+            "Then search tree 2 is balanced",
+        ]
+    );
+    assert!(
+        diagram.contains(
+            "participant P2 as search tree 2 (AVL tree)\n    P0->>P2: join search tree 1\n"
+        ),
+        "{diagram}"
+    );
+}
+
+#[test]
+fn steps_that_cannot_be_read_are_shown_as_they_are() {
+    let (lines, _) = of_harness(&["def", "x ="], Violation::Error(None), "");
+    assert_eq!(lines[4], "When the Python statement \"def\" is carried out");
+}

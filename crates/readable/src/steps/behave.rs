@@ -1,0 +1,111 @@
+//! Step definitions for behave.
+
+use super::{File, Home, Shared, indented, is_inline, others, support, word};
+use crate::property::{Told, quoted};
+
+/// Steps are global in behave: one text is one step, whichever feature it stands in, and patterns must not have `^` or `$`.
+/// So a text is registered once, and the body is looked up by the file of the feature that is running (S3).
+const REGISTRY: &str = r#"
+use_step_matcher("re")
+
+KEYWORDS = {"given": given, "when": when, "then": then}
+BODIES = sys.modules.setdefault("testwright_step_bodies", types.ModuleType("testwright_step_bodies")).__dict__
+
+
+def step(keyword, pattern):
+    """Makes a body known for this feature. behave gets to know each pattern once."""
+
+    def known(body):
+        bodies = BODIES.setdefault(f"{keyword} {pattern}", {})
+        if not bodies:
+            KEYWORDS[keyword](pattern)(lambda context, **found: body_of(context, bodies)(context, **found))
+        bodies[FEATURE] = body
+        return body
+
+    return known
+
+
+def body_of(context, bodies):
+    """The body for the feature that is running."""
+    return bodies.get(os.path.basename(context.feature.filename)) or next(iter(bodies.values()))
+
+
+def literal(text):
+    """The pattern that finds exactly this text."""
+    return re.escape(text)
+
+"#;
+
+const NAMED: &str = r#"
+# Last, for behave takes the first step that fits.
+@step("given", OTHERS_HAVE + ", called (?P<name>.+)")
+def step_have(context, phrase, name):
+    context.values[name] = read_phrase(phrase)
+"#;
+
+const INLINE: &str = r#"
+# Last, for behave takes the first step that fits.
+@step("given", r"(?!.*, called [^\"]*\Z)" + OTHERS_HAVE)
+def step_have(context, phrase):
+    context.values.setdefault("_given", []).append(read_phrase(phrase))
+"#;
+
+const ENVIRONMENT: &str = r#""""What behave does around each scenario."""
+
+
+def before_scenario(context, scenario):
+    """Every scenario starts with nothing."""
+    context.values = {}
+"#;
+
+pub(super) fn files(told: &Told, home: &Home) -> Vec<File> {
+    let steps = File {
+        path: format!("steps/{}_steps.py", home.stem()),
+        text: steps(told, home),
+    };
+    let environment = File {
+        path: "environment.py".to_owned(),
+        text: ENVIRONMENT.to_owned(),
+    };
+    vec![steps, environment]
+}
+
+fn steps(told: &Told, home: &Home) -> String {
+    let (imports, support) = support();
+    let mut text = format!(
+        "\"\"\"Steps of {}, for behave.\"\"\"\n\n{imports}\nimport os\nimport sys\nimport types\n\n",
+        home.feature
+    );
+    text.push_str("from behave import given, then, use_step_matcher, when\n\n");
+    text.push_str(&home.import(".."));
+    text.push_str(&format!("\nFEATURE = {}\n\n", quoted(&home.feature)));
+    text.push_str(support);
+    text.push_str(&home.made());
+    text.push('\n');
+    text.push_str(REGISTRY);
+    let all = Shared::all(told);
+    for (index, shared) in all.iter().enumerate() {
+        let keyword = word(shared.keyword);
+        let (pattern, parameters) = match shared.is_exact() {
+            true => (
+                format!("literal({})", quoted(&shared.exact_text())),
+                "context",
+            ),
+            false => (shared.pattern(), "context, line"),
+        };
+        text.push_str(&format!(
+            "\n@step(\"{keyword}\", {pattern})\ndef step_{}({parameters}):\n",
+            index + 1
+        ));
+        let mut lines = vec![format!("{} = context.values", home.store)];
+        lines.extend(shared.body(home, "context.scenario.name"));
+        text.push_str(&indented(&lines));
+        text.push('\n');
+    }
+    let generic = match is_inline(told) {
+        true => INLINE,
+        false => NAMED,
+    };
+    text.push_str(&generic.replace("OTHERS_HAVE", &format!("{}HAVE", others(&all))));
+    text
+}

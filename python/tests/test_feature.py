@@ -1,0 +1,501 @@
+"""`testwright feature`: properties as features, with steps that run."""
+
+import ast
+import random
+import re
+
+import pytest
+from fake_runners import FakeBehave, FakePytestBdd, scenarios_of
+
+LISTS = '''
+"""Simple properties of lists."""
+
+from typing import List, Literal, Optional
+
+
+def remove_all(n, xs):
+    return [x for x in xs if x != n]
+
+
+def remove_first(n, xs):
+    ys = list(xs)
+    if n in ys:
+        ys.remove(n)
+    return ys
+
+
+def prop_clear(n: int, xs: List[int]):
+    """Removing a number everywhere leaves a list without that number."""
+    assert n not in remove_all(n, xs)
+
+
+def prop_shorter(n: int, xs: List[int]):
+    ys = remove_first(n, xs)
+    if n in xs:
+        assert len(ys) == len(xs) - 1
+    else:
+        assert ys == xs
+'''.lstrip()
+
+WRONG = (
+    LISTS
+    + '''
+
+def prop_delete(n: int, xs: List[int]):
+    """Deleting a number from a list leaves a list without that number."""
+    assert n not in remove_first(n, xs)
+'''
+)
+
+
+def names(results):
+    return {name: error is None for name, error in results.items()}
+
+
+@pytest.fixture
+def lists(testwright):
+    testwright.write("test_lists.py", LISTS)
+    return testwright
+
+
+def test_examples_exercise_both_ways(lists):
+    done = lists("feature", "test_lists.py")
+    assert "prop_clear: " in done.stdout and "lists.feature" in done.stdout
+    text = (lists.folder / "lists.feature").read_text(encoding="utf-8")
+    assert text.startswith(
+        "@property\nFeature: Lists\n  Simple properties of lists.\n\n  Rule: Removing a number everywhere"
+    )
+    assert "    This must hold for any whole number n and any list xs of whole numbers.\n" in text
+    # One sample takes each branch of `if n in xs`, and the condition is said.
+    assert "    And n is in xs\n" in text and "    And n is not in xs\n" in text
+    assert "Then ys has exactly as many elements as" not in text
+
+
+def test_the_same_seed_gives_the_same_bytes(lists):
+    written = []
+    for folder in ["one", "two", "three"]:
+        seed = "7" if folder == "three" else "0"
+        lists("feature", "test_lists.py", "--out", folder, "--steps", "behave", "--seed", seed)
+        files = sorted((lists.folder / folder).rglob("*.*"))
+        written.append([file.read_bytes() for file in files])
+    assert written[0] == written[1]
+
+
+@pytest.mark.parametrize("values", ["named", "inline"])
+@pytest.mark.parametrize("layout", ["scenarios", "outline"])
+def test_features_run_with_behave(lists, values, layout):
+    options = ["--values", values, "--layout", layout]
+    lists("feature", "test_lists.py", "--out", "features", "--steps", "behave", *options)
+    folder = lists.folder / "features"
+    results = FakeBehave(folder).run("lists.feature")
+    assert results and all(names(results).values()), results
+    # Somebody changes a number in the feature, and it is that number which is used.
+    if (values, layout) == ("named", "scenarios"):
+        file = folder / "lists.feature"
+        text = file.read_text(encoding="utf-8")
+        file.write_text(text.replace("And n is in xs", "And n is not in xs"), encoding="utf-8")
+        assert not all(names(FakeBehave(folder).run("lists.feature")).values())
+
+
+@pytest.mark.parametrize("values", ["named", "inline"])
+@pytest.mark.parametrize("layout", ["scenarios", "outline"])
+def test_features_run_with_pytest_bdd(lists, values, layout):
+    options = ["--values", values, "--layout", layout]
+    done = lists("feature", "test_lists.py", "--out", "features", "--steps", "pytest-bdd", *options)
+    assert "[pytest]\nmarkers =\n    property: " in done.stdout
+    results = FakePytestBdd(lists.folder / "features", "test_lists_feature.py").run()
+    assert results and all(names(results).values()), results
+
+
+def test_s6_a_line_that_disagrees_with_what_is_given_fails(lists):
+    lists(
+        "feature",
+        "test_lists.py::prop_clear",
+        "--case",
+        "n=3, xs=[3, 4]",
+        "--values",
+        "inline",
+        "--steps",
+        "behave",
+        "--out",
+        "f",
+    )
+    file = lists.folder / "f/lists.feature"
+    text = file.read_text(encoding="utf-8")
+    assert 'When I call "remove all" with 3 and [3, 4]\n' in text
+    file.write_text(text.replace("with 3 and [3, 4]", "with 3 and [3, 5]"), encoding="utf-8")
+    (error,) = FakeBehave(file.parent).run("lists.feature").values()
+    assert "[3, 4] above" in str(error)
+
+
+def test_a_failing_property_gets_a_counterexample(testwright):
+    testwright.write("test_lists.py", WRONG)
+    done = testwright(
+        "feature", "test_lists.py::prop_delete", "--out", "out", "--steps", "behave", status=1
+    )
+    assert "prop_delete: fails" in done.stdout
+    folder = testwright.folder / "out"
+    text = (folder / "delete.counterexample.feature").read_text(encoding="utf-8")
+    assert (
+        "    @counterexample\n    Scenario: Delete - counterexample\n      Expected: n is not in the result.\n"
+        in text
+    )
+    assert "      Observed: n is in the result.\n      The result is the list [0].\n" in text
+    assert "      And I have the list [0, 0], called xs\n" in text
+    assert (
+        "      It does not happen when n is the number 1.\n      It does not happen when xs is the list [0].\n"
+        in text
+    )
+    diagram = (folder / "delete.counterexample.mmd").read_text(encoding="utf-8")
+    assert "    P0->>P1: remove first with n = 0 and xs = [0, 0]\n    P1-->>P0: [0]\n" in diagram
+    # The passing examples and the counterexample share texts, and each is run by its own steps.
+    behave = FakeBehave(folder)
+    assert names(behave.run("delete.counterexample.feature")) == {"Delete - counterexample": False}
+    assert all(names(behave.run("lists.feature")).values())
+
+
+def test_x4_the_bug_as_it_is(testwright):
+    testwright.write("test_lists.py", WRONG)
+    arguments = [
+        "--case",
+        "n=7, xs=[7, 7]",
+        "--style",
+        "observed",
+        "--steps",
+        "pytest-bdd",
+        "--no-diagram",
+    ]
+    testwright("feature", "test_lists.py::prop_delete", *arguments, status=1)
+    text = (testwright.folder / "delete.counterexample.feature").read_text(encoding="utf-8")
+    assert text.endswith("      Then n is in the result\n")
+    assert not (testwright.folder / "delete.counterexample.mmd").exists()
+    results = FakePytestBdd(testwright.folder, "test_delete_counterexample_feature.py").run()
+    assert names(results) == {"Delete - counterexample": True}
+
+
+def test_an_exception_is_a_counterexample(testwright):
+    testwright.write(
+        "test_sums.py",
+        "def share(n, m):\n    return n // m\n\n\ndef prop_share(n: int, m: int):\n    assert share(n, m) <= n\n",
+    )
+    arguments = [
+        "feature",
+        "test_sums.py::prop_share",
+        "--case",
+        "n=1, m=0",
+        "--steps",
+        "behave",
+        "--out",
+        "o",
+    ]
+    testwright(*arguments, status=1)
+    text = (testwright.folder / "o/share.counterexample.feature").read_text(encoding="utf-8")
+    assert 'Observed: the last step fails with the error "zero division error".\n' in text
+    assert text.endswith('      When I call "share" with n and m\n')
+    (error,) = FakeBehave(testwright.folder / "o").run("share.counterexample.feature").values()
+    assert isinstance(error, ZeroDivisionError)
+    testwright(*arguments, "--style", "observed", status=1)
+    (error,) = FakeBehave(testwright.folder / "o").run("share.counterexample.feature").values()
+    assert error is None
+
+
+def test_what_hypothesis_printed_is_understood(testwright):
+    testwright.write("test_lists.py", WRONG)
+    testwright.write(
+        "log.txt", "E   Falsifying example: prop_delete(\nE       n=7,\nE       xs=[7, 7],\nE   )\n"
+    )
+    testwright("feature", "test_lists.py::prop_delete", "--case-from", "log.txt", status=1)
+    text = (testwright.folder / "delete.counterexample.feature").read_text(encoding="utf-8")
+    assert "And I have the list [7, 7], called xs\n" in text
+
+
+BANK = '''
+"""Rules that every account follows."""
+
+import pytest
+
+
+class InsufficientFunds(Exception):
+    pass
+
+
+class Account:
+    def __init__(self, balance):
+        self.balance = balance
+
+    def withdraw(self, amount):
+        if amount > self.balance:
+            raise InsufficientFunds
+        self.balance -= amount
+        return self.balance
+
+
+def prop_withdraw(v: int, amount: int):
+    balance = abs(v) + abs(amount)
+    account = Account(balance)
+    before = account.balance
+    account.withdraw(abs(amount))
+    assert account.balance == before - abs(amount) and account.balance >= 0
+
+
+def prop_no_overdraft(v: int):
+    account = Account(v)
+    with pytest.raises(InsufficientFunds):
+        account.withdraw(v + 1)
+    assert account.balance == v
+
+
+def prop_many(amounts: list):
+    account = Account(10_000_000)
+    for amount in amounts:
+        account.withdraw(amount)
+    assert account.balance == 10_000_000 - sum(amounts)
+    for amount in amounts:
+        assert f"{amount:>3}".strip() == str(amount)
+'''.lstrip()
+
+
+@pytest.mark.parametrize("runner", ["behave", "pytest-bdd"])
+def test_objects_errors_loops_and_earlier_values_run(testwright, runner):
+    testwright.write("bank/test_bank.py", BANK)
+    testwright("feature", "bank/test_bank.py", "--out", "out", "--steps", runner)
+    folder = testwright.folder / "out"
+    if runner == "behave":
+        results = FakeBehave(folder).run("bank.feature")
+    else:
+        results = FakePytestBdd(folder, "test_bank_feature.py").run()
+    assert len(results) >= 3 and all(names(results).values()), results
+    text = (folder / "bank.feature").read_text(encoding="utf-8")
+    assert 'Then it fails with the error "insufficient funds"\n' in text
+    assert 'When for every amount in amounts, I call "withdraw" on account with amount\n' in text
+    assert "before the step" in text or "than before" in text
+    assert "Python" not in text
+
+
+STATEFUL = """
+calls = []
+
+
+def tick(n):
+    calls.append(n)
+    return len(calls)
+
+
+def prop_moves_on(n: int):
+    assert tick(n) != tick(n)
+"""
+
+
+def test_hoisting_is_undone_where_it_would_change_the_verdict(testwright):
+    testwright.write("test_clock.py", STATEFUL)
+    done = testwright("feature", "test_clock.py")
+    assert "stay inside of its checks" in done.stdout
+    text = (testwright.folder / "clock.feature").read_text(encoding="utf-8")
+    assert "When" not in text and "not verified" not in text
+
+
+def test_what_cannot_be_verified_is_marked(testwright):
+    testwright.write(
+        "test_odd.py",
+        "seen = []\n\n\ndef prop_first_time(n: int):\n    seen.append(n)\n    assert len(seen) < 60\n",
+    )
+    done = testwright("feature", "test_odd.py", "--tries", "59", status=2)
+    assert "do not agree" in done.stderr
+    assert "    # not verified\n" in (testwright.folder / "odd.feature").read_text(encoding="utf-8")
+
+
+def values(source, depth=0):
+    """A random value of the kinds that can be read back."""
+    kinds = ["None", "bool", "int", "float", "str", "bytes"] + ["list", "tuple", "dict", "set"] * (
+        depth < 3
+    )
+    kind = source.choice(kinds)
+    if kind == "None":
+        return None
+    if kind == "bool":
+        return source.random() < 0.5
+    if kind == "int":
+        return source.choice([0, -1, 7, 10**30, -(10**18)])
+    if kind == "float":
+        return source.choice([0.0, -0.5, 1e100, 1.5e-7, float("inf"), float("-inf")])
+    if kind == "str":
+        return "".join(
+            source.choice("ab \"\\\n\t,:[]{}()'é\x07\u2028") for _ in range(source.randrange(6))
+        )
+    if kind == "bytes":
+        return bytes(source.randrange(256) for _ in range(source.randrange(4)))
+    items = [values(source, depth + 1) for _ in range(source.randrange(4))]
+    if kind == "list":
+        return items
+    if kind == "tuple":
+        return tuple(items)
+    keys = [str(key) for key in range(len(items))]
+    return set(keys) if kind == "set" else dict(zip(keys, items))
+
+
+def test_phrases_are_read_back_by_the_steps(testwright):
+    testwright.write("test_same.py", "def prop_same(x):\n    assert x is x\n")
+    source = random.Random(0)
+    wanted = [values(source) for _ in range(150)]
+    cases = [part for value in wanted for part in ("--case", f"x={write(value)}")]
+    testwright("feature", "test_same.py::prop_same", *cases, "--steps", "behave", "--out", "out")
+    behave = FakeBehave(testwright.folder / "out")
+    assert all(names(behave.run("same.feature")).values())
+    text = (testwright.folder / "out/steps/same_steps.py").read_text(encoding="utf-8")
+    reader = {"re": re}
+    support = text.split("FEATURE = ")[1].split("\n", 1)[1].split("\nuse_step_matcher")[0]
+    exec("import datetime, decimal, fractions\n" + support, reader)
+    steps = [steps for _, steps in scenarios_of(testwright.folder / "out/same.feature")]
+    phrases = [re.fullmatch(r"I have (.*), called x", steps[0][1])[1] for steps in steps]
+    assert len(phrases) == len(wanted)
+    for phrase, value in zip(phrases, wanted):
+        again = reader["read_phrase"](phrase)
+        assert type(again) is type(value) and again == value, phrase
+
+
+def write(value):
+    if isinstance(value, float) and value in (float("inf"), float("-inf")):
+        return f"float('{value}')"
+    if isinstance(value, (list, tuple)):
+        items = "".join(write(item) + ", " for item in value)
+        return f"[{items}]" if isinstance(value, list) else f"({items})"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key!r}: {write(item)}" for key, item in value.items()) + "}"
+    return repr(value)
+
+
+def test_generated_files_are_python_and_clean(lists):
+    lists("feature", "test_lists.py", "--steps", "behave", "--out", "a")
+    lists("feature", "test_lists.py", "--steps", "pytest-bdd", "--out", "a", "--per-property")
+    files = sorted((lists.folder / "a").rglob("*.py"))
+    assert [file.name for file in files] == [
+        "environment.py",
+        "lists_steps.py",
+        "test_clear_feature.py",
+        "test_shorter_feature.py",
+    ]
+    for file in files:
+        text = file.read_text(encoding="utf-8")
+        ast.parse(text)
+        assert str(lists.folder) not in text
+
+
+def test_what_cannot_be_done_is_said(lists):
+    assert "there is no file" in lists("feature", "nothing.py", status=2).stderr
+    assert "no function `f`" in lists("feature", "test_lists.py::f", status=2).stderr
+    assert (
+        "its properties are `prop_clear`, `prop_shorter`"
+        in lists("feature", "test_lists.py::f", status=2).stderr
+    )
+    assert (
+        "no value for `xs`"
+        in lists("feature", "test_lists.py::prop_clear", "--case", "n=1", status=2).stderr
+    )
+    assert (
+        "cannot be understood"
+        in lists("feature", "test_lists.py::prop_clear", "--case", "n=(", status=2).stderr
+    )
+    assert (
+        "one property only" in lists("feature", "test_lists.py", "--case", "n=1", status=2).stderr
+    )
+    lists.write("bad.py", "def prop_a(n: int):\n    assert n >\n")
+    complaint = lists("feature", "bad.py", status=2).stderr
+    assert "bad.py:2:" in complaint and "not Python" in complaint
+    lists.write("empty.py", "x = 1\n")
+    assert "has no properties" in lists("feature", "empty.py", status=2).stderr
+    lists.write("broken.py", "import nowhere_to_be_found\n\n\ndef prop_a(n: int):\n    assert n\n")
+    assert "nowhere_to_be_found" in lists("feature", "broken.py", status=2).stderr
+    lists.write("plain.py", "def prop_a(n):\n    assert n\n")
+    assert "no way to make values for `n`" in lists("feature", "plain.py", status=2).stderr
+
+
+def test_code_that_ends_or_hangs_takes_nobody_along(testwright):
+    testwright.write("test_end.py", "import os\n\n\ndef prop_end(n: int):\n    os._exit(3)\n")
+    assert "come to an end" in testwright("feature", "test_end.py", status=2).stderr
+    testwright.write("test_hang.py", "def prop_hang(n: int):\n    while True:\n        pass\n")
+    done = testwright("feature", "test_hang.py", "--tries", "1", status=2)
+    assert "every case took too long" in done.stdout
+
+
+def test_properties_with_hypothesis(testwright):
+    pytest.importorskip("hypothesis")
+    testwright.write(
+        "tests/__init__.py",
+        "",
+    )
+    testwright.write(
+        "tests/test_given.py",
+        '''
+from hypothesis import assume, example, given, strategies as st
+
+
+def half(n):
+    if n > 100:
+        return n // 2
+    return n / 2
+
+
+@given(n=st.integers(0, 1000))
+@example(500)
+def test_half(n):
+    """Half of a number is less."""
+    assume(n > 0)
+    assert half(n) < n
+
+
+class TestText:
+    @given(st.text(), st.sampled_from(["a", "b"]))
+    def test_ends(self, text, ending):
+        assert (text + ending).endswith(ending)
+
+
+@given(st.lists(st.integers()))
+def test_wrong(xs):
+    assert sorted(xs) == xs
+''',
+    )
+    done = testwright(
+        "feature", "tests/test_given.py", "--out", "out", "--steps", "behave", status=1
+    )
+    assert "test_wrong: fails" in done.stdout
+    folder = testwright.folder / "out"
+    text = (folder / "given.feature").read_text(encoding="utf-8")
+    assert "any whole number n from 0 to 1000, provided that n is greater than 0." in text
+    assert "    Given I have the number 1, called n\n" in text
+    assert "    Given I have the number 101, called n\n" in text
+    assert "Scenario: Test text ends - example 1\n" in text
+    behave = FakeBehave(folder)
+    assert all(names(behave.run("given.feature")).values())
+    wrong = (folder / "wrong.counterexample.feature").read_text(encoding="utf-8")
+    assert re.search(r"Given I have the list \[(0, -1|1, 0)\], called xs\n", wrong), wrong
+
+
+def test_failing_tests_of_a_harness_in_english(testwright):
+    testwright.write(
+        "counter.py",
+        "class Counter:\n    def __init__(self):\n        self.value = 0\n\n    def add(self, n):\n        self.value += n\n",
+    )
+    testwright.write(
+        "counting.tstl",
+        "# A counter that must stay small.\n@import counter\npool: <counter> 1\npool: <int> 1 CONST\n<int> := <[4..5]>\n"
+        "<counter> := counter.Counter()\n<counter>.add(<int>)\nproperty: <counter>.value < 8\n",
+    )
+    done = testwright("run", "counting.tstl", "--seed", "1", "--explain", "--no-store", status=1)
+    assert "  Feature: Counting\n    A counter that must stay small.\n" in done.stdout
+    assert "      Then the value of counter0 is less than 8\n" in done.stdout
+    text = (testwright.folder / "testwright-out/counting/failure-1.feature").read_text(
+        encoding="utf-8"
+    )
+    assert "    Scenario: Counterexample with 3 steps\n" not in text
+    assert (
+        "  Scenario: Counterexample with 3 steps\n    Given I have a new counter, called counter0\n"
+        in text
+    )
+    assert (
+        '    When I call "add" on counter0 with 4\n    And I call "add" on counter0 with 4\n'
+        in text
+    )
+    diagram = (testwright.folder / "testwright-out/counting/failure-1.mmd").read_text(
+        encoding="utf-8"
+    )
+    assert "participant P1 as counter0 (counter)\n    P0->>P1: add 4\n" in diagram
