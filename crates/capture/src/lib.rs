@@ -14,8 +14,8 @@
 
 mod digest;
 mod effects;
-mod graph;
 pub mod generate;
+mod graph;
 pub mod inspect;
 pub mod merge;
 mod recording;

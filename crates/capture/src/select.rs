@@ -7,8 +7,9 @@
 use std::collections::BTreeSet;
 
 use crate::effects::Effect;
+use crate::graph::Graph;
 use crate::recording::{Call, External, FileState, Outcome, Place, StepAction, StepOutcome};
-use crate::value::{Graph, NodeId, Value};
+use crate::value::{NodeId, Value};
 
 /// Something that a call shows of its unit.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -258,7 +259,7 @@ fn shape(graph: &Graph, node: NodeId) -> String {
 mod tests {
     use super::*;
     use crate::recording::{CallId, Receiver, UnitId};
-    use crate::value::Node;
+    use crate::graph::Node;
 
     fn call(id: u64, lines: &[u32], result: i64, size: usize) -> Call {
         let mut values = Graph::default();
