@@ -365,3 +365,15 @@ fn l2_there_is_no_if_behind_if() {
         "If either the d has no entry for the given x or the n is greater than 3:\n  - The n becomes 0.\nOtherwise:\n  - Nothing changes."
     );
 }
+
+#[test]
+fn what_is_in_collections_is_learnt_from_what_is_put_there() {
+    assert_eq!(
+        change("d.setdefault(x, []).append(i)"),
+        "- An entry for the given x is added to the d, with the value the empty list, unless there is one already.\n- The given i is added at the end of the entry for the given x in the d."
+    );
+    assert_eq!(
+        change("y = d.setdefault(x, [])\nif i not in y:\n    y.append(i)"),
+        "- An entry for the given x is added to the d, with the value the empty list, unless there is one already.\nIf the given i is not in the entry for the given x in the new d:\n  - The given i is added at the end of the entry for the given x in the d."
+    );
+}

@@ -556,3 +556,16 @@ fn r10_in_a_rule_that_returns_after_a_change() {
         "- The n becomes the m.\n- It returns the old n plus the new n plus the m."
     );
 }
+
+#[test]
+fn level_2_remarks_on_numbers_that_are_none() {
+    let machine = |strategy: &str| {
+        let text = format!(
+            "class M(RuleBasedStateMachine):\n    @rule(x=st.{strategy})\n    def r(self, x): self.n = x\n"
+        );
+        render::text(&explained("m.py", &text).document.shown_at(2))
+    };
+    assert!(machine("floats()").contains("    - remark: not-a-number is neither less than"));
+    assert!(!machine("floats(allow_nan=False)").contains("remark"));
+    assert!(!machine("integers()").contains("remark"));
+}

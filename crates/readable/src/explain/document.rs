@@ -4,7 +4,7 @@ use testwright_source::tree::first_paragraph;
 
 use super::Options;
 use super::inputs;
-use super::locate::{Action, Callable, Parts, Start, Variable};
+use super::locate::{Action, Callable, Input, Origin, Parts, Start, Variable};
 use super::run::{Execution, Frame, Path, World, conjuncts};
 use super::tell::{LineIndex, Teller};
 use crate::block::{Document, Heading, Item, ItemKind, Lines, NORMAL, Section, Source};
@@ -84,6 +84,10 @@ fn variables(world: &World<'_>, speaker: Speaker<'_>) -> Vec<(String, String)> {
         .map(|variable| (variable.name.clone(), phrase(variable)))
         .collect()
 }
+
+/// Negating a comparison of numbers takes them to be in order.
+const NOT_A_NUMBER: &str =
+    "remark: not-a-number is neither less than, nor equal to, nor greater than any number";
 
 struct Author<'a, 'w> {
     world: &'w World<'w>,
@@ -235,6 +239,9 @@ impl<'a, 'w> Author<'a, 'w> {
                 let told = format!("kind of {name}: {kind}");
                 items.push(Item::sentence(told, lines.clone()).from_level(2));
             }
+            if self.may_be_no_number(input) {
+                items.push(Item::sentence(NOT_A_NUMBER, lines.clone()).from_level(2));
+            }
             let reference = Reference::new(input.name.clone(), Role::Input);
             let term = reference.with_type(known.type_).into();
             path.locals.insert(input.name.clone(), term);
@@ -250,6 +257,15 @@ impl<'a, 'w> Author<'a, 'w> {
             ));
         }
         Item::group("Inputs", items, lines.clone())
+    }
+
+    /// Whether a strategy may give what is neither less nor greater than anything.
+    fn may_be_no_number(&self, input: &Input) -> bool {
+        let Origin::Strategy(strategy) = &input.from else {
+            return false;
+        };
+        let code = self.source.text.get(strategy.range.clone());
+        code.is_some_and(|code| code.contains("floats(") && !code.contains("allow_nan=False"))
     }
 
     /// The conjuncts of a guard, its parameters matched by position.

@@ -27,7 +27,7 @@ pub(super) fn called(speaker: &Speaker<'_>, term: &Term, giving: &[Reference]) -
         Callee::Other(other) => speaker.noun(other).text,
     };
     let object = match &call.callee {
-        Callee::Method { object, .. } => format!(" on {}", speaker.noun(object).text),
+        Callee::Method { object, .. } => format!(" on {}", speaker.target(object).text),
         _ => String::new(),
     };
     let with = match speaker.arguments(call) {

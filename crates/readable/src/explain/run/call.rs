@@ -36,6 +36,7 @@ impl<'w> Execution<'w> {
                 }
                 let term = self.term(expression, path, frame);
                 if let Term::Call(_) = &term {
+                    let term = self.with_default_set(term, range, path, events);
                     self.carry_out(term, range, path, events);
                 }
             }
@@ -94,6 +95,26 @@ impl<'w> Execution<'w> {
         events.push(event(kind, range));
     }
 
+    /// `d.setdefault(k, v).append(x)` does two things: first there is an entry, then it is changed.
+    fn with_default_set(
+        &self,
+        call: Term,
+        range: &Range,
+        path: &mut Path,
+        events: &mut Vec<Event>,
+    ) -> Term {
+        let Term::Call(mut call) = call else {
+            return call;
+        };
+        if let Callee::Method { object, .. } = &mut call.callee
+            && let Some((dictionary, key)) = default_set(&self.expanded(object))
+        {
+            self.carry_out(object.clone(), range, path, events);
+            *object = entry(&dictionary, key, path);
+        }
+        Term::Call(call)
+    }
+
     /// What an expression on the right of an assignment, or behind `return`, gives; what it changes is an event.
     pub(super) fn value_of(
         &self,
@@ -120,6 +141,10 @@ impl<'w> Execution<'w> {
             return value;
         }
         let term = self.term(expression, path, frame);
+        if let Some((dictionary, key)) = default_set(&self.expanded(&term)) {
+            self.carry_out(term, range, path, events);
+            return entry(&dictionary, key, path);
+        }
         match popped(&with_object(term.clone(), |object| self.expanded(object))) {
             Some(value) => {
                 self.carry_out(term, range, path, events);
@@ -348,6 +373,44 @@ fn with_object(call: Term, change: impl Fn(&Term) -> Term) -> Term {
     }
 }
 
+/// The dictionary and the key of `d.setdefault(k, …)`.
+fn default_set(call: &Term) -> Option<(Term, Term)> {
+    let target = changed_by_call(call)?;
+    let Term::Call(call) = call else { return None };
+    match (&call.callee, call.arguments.as_slice()) {
+        (Callee::Method { name, .. }, [key, ..]) if name == "setdefault" => {
+            Some((target.clone(), key.clone()))
+        }
+        _ => None,
+    }
+}
+
+/// An entry of a dictionary as it is now.
+fn entry(dictionary: &Term, key: Term, path: &Path) -> Term {
+    let now = dictionary.replaced(&mut |part| match part {
+        Term::Reference(reference) if matches!(reference.role, Role::State { .. }) => {
+            let version = path
+                .versions
+                .get(&reference.name)
+                .copied()
+                .unwrap_or_default();
+            let role = Role::State { version };
+            Some(
+                Reference {
+                    role,
+                    ..reference.clone()
+                }
+                .into(),
+            )
+        }
+        _ => None,
+    });
+    Term::Item {
+        object: Box::new(now),
+        index: Box::new(key),
+    }
+}
+
 /// What `t.pop(…)` gives, in terms of what `t` was before.
 fn popped(call: &Term) -> Option<Term> {
     let target = changed_by_call(call)?;
@@ -374,7 +437,6 @@ fn popped(call: &Term) -> Option<Term> {
             arguments: vec![key.clone(), default.clone()],
             keywords: vec![],
         }))),
-        ("setdefault", Type::Dictionary(..), [key, ..]) => Some(item(key.clone())),
         _ => None,
     }
 }

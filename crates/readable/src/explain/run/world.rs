@@ -172,21 +172,10 @@ impl<'w> World<'w> {
                             found.extend(self.learnt(object, value, true));
                         }
                     }
+                    self.gather_calls(value, found);
                 }
-                StatementKind::Expression(expression) => {
-                    if let ExpressionKind::Call {
-                        function,
-                        arguments,
-                        ..
-                    } = &expression.kind
-                        && let ExpressionKind::Attribute { object, name } = &function.kind
-                    {
-                        found.extend(match (name.as_str(), arguments.as_slice()) {
-                            ("append" | "add", [value]) => self.learnt(object, value, false),
-                            ("setdefault", [_, value]) => self.learnt(object, value, true),
-                            _ => None,
-                        });
-                    }
+                StatementKind::Expression(expression) | StatementKind::Return(Some(expression)) => {
+                    self.gather_calls(expression, found)
                 }
                 StatementKind::If {
                     body, otherwise, ..
@@ -202,6 +191,24 @@ impl<'w> World<'w> {
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// `d.setdefault(k, [])`, `t.append([])`, and calls of what such calls give.
+    fn gather_calls(&self, expression: &Expression, found: &mut Vec<(String, Type, bool)>) {
+        if let ExpressionKind::Call {
+            function,
+            arguments,
+            ..
+        } = &expression.kind
+            && let ExpressionKind::Attribute { object, name } = &function.kind
+        {
+            found.extend(match (name.as_str(), arguments.as_slice()) {
+                ("append" | "add", [value]) => self.learnt(object, value, false),
+                ("setdefault", [_, value]) => self.learnt(object, value, true),
+                _ => None,
+            });
+            self.gather_calls(object, found);
         }
     }
 
