@@ -318,7 +318,13 @@ def test_what_people_do_with_tests_stays(tmp_path):
 def test_a_change_that_was_meant_is_accepted(tmp_path):
     small(tmp_path)
     command(tmp_path, "generate")
+    same = command(tmp_path, "changes")
+    assert (same.returncode, same.stdout) == (0, "nothing has changed: 1 generated test\n")
     small(tmp_path, text="def double(x):\n    return x * 2 + 1\n")
+    told = command(tmp_path, "changes")
+    assert told.returncode == 1
+    assert "TestDouble.test_returns_4_for_2" in told.stdout
+    assert "5 == 4" in told.stdout
     shown = command(tmp_path, "generate", "--force", "--diff")
     assert re.search(r"^-.* == 4$", shown.stdout, re.MULTILINE), shown.stdout
     assert re.search(r"^\+.* == 5$", shown.stdout, re.MULTILINE)
@@ -379,6 +385,7 @@ def test_what_varies_is_not_checked(tmp_path):
     ("words", "message"),
     [
         (["generate"], "nothing was recorded"),
+        (["changes"], "no generated tests"),
         (["generate", "--style", "nose"], "invalid value"),
     ],
 )

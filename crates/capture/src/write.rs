@@ -22,6 +22,7 @@ mod knowledge;
 mod literal;
 mod name;
 mod paths;
+mod pins;
 mod plan;
 mod scope;
 mod style;
@@ -232,7 +233,7 @@ impl<'a> Writer<'a> {
         let mut builder = Builder::new(call, self.knowledge, &self.evidence, form, &paths, scope);
         builder.is_lenient = is_lenient;
         checks::name_what_is_asserted(&mut builder, unit);
-        checks::pin_places(&mut builder)?;
+        pins::pin_places(&mut builder)?;
         external::replay(&mut builder, unit)?;
         let exercised = exercise::exercise(&mut builder, unit)?;
         let verified = checks::verify(&mut builder, unit, exercised)?;
