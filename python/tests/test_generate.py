@@ -8,7 +8,7 @@ import textwrap
 import pytest
 from terminal import run
 
-ZOO = '''\
+ZOO = """\
 import os
 import random
 import sys
@@ -166,9 +166,9 @@ def total(*numbers, scale=1, **more):
 
 def touch(value):
     pass
-'''
+"""
 
-DRIVE = '''\
+DRIVE = """\
 import io
 import os
 import sys
@@ -210,7 +210,7 @@ z.move(z.Point(1, 2), 3)
 z.paint(z.Colour.RED)
 z.total(1, 2, scale=3, extra=4)
 z.touch(1)
-'''
+"""
 
 
 def command(folder, *words):
@@ -237,7 +237,11 @@ def generated(request, recorded):
 
 
 def run_tests(style, folder, root):
-    words = [sys.executable, "-m", *(["pytest", "-q"] if style == "pytest" else ["unittest", "discover"])]
+    words = [
+        sys.executable,
+        "-m",
+        *(["pytest", "-q"] if style == "pytest" else ["unittest", "discover"]),
+    ]
     return run([*words, str(folder.relative_to(root))], root)
 
 
@@ -250,7 +254,17 @@ def test_all_that_was_recorded_is_checked(generated, recorded):
     assert by_outcome.pop("stub") == ["zoo.twice"]
     assert set(by_outcome) == {"full"}, report
     units = set(by_outcome["full"])
-    for name in ("count_call", "ring", "countdown", "append_line", "ask_name", "stamp", "set_mode", "Cart.size", "move"):
+    for name in (
+        "count_call",
+        "ring",
+        "countdown",
+        "append_line",
+        "ask_name",
+        "stamp",
+        "set_mode",
+        "Cart.size",
+        "move",
+    ):
         assert f"zoo.{name}" in units
     ran = run_tests(style, folder, recorded)
     assert ran.returncode == 0, ran.stdout
@@ -289,7 +303,9 @@ def test_tests_notice_a_change(generated, recorded):
         source.write_text(ZOO)
 
 
-def small(folder, text="def double(x):\n    return x * 2\n", drive="import small\nsmall.double(2)\n"):
+def small(
+    folder, text="def double(x):\n    return x * 2\n", drive="import small\nsmall.double(2)\n"
+):
     (folder / "small.py").write_text(text)
     (folder / "drive.py").write_text(drive)
     capture = command(folder, "capture", "--quiet", "--", sys.executable, "drive.py")
@@ -302,7 +318,10 @@ def test_what_people_do_with_tests_stays(tmp_path):
     assert "1 new test written" in first.stdout, first.stdout
     path = tmp_path / "tests/test_small.py"
     text = path.read_text()
-    assert "0 new tests written" in command(tmp_path, "generate", "--force").stdout or path.read_text() == text
+    assert (
+        "0 new tests written" in command(tmp_path, "generate", "--force").stdout
+        or path.read_text() == text
+    )
 
     path.write_text(text.replace("== 4", "== 2 + 2"))
     again = command(tmp_path, "generate", "--force")
@@ -343,7 +362,9 @@ def test_tests_join_those_that_are_there(tmp_path):
     report = command(tmp_path, "generate", "--style", "pytest")
     assert report.returncode == 0, report.stdout
     new = path.read_bytes()
-    assert new.startswith(b"\xef\xbb\xbf# mine\r\nimport small\r\nfrom small import double\r\n\r\nclass TestDouble:\r\n\tdef test_mine")
+    assert new.startswith(
+        b"\xef\xbb\xbf# mine\r\nimport small\r\nfrom small import double\r\n\r\nclass TestDouble:\r\n\tdef test_mine"
+    )
     assert b"\r\n\tdef test_returns_4_for_2(self):\r\n\t\t# tw:" in new
     assert b"\n" not in new.replace(b"\r\n", b"")
     ran = run([sys.executable, "-m", "pytest", "-q", "tests"], tmp_path)
@@ -372,9 +393,16 @@ def test_what_varies_is_not_checked(tmp_path):
         def order(names):
             return list(set(names))
     """
-    small(tmp_path, textwrap.dedent(text), 'import small\nsmall.ticket("a")\nsmall.order(["x", "y", "z", "w"])\n')
+    small(
+        tmp_path,
+        textwrap.dedent(text),
+        'import small\nsmall.ticket("a")\nsmall.order(["x", "y", "z", "w"])\n',
+    )
     report = command(tmp_path, "generate", "--json")
-    outcomes = {test["unit"]: test["outcome"] for test in json.loads(report.stdout.splitlines()[-1])["tests"]}
+    outcomes = {
+        test["unit"]: test["outcome"]
+        for test in json.loads(report.stdout.splitlines()[-1])["tests"]
+    }
     assert outcomes == {"small.ticket": "partial", "small.order": "partial"}, report.stdout
     for _ in range(3):
         ran = run([sys.executable, "-m", "pytest", "-q", "tests"], tmp_path)

@@ -47,7 +47,16 @@ _MISSING = object()
 
 
 def _has_parts(value):
-    containers = (list, tuple, dict, set, frozenset, BaseException, types.MethodType, functools.partial)
+    containers = (
+        list,
+        tuple,
+        dict,
+        set,
+        frozenset,
+        BaseException,
+        types.MethodType,
+        functools.partial,
+    )
     return isinstance(value, containers) or bool(_attributes(value))
 
 
@@ -94,7 +103,11 @@ def _attributes(value):
         for slot in [slots] if isinstance(slots, str) else slots:
             if slot in ("__dict__", "__weakref__"):
                 continue
-            name = f"_{kind.__name__.lstrip('_')}{slot}" if slot.startswith("__") and not slot.endswith("__") else slot
+            name = (
+                f"_{kind.__name__.lstrip('_')}{slot}"
+                if slot.startswith("__") and not slot.endswith("__")
+                else slot
+            )
             try:
                 found[name] = object.__getattribute__(value, name)
             except AttributeError:
