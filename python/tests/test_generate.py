@@ -152,6 +152,10 @@ def twice(function, value):
     return function(function(value))
 
 
+def thrice(function, value):
+    return function(twice(function, value))
+
+
 def move(point, dx):
     return Point(point.x + dx, point.y, point.tags + ["moved"])
 
@@ -193,7 +197,8 @@ z.ask_name()
 z.stamp("random")
 z.stamp("time")
 z.set_mode("fast")
-z.twice(lambda x: x + 1, 1)
+z.twice(lambda x: x + number, 1)
+z.thrice(lambda x: x + 1, 1)
 cart = z.Cart("ann")
 cart.add("apple").add("pear")
 for wrong in (lambda: z.guess(-1), lambda: cart.add("kiwi")):
@@ -263,6 +268,7 @@ def test_all_that_was_recorded_is_checked(generated, recorded):
         "stamp",
         "set_mode",
         "Cart.size",
+        "thrice",
         "move",
     ):
         assert f"zoo.{name}" in units

@@ -19,6 +19,7 @@ mod exercise;
 mod external;
 mod identity;
 mod knowledge;
+mod lambda;
 mod literal;
 mod name;
 mod paths;

@@ -383,7 +383,18 @@ impl<'a> Builder<'a> {
                 let receiver = self.code(graph, *receiver, "")?;
                 Code::Text(format!("{}.{name}", receiver.flat()))
             }
-            Value::Function(function) => return Err(self.unnamed_function(function)),
+            Value::Function(function) => {
+                let module = self.scope.module_name(&function.module);
+                let copied =
+                    function.qualified_name.ends_with("<lambda>") && function.closure.is_empty();
+                let text = copied
+                    .then(|| self.knowledge.lambda(module, function.line))
+                    .flatten();
+                match text {
+                    Some(text) => Code::Text(text),
+                    None => return Err(self.unnamed_function(function)),
+                }
+            }
             Value::Generator { function, .. } => {
                 return Err(Missing(format!("a generator by {function}")));
             }
