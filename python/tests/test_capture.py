@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-SHOP = '''\
+SHOP = """\
 import asyncio
 import datetime
 import os
@@ -104,7 +104,7 @@ def set_mode(mode):
 
 def ask_shell():
     return subprocess.run([sys.executable, "-c", "print(6 * 7)"], capture_output=True, text=True).stdout
-'''
+"""
 
 
 class Watched:
@@ -119,7 +119,13 @@ class Watched:
         """Runs a program twice; it must not make a difference. Returns what it came to."""
         self.command.write(name, textwrap.dedent(program))
         words = [sys.executable, name, *arguments]
-        settings = {"cwd": self.folder, "input": given, "capture_output": True, "text": True, "timeout": 120}
+        settings = {
+            "cwd": self.folder,
+            "input": given,
+            "capture_output": True,
+            "text": True,
+            "timeout": 120,
+        }
         alone = subprocess.run(words, **settings)
         for made in self.folder.glob("*.txt"):
             made.unlink()
@@ -133,7 +139,9 @@ class Watched:
 
     def show(self, unit):
         """What is shown of a unit, without its first line."""
-        shown = subprocess.run([*COMMAND, "show", unit], cwd=self.folder, capture_output=True, text=True)
+        shown = subprocess.run(
+            [*COMMAND, "show", unit], cwd=self.folder, capture_output=True, text=True
+        )
         assert shown.returncode == 0, shown.stderr
         return [line.strip() for line in shown.stdout.splitlines()[1:]]
 
@@ -148,12 +156,17 @@ def watched(testwright):
 
 def test_arguments_results_and_changed_containers(watched):
     watched.run("from shop import swap\nprint(swap([1, 2, 7]))\n")
-    assert watched.show("shop.swap") == ["swap(items=[1, 2, 7]) returned [7, 2, 1]", "[1, 2, 7] became [7, 2, 1]"]
+    assert watched.show("shop.swap") == [
+        "swap(items=[1, 2, 7]) returned [7, 2, 1]",
+        "[1, 2, 7] became [7, 2, 1]",
+    ]
 
 
 def test_defaults_and_stars(watched):
     watched.run("import shop\nprint(shop.collect(1, 'b', key=2))\n")
-    assert watched.show("collect") == ["collect(*values=(1, 'b'), sep=', ', **named={'key': 2}) returned \"1, b['key']\""]
+    assert watched.show("collect") == [
+        "collect(*values=(1, 'b'), sep=', ', **named={'key': 2}) returned \"1, b['key']\""
+    ]
 
 
 def test_objects_are_read_without_running_their_code(watched):
@@ -228,7 +241,9 @@ def test_keyboard_and_terminal(watched):
 
 
 def test_files(watched):
-    watched.run("import shop\nprint(shop.append_line('log.txt', 'one'))\nprint(shop.append_line('log.txt', 'two'))\n")
+    watched.run(
+        "import shop\nprint(shop.append_line('log.txt', 'one'))\nprint(shop.append_line('log.txt', 'two'))\n"
+    )
     assert watched.show("append_line") == [
         "append_line(path='log.txt', line='one') returned 3",
         "the file log.txt: nothing became b'one'",
@@ -448,13 +463,21 @@ def test_kinds_of_values(watched):
 
 def test_children_have_recordings_of_their_own(watched):
     watched.run(INTERFERENCE["forks"])
-    assert watched.show("work") == ["work(number=1) returned 2", "work(number=3) returned 4", "work(number=2) returned 3"]
+    assert watched.show("work") == [
+        "work(number=1) returned 2",
+        "work(number=3) returned 4",
+        "work(number=2) returned 3",
+    ]
     assert len(list((watched.folder / ".testwright/capture").iterdir())) == 2
 
 
 def test_many_calls_are_counted_and_few_are_kept(watched):
-    watched.run("import shop\nfor number in range(5000):\n    shop.swap([number, 1])\nshop.swap([1.5, 'x'])\n")
-    shown = subprocess.run([*COMMAND, "show", "swap"], cwd=watched.folder, capture_output=True, text=True).stdout
+    watched.run(
+        "import shop\nfor number in range(5000):\n    shop.swap([number, 1])\nshop.swap([1.5, 'x'])\n"
+    )
+    shown = subprocess.run(
+        [*COMMAND, "show", "swap"], cwd=watched.folder, capture_output=True, text=True
+    ).stdout
     assert "5,001 calls" in shown
     kept = int(shown.splitlines()[0].split()[-2])
     assert 8 <= kept <= 40
@@ -480,13 +503,51 @@ def test_modules_and_scope(watched):
 
 
 def test_a_test_suite_can_be_watched(watched):
-    watched.command.write("test_shop.py", "import shop\ndef test_swap(capsys):\n    assert shop.swap([1, 2]) == [2, 1]\n")
-    words = [*COMMAND, "capture", "--quiet", "--", sys.executable, "-m", "pytest", "-q", "test_shop.py"]
+    watched.command.write("talk.py", "def say(word):\n    print(word)\n")
+    watched.command.write(
+        "test_shop.py",
+        textwrap.dedent(
+            """\
+            import shop, talk
+            def test_swap():
+                assert shop.swap([1, 2]) == [2, 1]
+            def test_say(capsys):
+                talk.say("hello")
+                assert capsys.readouterr().out == "hello\\n"
+            """
+        ),
+    )
+    words = [
+        *COMMAND,
+        "capture",
+        "--quiet",
+        "--",
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "test_shop.py",
+    ]
     ended = subprocess.run(words, cwd=watched.folder, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert watched.show("swap")[0] == "swap(items=[1, 2]) returned [2, 1]"
-    shown = subprocess.run([*COMMAND, "show"], cwd=watched.folder, capture_output=True, text=True).stdout
+    shown = subprocess.run(
+        [*COMMAND, "show"], cwd=watched.folder, capture_output=True, text=True
+    ).stdout
     assert "test_swap" not in shown
+    assert watched.show("say") == ["say(word='hello') returned None", "printed 'hello\\n'"]
+
+
+def test_what_passes_by_is_noticed(watched):
+    watched.command.write(
+        "base.py",
+        "import sqlite3\ndef count():\n    return sqlite3.connect(':memory:').total_changes\n",
+    )
+    watched.run("import base\nprint(base.count())\n")
+    assert watched.show("count") == [
+        "count() returned 0",
+        "something was not recorded: sqlite3.connect",
+    ]
 
 
 def test_what_cannot_be_done_is_said(watched):
@@ -530,7 +591,9 @@ def test_a_part_of_a_program(watched):
             """
         ),
     )
-    ended = subprocess.run([sys.executable, "part.py"], cwd=watched.folder, capture_output=True, text=True)
+    ended = subprocess.run(
+        [sys.executable, "part.py"], cwd=watched.folder, capture_output=True, text=True
+    )
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout == "True None <built-in function time> <built-in function sleep>\n"
     assert [line for line in watched.show("swap") if line.startswith("swap(")] == [

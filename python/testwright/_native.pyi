@@ -14,7 +14,9 @@ _Branch = tuple[str, tuple[int, int]]
 _Failure = tuple[type[BaseException], BaseException, TracebackType | None]
 _Predicate = Callable[[Test], bool]
 
-def start_capture(folder: _Path, name: str, modules: list[str], folders: list[_Path], command: list[str]) -> None:
+def start_capture(
+    folder: _Path, name: str, modules: list[str], folders: list[_Path], command: list[str]
+) -> None:
     """See `testwright.capture.start`."""
 
 def stop_capture() -> str | None:

@@ -20,8 +20,11 @@ from testwright import _native
 
 __all__ = ["recording", "start", "stop"]
 
+#: Where recordings are kept, and looked for.
+FOLDER = os.path.join(".testwright", "capture")
 
-def start(scope=(), folder=os.path.join(".testwright", "capture")):
+
+def start(scope=(), folder=FOLDER):
     """Starts to record the calls of this process's own code, in all its threads.
 
     `scope` names modules and packages; without it, what is in the current folder and below counts, except for tests and
@@ -58,7 +61,7 @@ class recording(contextlib.ContextDecorator):
     >>> main()
     """
 
-    def __init__(self, scope=(), folder=os.path.join(".testwright", "capture")):
+    def __init__(self, scope=(), folder=FOLDER):
         self.scope = scope
         self.folder = folder
 

@@ -6,8 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::graph::Graph;
 use crate::recording::{Call, Place};
-use crate::value::{Graph, NodeId, ObjectId, Value};
+use crate::value::{NodeId, ObjectId, Value};
 
 /// Something that a call changed inside the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -150,8 +151,8 @@ fn is_same_form(one: &Value, other: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::Node;
     use crate::recording::{Argument, CallId, Outcome, PlaceState, Receiver, UnitId};
-    use crate::value::Node;
 
     fn call() -> Call {
         Call {

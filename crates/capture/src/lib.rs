@@ -15,6 +15,7 @@
 mod digest;
 mod effects;
 pub mod generate;
+mod graph;
 pub mod inspect;
 pub mod merge;
 mod recording;
@@ -29,11 +30,12 @@ pub mod words;
 pub mod write;
 
 pub use effects::Effect;
+pub use graph::{Graph, Node};
 pub use recording::{
     Answer, Argument, Call, CallId, Event, Execution, External, FileState, MASKED, Outcome,
     Parameter, ParameterKind, Place, PlaceState, Receiver, Recording, Source, Step, StepAction,
     StepOutcome, Unit, UnitId, UnitKind,
 };
 pub use value::{
-    Exception, Float, Function, Graph, Node, NodeId, Object, ObjectId, ObjectKind, Reference, Value,
+    Exception, Float, Function, NodeId, Object, ObjectId, ObjectKind, Reference, Value,
 };

@@ -10,7 +10,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::value::{Graph, NodeId, Reference};
+use crate::graph::Graph;
+use crate::value::{NodeId, Reference};
 
 /// Everything that was recorded in some runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -6,9 +6,10 @@
 
 use std::collections::BTreeSet;
 
+use crate::Graph;
 use crate::effects::Effect;
 use crate::recording::{Call, External, FileState, Outcome, Place, StepAction, StepOutcome};
-use crate::value::{Graph, NodeId, Value};
+use crate::value::{NodeId, Value};
 
 /// Something that a call shows of its unit.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -257,8 +258,8 @@ fn shape(graph: &Graph, node: NodeId) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Node;
     use crate::recording::{CallId, Receiver, UnitId};
-    use crate::value::Node;
 
     fn call(id: u64, lines: &[u32], result: i64, size: usize) -> Call {
         let mut values = Graph::default();

@@ -3,10 +3,11 @@
 //! Values look as Python writes them where there is a way to write them, and are cut short where they are long.
 
 use crate::effects::Effect;
+use crate::graph::Graph;
 use crate::recording::{
     Answer, Call, External, FileState, Outcome, ParameterKind, Place, StepOutcome, Unit,
 };
-use crate::value::{Graph, NodeId, Value};
+use crate::value::{NodeId, Value};
 
 /// Longer texts are cut in the middle of a line.
 const LONGEST: usize = 60;
@@ -248,6 +249,8 @@ pub fn call(unit: &Unit, call: &Call) -> Vec<String> {
             .iter()
             .map(|event| external(graph, &event.external)),
     );
+    let passed_by = call.uncaptured.iter();
+    lines.extend(passed_by.map(|name| format!("something was not recorded: {name}")));
     lines
 }
 
@@ -365,7 +368,8 @@ fn file(state: &FileState) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::{Node, ObjectId};
+    use crate::graph::Node;
+    use crate::value::ObjectId;
 
     #[test]
     fn cycles_end_and_long_lists_are_counted() {

@@ -4,16 +4,18 @@
 //! and as a tracing tool before (`tracing`). Either way it comes to the same few methods of [`Recorder`], in `calls`:
 //! at the beginning of a call the values of its arguments and of the places that it can reach are read (`snapshot`,
 //! `places`), at its end again, and both go to the store of `testwright-capture` as plain data. What comes from
-//! outside the program (`sources`) is noted in passing.
+//! outside the program (`sources`) is noted in passing. Calls that are like others (`likeness`) are not kept.
 //!
 //! No code of the program runs because it is watched, and none of its objects lives longer than the call that it was
 //! seen in (`identity`). There is one recorder per process. An event that comes while it is at work, because an object
 //! died or another thread runs, is let go: the recorder never waits.
 
 mod calls;
+mod circumstances;
 mod code;
 mod frame;
 mod identity;
+mod likeness;
 #[cfg(Py_3_12)]
 mod monitoring;
 mod names;
@@ -77,6 +79,8 @@ struct Recorder {
     /// Calls of generators and coroutines that wait, by the address of their frame.
     waiting: FxHashMap<usize, Active>,
     baseline: Baseline,
+    /// Where standard input, output and error are: the program may replace them.
+    streams: [usize; 3],
     time: u64,
     written: u64,
     /// What is to be let go when the recorder is at rest.
@@ -98,6 +102,7 @@ pub fn start(python: Python<'_>, capture: Capture) -> PyResult<()> {
         threads: FxHashMap::default(),
         waiting: FxHashMap::default(),
         baseline: Baseline::default(),
+        streams: [0; 3],
         time: 0,
         written: 0,
         released: Vec::new(),
@@ -118,6 +123,7 @@ pub fn start(python: Python<'_>, capture: Capture) -> PyResult<()> {
     }
     with(python, |recorder| recorder.note_loaded_modules(python));
     sources::install(python)?;
+    sources::listen(python);
     Listener::start(python)
 }
 

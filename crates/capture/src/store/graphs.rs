@@ -7,8 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::format::{Digest, Link, StoredCall};
+use crate::graph::{Graph, Node};
 use crate::recording::{Answer, Call, External, Outcome, StepAction, StepOutcome};
-use crate::value::{Graph, Node, NodeId, ObjectId, Value};
+use crate::value::{NodeId, ObjectId, Value};
 
 /// What is shorter than this stands where it is used.
 const SHORT: usize = 96;

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use super::format::{Digest, Link, Record, StoredCall, VERSION};
 use super::{EXTENSION, graphs};
+use crate::graph::Graph;
 use crate::recording::{Call, CallId, Execution, Outcome, Receiver, Recording, Unit, UnitId};
-use crate::value::{Graph, Value};
+use crate::value::Value;
 
 /// What was found in a folder or a file.
 #[derive(Debug, Default)]

@@ -1,11 +1,12 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::graph::{Graph, Node};
 use crate::recording::{
     Answer, Argument, Event, External, FileState, Outcome, Parameter, ParameterKind, Place,
     PlaceState, Receiver, Source, UnitKind,
 };
-use crate::value::{Float, Graph, Node, NodeId, Object, ObjectId, ObjectKind, Reference, Value};
+use crate::value::{Float, NodeId, Object, ObjectId, ObjectKind, Reference, Value};
 
 fn unit() -> Unit {
     Unit {

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::literal;
+use crate::Graph;
 use crate::recording::Call;
-use crate::value::{Graph, NodeId, ObjectId, Value};
+use crate::value::{NodeId, ObjectId, Value};
 
 /// Where a way begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

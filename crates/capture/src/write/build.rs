@@ -9,8 +9,9 @@ use super::paths::Paths;
 use super::plan::Setup;
 use super::scope::{Scope, snake_case};
 use super::{Form, Knowledge};
+use crate::Graph;
 use crate::recording::Call;
-use crate::value::{Graph, NodeId, ObjectId, Reference, Value};
+use crate::value::{NodeId, ObjectId, Reference, Value};
 
 /// Where the helpers are, from the tests' point of view.
 pub(crate) const HELPERS: &str = "testwright_helpers";

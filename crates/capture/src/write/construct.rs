@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::build::{Builder, HELPERS, Missing};
 use super::code::Code;
 use super::plan::Setup;
+use crate::Graph;
 use crate::recording::{Call, Outcome, ParameterKind, Receiver, Recording, Unit, UnitId};
-use crate::value::{Graph, NodeId, Object, ObjectKind, Reference, Value};
+use crate::value::{NodeId, Object, ObjectKind, Reference, Value};
 
 /// What the recording as a whole tells about single calls.
 #[derive(Default)]

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use crate::Graph;
 use crate::digest::digest;
 use crate::recording::{Answer, Call, External, Unit};
-use crate::value::{Graph, NodeId, Value};
+use crate::value::{NodeId, Value};
 
 /// Eight hexadecimal digits that stand for what went into a call.
 pub(crate) fn id(unit: &Unit, call: &Call) -> String {

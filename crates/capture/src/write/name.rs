@@ -3,10 +3,11 @@
 use super::Knowledge;
 use super::access::{self, Root};
 use super::scope::snake_case;
+use crate::Graph;
 use crate::effects::Effect;
 use crate::inspect::Role;
 use crate::recording::{Call, External, Outcome, Place, Receiver, StepOutcome, Unit, UnitKind};
-use crate::value::{Graph, NodeId, ObjectId, Reference, Value};
+use crate::value::{NodeId, ObjectId, Reference, Value};
 
 /// No name is longer.
 const LONGEST: usize = 60;

@@ -5,15 +5,14 @@ use std::path::Path;
 use expect_test::{Expect, expect};
 
 use super::*;
+use crate::Node;
 use crate::inspect::{Chosen, Project};
 use crate::recording::{
     Answer, Execution, External, FileState, Outcome, Place, Source, Step, StepAction, StepOutcome,
     UnitId, UnitKind,
 };
 use crate::toys::Made;
-use crate::value::{
-    Exception, Float, Function, Node, Object, ObjectId, ObjectKind, Reference, Value,
-};
+use crate::value::{Exception, Float, Function, Object, ObjectId, ObjectKind, Reference, Value};
 
 const ZOO: &str = "import random\nfrom time import time\nclass Singleton:\n    instance = None\n";
 

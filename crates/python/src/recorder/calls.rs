@@ -5,28 +5,31 @@
 //! makes it go on.
 
 use std::collections::BTreeSet;
-use std::hash::{Hash, Hasher};
 use std::time::Instant;
 
 use pyo3::exceptions::PyGeneratorExit;
 use pyo3::prelude::*;
-use pyo3::types::{PyCode, PyDict, PyTraceback, PyType};
-use rustc_hash::FxHasher;
+use pyo3::types::{PyCode, PyDict, PyType};
 use testwright_capture::{
     Argument, Call, CallId, Graph, NodeId, Outcome, Receiver, Step, StepAction, StepOutcome,
-    UnitId, UnitKind, Value,
+    UnitId, UnitKind,
 };
 
 use super::Recorder;
+use super::circumstances;
 use super::code::{self, Kind};
 use super::frame::Frame;
 use super::identity::Window;
+use super::likeness;
 use super::names;
 use super::places::Reach;
 use super::snapshot::Moment;
 
 /// After so many calls that were kept, the numbers of all calls are written down.
 const COUNTED_EVERY: u64 = 64;
+
+/// More code objects than this are not remembered, in case a program makes them without end.
+const MOST_CODES: usize = 50_000;
 
 /// A thread of the program.
 #[derive(Default)]
@@ -76,7 +79,9 @@ impl Active {
 pub(super) enum Standing {
     /// It is not the project's.
     Foreign,
-    /// It is, but its calls are not recorded.
+    /// It is that of a module.
+    Module,
+    /// It is the project's, but its calls are not recorded.
     Passed,
     /// A call of it is being recorded.
     Recorded,
@@ -110,6 +115,10 @@ impl Recorder {
                 return Ok(Standing::Passed);
             };
             if !self.scoped.has(&code.getattr("co_filename")?, &globals) {
+                if self.codes.len() < MOST_CODES {
+                    let known = (Kind::Foreign, code.clone().unbind());
+                    self.codes.insert(address, known);
+                }
                 return Ok(Standing::Foreign);
             }
             self.notice_fork(code.py())?;
@@ -121,9 +130,12 @@ impl Recorder {
                     return Ok(Standing::Passed);
                 }
             }
+            Some((Kind::Foreign, _)) => return Ok(Standing::Foreign),
+            Some((Kind::Module, _)) => return Ok(Standing::Module),
             _ => return Ok(Standing::Passed),
         }
         self.notice_fork(code.py())?;
+        super::sources::notice_streams(code.py(), &mut self.streams);
         let frame = found.or_else(|| frame.take().and_then(|frame| frame()));
         let Some(frame) = frame else {
             return Ok(Standing::Passed);
@@ -163,13 +175,15 @@ impl Recorder {
             })
             .collect();
         let first = bound.first().map(|(_, value)| value);
-        let receiver = receiver(&watched.unit.qualified_name, &watched.unit.module, first);
+        let receiver =
+            circumstances::receiver(&watched.unit.qualified_name, &watched.unit.module, first);
         let class = match (&receiver, first) {
             (Receiver::Instance(_), Some(first)) => Some(first.get_type()),
             (Receiver::Class(_), Some(first)) => first.cast::<PyType>().ok().cloned(),
             _ => None,
         };
-        let is_from_own_method = class.is_some() && first.is_some_and(|own| is_own(frame, own));
+        let is_from_own_method =
+            class.is_some() && first.is_some_and(|own| circumstances::is_own(frame, own));
         let defaults = code::defaults(watched, python);
         let globals = frame.globals().unwrap_or_else(|| PyDict::new(python));
         let reach = Reach::of(code, &globals, class.as_ref(), &mut self.scoped);
@@ -235,6 +249,7 @@ impl Recorder {
     }
 
     /// Whether a call of this code object is being recorded by this thread, and is the innermost.
+    #[cfg(Py_3_12)]
     pub(super) fn is_innermost(&self, code: usize) -> bool {
         let thread = self.threads.get(&thread());
         thread
@@ -250,13 +265,14 @@ impl Recorder {
     /// Whether this is code of the project.
     #[cfg(Py_3_12)]
     pub(super) fn is_known(&self, code: usize) -> bool {
-        self.codes.contains_key(&code)
+        !matches!(self.codes.get(&code), None | Some((Kind::Foreign, _)))
     }
 
     pub(super) fn is_unit(&self, code: usize) -> bool {
         matches!(self.codes.get(&code), Some((Kind::Unit(_), _)))
     }
 
+    #[cfg(Py_3_12)]
     pub(super) fn is_module(&self, code: usize) -> bool {
         matches!(self.codes.get(&code), Some((Kind::Module, _)))
     }
@@ -329,7 +345,7 @@ impl Recorder {
         };
         let yielded = match active.kind {
             UnitKind::Generator => Some(value.clone()),
-            UnitKind::AsyncGenerator => yielded(value),
+            UnitKind::AsyncGenerator => circumstances::yielded(value),
             UnitKind::Function | UnitKind::Coroutine => None,
         };
         if let Some(value) = yielded {
@@ -407,7 +423,7 @@ impl Recorder {
                     call.steps.push(Step { action, outcome });
                 }
                 if !is_closed {
-                    let is_own = is_raised_here(exception);
+                    let is_own = circumstances::is_raised_here(exception);
                     call.outcome = Outcome::Raised {
                         exception: node,
                         is_own,
@@ -433,7 +449,7 @@ impl Recorder {
         call.microseconds = u64::try_from(active.started.elapsed().as_micros()).unwrap_or(u64::MAX);
         active.outside.finish(call, python);
         let id = call.id;
-        let traits = traits(call);
+        let traits = likeness::traits(call);
         let is_kept = match self.codes.get_mut(&active.code) {
             Some((Kind::Unit(watched), _)) => watched.interest.is_worth_keeping(traits),
             _ => false,
@@ -496,159 +512,6 @@ impl Recorder {
                 self.released
                     .extend(self.eyes.identities.close(window, python));
             }
-        }
-    }
-}
-
-/// What the first argument is to a method, going by the class in the unit's name.
-fn receiver(name: &str, module: &str, first: Option<&Bound<'_, PyAny>>) -> Receiver {
-    let (Some((class_path, _)), Some(first)) = (name.rsplit_once('.'), first) else {
-        return Receiver::None;
-    };
-    let is_of = |class: &Bound<'_, PyType>| {
-        names::bases(class).iter().any(|base| {
-            let reference = names::class_reference(base);
-            reference.path == class_path && reference.module == module
-        })
-    };
-    if let Ok(class) = first.cast::<PyType>()
-        && is_of(class)
-    {
-        return Receiver::Class(names::class_reference(class));
-    }
-    let class = first.get_type();
-    match is_of(&class) {
-        true => Receiver::Instance(names::class_reference(&class)),
-        false => Receiver::None,
-    }
-}
-
-/// Whether the caller of a frame is a method of the same object.
-fn is_own(frame: &Frame<'_>, object: &Bound<'_, PyAny>) -> bool {
-    let caller = frame.caller();
-    let first = caller.and_then(|caller| {
-        let code = caller.code()?;
-        let count: usize = code.getattr("co_argcount").ok()?.extract().ok()?;
-        let names: Vec<String> = code.getattr("co_varnames").ok()?.extract().ok()?;
-        caller.variable(names.first().filter(|_| count > 0)?)
-    });
-    first.is_some_and(|first| first.is(object))
-}
-
-/// Whether an exception was raised in the frame that it is leaving.
-fn is_raised_here(exception: &Bound<'_, PyAny>) -> bool {
-    // SAFETY: the type is checked; all exceptions begin like this.
-    let traceback = unsafe {
-        if pyo3::ffi::PyExceptionInstance_Check(exception.as_ptr()) == 0 {
-            return true;
-        }
-        let parts = &*exception
-            .as_ptr()
-            .cast::<pyo3::ffi::PyBaseExceptionObject>();
-        Bound::from_borrowed_ptr_or_opt(exception.py(), parts.traceback)
-    };
-    let traceback = traceback.and_then(|one| one.cast_into::<PyTraceback>().ok());
-    traceback.is_none_or(|traceback| {
-        traceback
-            .getattr("tb_next")
-            .is_ok_and(|next| next.is_none())
-    })
-}
-
-/// What an asynchronous generator hands out; `None` if it only waits for something.
-fn yielded<'py>(value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
-    if names::class_reference(&value.get_type()).path != "async_generator_wrapped_value" {
-        return None;
-    }
-    // SAFETY: objects of this type hold one other object, right after what all objects begin with.
-    unsafe {
-        let inner = value.as_ptr().cast::<pyo3::ffi::PyObject>().add(1);
-        Bound::from_borrowed_ptr_or_opt(value.py(), *inner.cast::<*mut pyo3::ffi::PyObject>())
-    }
-}
-
-/// What makes a call like others, or unlike: the lines it reaches, its outcome, its effects, its arguments' shapes.
-fn traits(call: &Call) -> [u64; 4] {
-    let hash = |kind: u8, text: String| {
-        let mut hasher = FxHasher::default();
-        (kind, text).hash(&mut hasher);
-        hasher.finish()
-    };
-    let outcome = match &call.outcome {
-        Outcome::Returned(node) => shape(&call.values, *node),
-        Outcome::Raised { exception, .. } => shape(&call.values, *exception),
-        Outcome::Unfinished => String::new(),
-    };
-    let steps: Vec<_> = call
-        .steps
-        .iter()
-        .map(|step| std::mem::discriminant(&step.outcome))
-        .collect();
-    let effects: Vec<String> = call
-        .effects()
-        .iter()
-        .map(|effect| effect_shape(call, effect))
-        .collect();
-    let outside: BTreeSet<String> = call.events.iter().map(super::sources::shape).collect();
-    let arguments: Vec<String> = call
-        .arguments
-        .iter()
-        .map(|argument| shape(&call.values, argument.before))
-        .collect();
-    [
-        hash(0, format!("{:?}", call.lines)),
-        hash(1, format!("{outcome} {steps:?}")),
-        hash(2, format!("{effects:?} {outside:?}")),
-        hash(3, format!("{arguments:?}")),
-    ]
-}
-
-fn effect_shape(call: &Call, effect: &testwright_capture::Effect) -> String {
-    match effect {
-        testwright_capture::Effect::Rebound {
-            place,
-            before,
-            after,
-        } => {
-            format!("{place:?} {} {}", before.is_some(), after.is_some())
-        }
-        testwright_capture::Effect::Changed { after, .. } => shape(&call.values, *after),
-    }
-}
-
-/// The type of a value, and whether it is empty, negative, one or many.
-fn shape(graph: &Graph, place: NodeId) -> String {
-    let many = |length: usize| match length {
-        0 => "empty",
-        1 => "one",
-        2..10 => "some",
-        _ => "many",
-    };
-    match graph.value(place) {
-        Value::Integer(number) => format!("int {}", number.signum()),
-        Value::Float(number) => match number.0 {
-            number if number.is_nan() => "float nan".to_owned(),
-            0.0 => "float 0".to_owned(),
-            number => format!("float {}", number.signum()),
-        },
-        Value::Boolean(value) => format!("bool {value}"),
-        Value::Text(text) => format!("str {}", many(text.len())),
-        Value::Bytes(bytes) => format!("bytes {}", many(bytes.len())),
-        Value::Object(object) => format!("object {}", object.class),
-        Value::Exception(exception) => format!("exception {}", exception.class),
-        Value::Made { callee, .. } => format!("made {callee}"),
-        Value::Member { class, names } => format!("member {class} {names:?}"),
-        Value::Reference(reference) => format!("reference {reference}"),
-        Value::Unknown { class, .. } | Value::Omitted { class, .. } => format!("other {class}"),
-        value => {
-            let kind = std::mem::discriminant(value);
-            let parts: BTreeSet<_> = graph
-                .children(place)
-                .into_iter()
-                .take(50)
-                .map(|part| format!("{:?}", std::mem::discriminant(graph.value(part))))
-                .collect();
-            format!("{kind:?} {} {parts:?}", many(graph.children(place).len()))
         }
     }
 }

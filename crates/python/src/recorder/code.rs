@@ -22,8 +22,10 @@ const MOST_CALLS: u32 = 200;
 /// This many calls of a unit are looked at closely; then only now and then one.
 const CLOSELY: u32 = 1_000;
 
-/// A code object of the project.
+/// A code object.
 pub(super) enum Kind {
+    /// Not the project's.
+    Foreign,
     /// The code of a module.
     Module,
     /// A function that is recorded.

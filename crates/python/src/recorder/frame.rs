@@ -1,6 +1,7 @@
 //! Frames: what a function was called with, and by whom.
 
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyDict};
 
@@ -35,15 +36,21 @@ impl<'py> Frame<'py> {
     }
 
     pub(super) fn code(&self) -> Option<Bound<'py, PyCode>> {
-        self.0.getattr("f_code").ok()?.cast_into().ok()
+        // SAFETY: it is a frame; the answer is a new reference.
+        let code = unsafe {
+            let code = ffi::PyFrame_GetCode(self.0.as_ptr().cast());
+            Bound::from_owned_ptr_or_opt(self.0.py(), code.cast())
+        };
+        code?.cast_into().ok()
     }
 
     pub(super) fn globals(&self) -> Option<Bound<'py, PyDict>> {
-        self.0.getattr("f_globals").ok()?.cast_into().ok()
+        let globals = self.0.getattr(intern!(self.0.py(), "f_globals"));
+        globals.ok()?.cast_into().ok()
     }
 
     pub(super) fn caller(&self) -> Option<Frame<'py>> {
-        let back = self.0.getattr("f_back").ok()?;
+        let back = self.0.getattr(intern!(self.0.py(), "f_back")).ok()?;
         (!back.is_none()).then_some(Frame(back))
     }
 
@@ -65,7 +72,7 @@ impl<'py> Frame<'py> {
     /// What a variable is bound to, also one that inner functions use.
     #[cfg(not(Py_3_12))]
     pub(super) fn variable(&self, name: &str) -> Option<Bound<'py, PyAny>> {
-        let variables = self.0.getattr("f_locals").ok()?;
+        let variables = self.0.getattr(intern!(self.0.py(), "f_locals")).ok()?;
         variables.cast::<PyDict>().ok()?.get_item(name).ok()?
     }
 
@@ -78,13 +85,22 @@ impl<'py> Frame<'py> {
     /// The line that a frame has come to.
     #[cfg(not(Py_3_12))]
     pub(super) fn line(&self) -> Option<u32> {
-        self.0.getattr("f_lineno").ok()?.extract().ok()
+        self.0
+            .getattr(intern!(self.0.py(), "f_lineno"))
+            .ok()?
+            .extract()
+            .ok()
     }
 
     /// The instruction that a frame has come to.
     #[cfg(not(Py_3_12))]
     pub(super) fn offset(&self) -> Option<usize> {
-        let offset: isize = self.0.getattr("f_lasti").ok()?.extract().ok()?;
+        let offset: isize = self
+            .0
+            .getattr(intern!(self.0.py(), "f_lasti"))
+            .ok()?
+            .extract()
+            .ok()?;
         usize::try_from(offset).ok()
     }
 }

@@ -177,7 +177,7 @@ fn start(code: &Bound<'_, PyCode>, _: &[Bound<'_, PyAny>]) -> Again {
     }
     match standing {
         Standing::Foreign => Again::Never,
-        Standing::Passed | Standing::Recorded => Again::Yes,
+        Standing::Module | Standing::Passed | Standing::Recorded => Again::Yes,
     }
 }
 

@@ -3,8 +3,10 @@
 //! The interpreter tells nobody what functions written in C return, so the documented functions are replaced, for as
 //! long as the program is watched, by a [`Stand`] that calls the original and takes note. It is written in Rust: it
 //! leaves no frame in tracebacks. Which functions, and what is noted of each, is in `table`; files and the environment
-//! are looked at before and after (`outside`); secrets are masked before anything is kept (`secrets`).
+//! are looked at before and after (`outside`); secrets are masked before anything is kept (`secrets`). What happens
+//! past all of them is at least noticed (`alarms`).
 
+mod alarms;
 mod install;
 mod outside;
 mod secrets;
@@ -16,7 +18,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use testwright_capture::{Answer, Event, External};
 
-pub(super) use install::{install, remove};
+pub(super) use alarms::listen;
+pub(super) use install::{install, notice_streams, remove};
 pub(super) use outside::Outside;
 pub(super) use secrets::masked;
 use table::What;
@@ -43,6 +46,8 @@ pub(super) struct Stand {
     name: String,
     /// Whether it is found in a class, and gets an instance as its first argument.
     is_method: bool,
+    /// For a method of a single stream, a weak reference to it: the stream must not live longer because of this.
+    stream: Option<Py<PyAny>>,
 }
 
 /// What was there before a stand took its place.
@@ -60,7 +65,18 @@ impl Stand {
         arguments: &Bound<'py, PyTuple>,
         keywords: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let original = self.original.bind(python);
+        let stream = self
+            .stream
+            .as_ref()
+            .map(|stream| stream.bind(python).call0())
+            .transpose()?;
+        let original = match stream {
+            Some(stream) => self
+                .original
+                .bind(python)
+                .call_method1("__get__", (stream,))?,
+            None => self.original.bind(python).clone(),
+        };
         if DEPTH.get() > 0 || !is_inside_call(python) {
             return original.call(arguments, keywords);
         }

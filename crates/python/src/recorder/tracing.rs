@@ -1,6 +1,6 @@
 //! Events before 3.12, as the interpreter tells them to tracing tools.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -24,6 +24,13 @@ static RESUME: AtomicU64 = AtomicU64::new(0);
 thread_local! {
     /// The frame of the innermost call that is being recorded in this thread: the only one whose lines matter.
     static INNERMOST: Cell<usize> = const { Cell::new(0) };
+    /// The frames of modules of the project that are being run by this thread.
+    static MODULES: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Whether the end of a frame, or an exception in it, says anything new.
+fn matters(frame: usize) -> bool {
+    INNERMOST.get() == frame || MODULES.with_borrow(|modules| modules.last() == Some(&frame))
 }
 
 /// What asks the interpreter for events.
@@ -85,7 +92,12 @@ unsafe extern "C" fn on_event(
     what: c_int,
     argument: *mut ffi::PyObject,
 ) -> c_int {
-    if what == ffi::PyTrace_LINE && INNERMOST.get() != frame as usize {
+    let is_of_interest = match what {
+        ffi::PyTrace_CALL => true,
+        ffi::PyTrace_LINE => INNERMOST.get() == frame as usize,
+        _ => matters(frame as usize),
+    };
+    if !is_of_interest {
         return 0;
     }
     // No panic may cross into C, and nothing that goes wrong here may come out of the program.
@@ -119,6 +131,9 @@ fn handle(python: Python<'_>, frame: &Frame<'_>, what: c_int, argument: Option<&
                 } else if !has_begun(frame) {
                     let again = || frame.same();
                     match recorder.enter(&code, again) {
+                        Ok(Standing::Module) => {
+                            MODULES.with_borrow_mut(|modules| modules.push(frame.address()));
+                        }
                         Ok(Standing::Recorded | Standing::Passed | Standing::Foreign) => {}
                         Err(error) => recorder.note_trouble(Err(error)),
                     }
@@ -134,10 +149,10 @@ fn handle(python: Python<'_>, frame: &Frame<'_>, what: c_int, argument: Option<&
                 recorder.note_exception(frame.address(), exception);
             }
             ffi::PyTrace_RETURN => {
-                let concerns = recorder.is_innermost(address) || recorder.is_module(address);
-                if concerns {
-                    returns(recorder, frame, &code, argument);
-                }
+                MODULES.with_borrow_mut(|modules| {
+                    modules.pop_if(|module| *module == frame.address());
+                });
+                returns(recorder, frame, &code, argument);
             }
             _ => {}
         }

@@ -1,5 +1,6 @@
 //! Putting stands in the place of functions, and taking them away again.
 
+use std::ffi::CStr;
 use std::sync::{Mutex, PoisonError};
 
 use pyo3::ffi;
@@ -17,6 +18,8 @@ static REPLACED: Mutex<Vec<Replaced>> = Mutex::new(Vec::new());
 enum Replaced {
     /// An attribute: on what, its name, what was there.
     Attribute(Py<PyAny>, String, Option<Py<PyAny>>),
+    /// An attribute of a stream, by a weak reference to that.
+    OfStream(Py<PyAny>, String),
     /// An entry in the namespace of a type written in C.
     OfType(Py<PyType>, String, Py<PyAny>),
     /// A name in a module that had imported the function.
@@ -60,6 +63,7 @@ pub(in crate::recorder) fn install(python: Python<'_>) -> PyResult<()> {
                 what,
                 name: format!("{module}.{path}"),
                 is_method,
+                stream: None,
             };
             let stand = Bound::new(python, stand)?;
             holder.setattr(name, &stand)?;
@@ -83,7 +87,6 @@ pub(in crate::recorder) fn install(python: Python<'_>) -> PyResult<()> {
         Some(had.unbind()),
     ));
     replace_clock_methods(python)?;
-    watch_streams(python)?;
     replace_imported(python, &stands);
     Ok(())
 }
@@ -95,6 +98,12 @@ pub(in crate::recorder) fn remove(python: Python<'_>) -> PyResult<()> {
         match one {
             Replaced::Attribute(holder, name, Some(had)) => {
                 holder.bind(python).setattr(name, had)?;
+            }
+            Replaced::OfStream(reference, name) => {
+                let stream = reference.bind(python).call0()?;
+                if !stream.is_none() {
+                    let _ = stream.delattr(name);
+                }
             }
             Replaced::Attribute(holder, name, None) => {
                 let _ = holder.bind(python).delattr(name);
@@ -159,41 +168,71 @@ fn replace_imported(python: Python<'_>, stands: &[(Bound<'_, PyAny>, Bound<'_, P
     }
 }
 
-/// Standard output and error as the program has them now.
-pub(super) fn watch_streams(python: Python<'_>) -> PyResult<()> {
-    let system = python.import("sys")?;
-    for (name, is_error) in [("stdout", false), ("stderr", true)] {
-        watch_methods(
-            &system.getattr(name)?,
-            name,
-            &["write"],
-            What::Output { is_error },
-        );
+/// Watches standard input, output and error as the program has them now, unless they are those of last time.
+pub(in crate::recorder) fn notice_streams(python: Python<'_>, known: &mut [usize; 3]) {
+    const STREAMS: [(&CStr, &[&str], What); 3] = [
+        (c"stdin", &["read", "readline", "readlines"], What::Input),
+        (c"stdout", &["write"], What::Output { is_error: false }),
+        (c"stderr", &["write"], What::Output { is_error: true }),
+    ];
+    for ((name, methods, what), known) in STREAMS.into_iter().zip(known) {
+        // SAFETY: a borrowed reference, or null.
+        let stream =
+            unsafe { Bound::from_borrowed_ptr_or_opt(python, ffi::PySys_GetObject(name.as_ptr())) };
+        let address = stream.as_ref().map_or(0, |stream| stream.as_ptr() as usize);
+        if let Some(stream) = stream.filter(|_| *known != address) {
+            *known = address;
+            watch_methods(&stream, &name.to_string_lossy(), methods, what);
+        }
     }
-    let methods = ["read", "readline", "readlines"];
-    watch_methods(&system.getattr("stdin")?, "stdin", &methods, What::Input);
-    Ok(())
 }
 
-/// Streams of the standard library let their instances have attributes, which come before methods.
+/// Streams let their instances have attributes, which come before methods. Those whose class has its own idea of
+/// attributes are left alone.
 fn watch_methods(stream: &Bound<'_, PyAny>, name: &str, methods: &[&str], what: What) {
+    let python = stream.py();
+    let class = stream.get_type();
+    // SAFETY: the class of an object that is alive.
+    let is_plain = unsafe {
+        let class = &*class.as_type_ptr();
+        let is = |one: usize, other: usize| one == other;
+        is(
+            class.tp_setattro.map_or(0, |set| set as usize),
+            ffi::PyObject_GenericSetAttr as *const () as usize,
+        ) && is(
+            class.tp_getattro.map_or(0, |get| get as usize),
+            ffi::PyObject_GenericGetAttr as *const () as usize,
+        )
+    };
+    let reference = python
+        .import("weakref")
+        .and_then(|module| module.getattr("ref")?.call1((stream,)));
+    let (true, Ok(reference)) = (is_plain, reference) else {
+        return;
+    };
     for method in methods {
-        let Ok(original) = stream.getattr(*method) else {
+        let original = names::bases(&class)
+            .iter()
+            .find_map(|base| names::entry(&names::namespace(base)?, method));
+        let is_watched = stream
+            .getattr(*method)
+            .is_ok_and(|one| one.cast_exact::<Stand>().is_ok());
+        let Some(original) = original.filter(|_| !is_watched) else {
             continue;
         };
-        if original.cast_exact::<Stand>().is_ok() {
-            continue;
-        }
         let stand = Stand {
             original: original.unbind(),
             what,
             name: format!("sys.{name}.{method}"),
             is_method: false,
+            stream: Some(reference.clone().unbind()),
         };
-        let set = Bound::new(stream.py(), stand).and_then(|stand| stream.setattr(*method, stand));
+        let set = Bound::new(python, stand).and_then(|stand| stream.setattr(*method, stand));
         if set.is_ok() {
-            let stream = stream.clone().unbind();
-            replaced(Replaced::Attribute(stream, (*method).to_owned(), None));
+            replaced(Replaced::OfStream(
+                reference.clone().unbind(),
+                (*method).to_owned(),
+            ));
         }
     }
 }
@@ -219,6 +258,7 @@ fn replace_clock_methods(python: Python<'_>) -> PyResult<()> {
             what: What::Called(Source::Clock),
             name: format!("datetime.{class_name}.{name}"),
             is_method: true,
+            stream: None,
         };
         let stand = Bound::new(python, stand)?;
         let method = python
