@@ -8,7 +8,7 @@ import textwrap
 import pytest
 from terminal import run
 
-ZOO = '''\
+ZOO = """\
 import os
 import random
 import sys
@@ -152,6 +152,10 @@ def twice(function, value):
     return function(function(value))
 
 
+def thrice(function, value):
+    return function(twice(function, value))
+
+
 def move(point, dx):
     return Point(point.x + dx, point.y, point.tags + ["moved"])
 
@@ -166,9 +170,9 @@ def total(*numbers, scale=1, **more):
 
 def touch(value):
     pass
-'''
+"""
 
-DRIVE = '''\
+DRIVE = """\
 import io
 import os
 import sys
@@ -193,7 +197,8 @@ z.ask_name()
 z.stamp("random")
 z.stamp("time")
 z.set_mode("fast")
-z.twice(lambda x: x + 1, 1)
+z.twice(lambda x: x + number, 1)
+z.thrice(lambda x: x + 1, 1)
 cart = z.Cart("ann")
 cart.add("apple").add("pear")
 for wrong in (lambda: z.guess(-1), lambda: cart.add("kiwi")):
@@ -210,7 +215,7 @@ z.move(z.Point(1, 2), 3)
 z.paint(z.Colour.RED)
 z.total(1, 2, scale=3, extra=4)
 z.touch(1)
-'''
+"""
 
 
 def command(folder, *words):
@@ -237,7 +242,11 @@ def generated(request, recorded):
 
 
 def run_tests(style, folder, root):
-    words = [sys.executable, "-m", *(["pytest", "-q"] if style == "pytest" else ["unittest", "discover"])]
+    words = [
+        sys.executable,
+        "-m",
+        *(["pytest", "-q"] if style == "pytest" else ["unittest", "discover"]),
+    ]
     return run([*words, str(folder.relative_to(root))], root)
 
 
@@ -250,7 +259,18 @@ def test_all_that_was_recorded_is_checked(generated, recorded):
     assert by_outcome.pop("stub") == ["zoo.twice"]
     assert set(by_outcome) == {"full"}, report
     units = set(by_outcome["full"])
-    for name in ("count_call", "ring", "countdown", "append_line", "ask_name", "stamp", "set_mode", "Cart.size", "move"):
+    for name in (
+        "count_call",
+        "ring",
+        "countdown",
+        "append_line",
+        "ask_name",
+        "stamp",
+        "set_mode",
+        "Cart.size",
+        "thrice",
+        "move",
+    ):
         assert f"zoo.{name}" in units
     ran = run_tests(style, folder, recorded)
     assert ran.returncode == 0, ran.stdout
@@ -289,7 +309,9 @@ def test_tests_notice_a_change(generated, recorded):
         source.write_text(ZOO)
 
 
-def small(folder, text="def double(x):\n    return x * 2\n", drive="import small\nsmall.double(2)\n"):
+def small(
+    folder, text="def double(x):\n    return x * 2\n", drive="import small\nsmall.double(2)\n"
+):
     (folder / "small.py").write_text(text)
     (folder / "drive.py").write_text(drive)
     capture = command(folder, "capture", "--quiet", "--", sys.executable, "drive.py")
@@ -302,7 +324,10 @@ def test_what_people_do_with_tests_stays(tmp_path):
     assert "1 new test written" in first.stdout, first.stdout
     path = tmp_path / "tests/test_small.py"
     text = path.read_text()
-    assert "0 new tests written" in command(tmp_path, "generate", "--force").stdout or path.read_text() == text
+    assert (
+        "0 new tests written" in command(tmp_path, "generate", "--force").stdout
+        or path.read_text() == text
+    )
 
     path.write_text(text.replace("== 4", "== 2 + 2"))
     again = command(tmp_path, "generate", "--force")
@@ -318,7 +343,13 @@ def test_what_people_do_with_tests_stays(tmp_path):
 def test_a_change_that_was_meant_is_accepted(tmp_path):
     small(tmp_path)
     command(tmp_path, "generate")
+    same = command(tmp_path, "changes")
+    assert (same.returncode, same.stdout) == (0, "nothing has changed: 1 generated test\n")
     small(tmp_path, text="def double(x):\n    return x * 2 + 1\n")
+    told = command(tmp_path, "changes")
+    assert told.returncode == 1
+    assert "TestDouble.test_returns_4_for_2" in told.stdout
+    assert "5 == 4" in told.stdout
     shown = command(tmp_path, "generate", "--force", "--diff")
     assert re.search(r"^-.* == 4$", shown.stdout, re.MULTILINE), shown.stdout
     assert re.search(r"^\+.* == 5$", shown.stdout, re.MULTILINE)
@@ -337,7 +368,9 @@ def test_tests_join_those_that_are_there(tmp_path):
     report = command(tmp_path, "generate", "--style", "pytest")
     assert report.returncode == 0, report.stdout
     new = path.read_bytes()
-    assert new.startswith(b"\xef\xbb\xbf# mine\r\nimport small\r\nfrom small import double\r\n\r\nclass TestDouble:\r\n\tdef test_mine")
+    assert new.startswith(
+        b"\xef\xbb\xbf# mine\r\nimport small\r\nfrom small import double\r\n\r\nclass TestDouble:\r\n\tdef test_mine"
+    )
     assert b"\r\n\tdef test_returns_4_for_2(self):\r\n\t\t# tw:" in new
     assert b"\n" not in new.replace(b"\r\n", b"")
     ran = run([sys.executable, "-m", "pytest", "-q", "tests"], tmp_path)
@@ -366,9 +399,16 @@ def test_what_varies_is_not_checked(tmp_path):
         def order(names):
             return list(set(names))
     """
-    small(tmp_path, textwrap.dedent(text), 'import small\nsmall.ticket("a")\nsmall.order(["x", "y", "z", "w"])\n')
+    small(
+        tmp_path,
+        textwrap.dedent(text),
+        'import small\nsmall.ticket("a")\nsmall.order(["x", "y", "z", "w"])\n',
+    )
     report = command(tmp_path, "generate", "--json")
-    outcomes = {test["unit"]: test["outcome"] for test in json.loads(report.stdout.splitlines()[-1])["tests"]}
+    outcomes = {
+        test["unit"]: test["outcome"]
+        for test in json.loads(report.stdout.splitlines()[-1])["tests"]
+    }
     assert outcomes == {"small.ticket": "partial", "small.order": "partial"}, report.stdout
     for _ in range(3):
         ran = run([sys.executable, "-m", "pytest", "-q", "tests"], tmp_path)
@@ -379,6 +419,7 @@ def test_what_varies_is_not_checked(tmp_path):
     ("words", "message"),
     [
         (["generate"], "nothing was recorded"),
+        (["changes"], "no generated tests"),
         (["generate", "--style", "nose"], "invalid value"),
     ],
 )

@@ -136,7 +136,7 @@ fn target(knowledge: &Knowledge<'_>, unit: &recording::Unit) -> Result<String, O
     Ok(module.name.clone())
 }
 
-/// Functions and methods that could have tests and were never called.
+/// Functions and methods that could have tests and were never called, in modules of which something was.
 fn uncalled(project: &Project, recording: &Recording, options: &Options) -> Vec<String> {
     let called: BTreeSet<(String, u32)> = recording
         .units
@@ -146,9 +146,15 @@ fn uncalled(project: &Project, recording: &Recording, options: &Options) -> Vec<
             Some((module.name.clone(), unit.line))
         })
         .collect();
-    let modules = project.modules.iter().filter(|module| {
-        !module.is_test && (options.modules.is_empty() || options.modules.contains(&module.name))
-    });
+    // Modules that nobody imported are another story, unless somebody asks for them.
+    let is_asked_for = |name: &String| match options.modules.is_empty() {
+        true => called.iter().any(|(module, _)| module == name),
+        false => options.modules.contains(name),
+    };
+    let modules = project
+        .modules
+        .iter()
+        .filter(|module| !module.is_test && is_asked_for(&module.name));
     let mut found = Vec::new();
     for module in modules {
         for definition in &module.definitions {

@@ -10,6 +10,7 @@ mod definition;
 mod files;
 mod ignore;
 mod module;
+mod nature;
 mod settings;
 
 use std::collections::BTreeMap;

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::Graph;
 use crate::effects::Effect;
-use crate::graph::Graph;
 use crate::recording::{Call, External, FileState, Outcome, Place, StepAction, StepOutcome};
 use crate::value::{NodeId, Value};
 
@@ -258,8 +258,8 @@ fn shape(graph: &Graph, node: NodeId) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Node;
     use crate::recording::{CallId, Receiver, UnitId};
-    use crate::graph::Node;
 
     fn call(id: u64, lines: &[u32], result: i64, size: usize) -> Call {
         let mut values = Graph::default();

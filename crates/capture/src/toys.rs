@@ -1,11 +1,11 @@
 //! Recordings made by hand, for tests.
 
-use crate::graph::{Graph, Node};
 use crate::recording::{
     Argument, Call, CallId, Event, External, Outcome, Parameter, ParameterKind, Place, PlaceState,
     Receiver, Unit, UnitId, UnitKind,
 };
 use crate::value::{NodeId, Object, ObjectId, ObjectKind, Reference, Value};
+use crate::{Graph, Node};
 
 /// A call that is made up step by step.
 pub(crate) struct Made {

@@ -9,8 +9,9 @@ use testwright_source::tree::{
 use testwright_source::{Range, is_literal};
 
 use super::definition::{
-    Class, Default, Definition, DefinitionKind, Flow, Function, Nature, Parameter, Role, Signature,
+    Class, Default, Definition, DefinitionKind, Flow, Function, Parameter, Role, Signature,
 };
+use super::nature::{field, last_word, nature, role};
 use super::settings::Settings;
 
 /// One file of a project.
@@ -409,7 +410,7 @@ impl Reader<'_> {
                 returns: function.returns.as_ref().map(|given| self.written(given)),
             },
             flow,
-            role: role(&decorators, function, around),
+            role: role(&decorators, function, around.in_class, around.in_function),
         });
         let mut definition = self.definition(&statement.range, &function.name, around, kind);
         definition.decorators = decorators;
@@ -510,105 +511,6 @@ impl Reader<'_> {
     }
 }
 
-/// The last word of a dotted name, without what stands in brackets behind it.
-fn last_word(text: &str) -> &str {
-    let name = text.split(['(', '[']).next().unwrap_or(text);
-    name.rsplit('.').next().unwrap_or(name).trim()
-}
-
-fn role(decorators: &[String], function: &tree::Function, around: Surrounding<'_>) -> Role {
-    for decorator in decorators {
-        let found = match last_word(decorator) {
-            "overload" => Role::Overload,
-            _ if !around.in_class => continue,
-            "classmethod" => Role::ClassMethod,
-            "staticmethod" => Role::StaticMethod,
-            "property" | "cached_property" | "getter" | "abstractproperty" => Role::Getter,
-            "setter" => Role::Setter,
-            "deleter" => Role::Deleter,
-            _ => continue,
-        };
-        return found;
-    }
-    match function.name.as_str() {
-        _ if around.in_function => Role::Nested,
-        "__init_subclass__" | "__class_getitem__" if around.in_class => Role::ClassMethod,
-        "__new__" if around.in_class => Role::StaticMethod,
-        _ if around.in_class => Role::Method,
-        _ => Role::Function,
-    }
-}
-
-fn nature(decorators: &[String], bases: &[String], class: &tree::Class) -> Nature {
-    let is_record = |decorator: &String| {
-        let name = decorator.split('(').next().unwrap_or(decorator);
-        matches!(last_word(name), "dataclass" | "define" | "frozen" | "attrs")
-            || matches!(name, "attr.s" | "attr.dataclass")
-    };
-    if decorators.iter().any(is_record) {
-        return Nature::Record;
-    }
-    for base in bases {
-        match last_word(base) {
-            "NamedTuple" | "namedtuple" => return Nature::NamedTuple,
-            "Enum" | "IntEnum" | "StrEnum" | "Flag" | "IntFlag" => return Nature::Enum,
-            "Protocol" => return Nature::Abstract,
-            word if word.ends_with("Exception")
-                || word.ends_with("Error")
-                || word.ends_with("Warning")
-                || matches!(word, "KeyboardInterrupt" | "SystemExit") =>
-            {
-                return Nature::Exception;
-            }
-            _ => {}
-        }
-    }
-    let is_abstract = |inner: &Statement| match &inner.kind {
-        StatementKind::Function(function) => function
-            .decorators
-            .iter()
-            .filter_map(Expression::dotted)
-            .any(|words| {
-                words
-                    .last()
-                    .is_some_and(|word| word.starts_with("abstract"))
-            }),
-        _ => false,
-    };
-    if class.body.iter().any(is_abstract) {
-        return Nature::Abstract;
-    }
-    Nature::Plain
-}
-
-/// The name of a field that a record's constructor takes: `name: type`, with or without a default.
-fn field(statement: &Statement) -> Option<String> {
-    let StatementKind::Annotated {
-        target,
-        annotation,
-        value,
-    } = &statement.kind
-    else {
-        return None;
-    };
-    let subscripted = match &annotation.kind {
-        ExpressionKind::Subscript { object, .. } => object,
-        _ => annotation,
-    };
-    let is_of_class = subscripted
-        .dotted()
-        .is_some_and(|words| words.last() == Some(&"ClassVar"));
-    let is_set_later = value.as_ref().is_some_and(|value| match &value.kind {
-        ExpressionKind::Call { keywords, .. } => keywords.iter().any(|keyword| {
-            keyword.name.as_deref() == Some("init")
-                && keyword.value.kind == ExpressionKind::Boolean(false)
-        }),
-        _ => false,
-    });
-    let name = target.as_name()?;
-    (!is_of_class && !is_set_later).then(|| name.to_owned())
-}
-
 /// `__name__ == "__main__"`, either way round.
 fn asks_for_main(condition: &Expression) -> bool {
     let ExpressionKind::Compare { first, rest } = &condition.kind else {
@@ -624,133 +526,4 @@ fn asks_for_main(condition: &Expression) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn module(text: &str) -> Module {
-        Module::of_text(Path::new("app.py"), text, &Settings::default())
-    }
-
-    fn role_of(module: &Module, name: &str) -> Role {
-        match &module.definition(name).expect("it is defined").kind {
-            DefinitionKind::Function(function) => function.role,
-            DefinitionKind::Class(_) => panic!("a class"),
-        }
-    }
-
-    #[test]
-    fn definitions_are_found_where_they_stand() {
-        let text = "if True:\n    def a(): pass\nelse:\n    def a(x): pass\ntry:\n    class B:\n        class C:\n            async def d(self): yield 1\nexcept E:\n    pass\nadd = lambda x, y=2: x + y\n";
-        let found = module(text);
-        let names: Vec<&str> = found
-            .definitions
-            .iter()
-            .map(|definition| definition.qualified_name.as_str())
-            .collect();
-        assert_eq!(names, ["a", "a", "B", "B.C", "B.C.d", "add"]);
-        let DefinitionKind::Function(last) = &found.definitions[4].kind else {
-            panic!("not a function");
-        };
-        assert_eq!(last.flow, Flow::AsyncGenerator);
-        assert!(found.definition_at(11, "<lambda>").is_some());
-    }
-
-    #[test]
-    fn roles_come_from_decorators_and_places() {
-        let text = "class A:\n    @property\n    def p(self): pass\n    @p.setter\n    def p(self, v): pass\n    @classmethod\n    def c(cls): pass\n    @staticmethod\n    def s(): pass\n    @functools.cached_property\n    def k(self): pass\n    @typing.overload\n    def o(self): ...\n    def __new__(cls): pass\n    def m(self):\n        def inner(): pass\n";
-        let found = module(text);
-        assert_eq!(role_of(&found, "A.p"), Role::Setter);
-        assert_eq!(role_of(&found, "A.c"), Role::ClassMethod);
-        assert_eq!(role_of(&found, "A.s"), Role::StaticMethod);
-        assert_eq!(role_of(&found, "A.k"), Role::Getter);
-        assert_eq!(role_of(&found, "A.o"), Role::Overload);
-        assert_eq!(role_of(&found, "A.__new__"), Role::StaticMethod);
-        assert_eq!(role_of(&found, "A.m"), Role::Method);
-        assert_eq!(role_of(&found, "A.m.<locals>.inner"), Role::Nested);
-        assert_eq!(found.definitions[1].first_line, 2);
-    }
-
-    #[test]
-    fn signatures_keep_kinds_defaults_and_annotations() {
-        let found = module("def f(a: int, /, b=-1.5, *, c: str = 'x', d=[], **e) -> bool: pass\n");
-        let DefinitionKind::Function(function) = &found.definitions[0].kind else {
-            panic!("not a function");
-        };
-        let defaults: Vec<Option<(&str, bool)>> = function
-            .signature
-            .parameters
-            .iter()
-            .map(|parameter| {
-                let default = parameter.default.as_ref();
-                default.map(|default| (default.text.as_str(), default.literal))
-            })
-            .collect();
-        assert_eq!(
-            defaults,
-            [
-                None,
-                Some(("-1.5", true)),
-                Some(("'x'", true)),
-                Some(("[]", false)),
-                None
-            ]
-        );
-        assert_eq!(function.signature.returns.as_deref(), Some("bool"));
-        assert_eq!(
-            function.signature.parameters[2].annotation.as_deref(),
-            Some("str")
-        );
-    }
-
-    #[test]
-    fn natures_and_targets() {
-        let text = "@dataclass(frozen=True)\nclass R: pass\nclass N(NamedTuple): pass\nclass E(enum.Enum): pass\nclass X(ValueError): pass\nclass Y(ValueError):\n    def more(self): pass\nclass P(Protocol[T]): pass\nclass Q:\n    @abc.abstractmethod\n    def m(self): pass\nclass _Hidden:\n    def m(self): pass\nclass TestIt:\n    def test_a(self): pass\ndef open_one(): pass\ndef _closed(): pass\n";
-        let found = module(text);
-        let targets: Vec<&str> = found
-            .definitions
-            .iter()
-            .filter(|definition| definition.is_target())
-            .map(|definition| definition.qualified_name.as_str())
-            .collect();
-        assert_eq!(targets, ["R", "N", "Y", "Y.more", "Q.m", "open_one"]);
-    }
-
-    #[test]
-    fn fields_are_what_a_constructor_takes() {
-        let text = "@dataclass\nclass R:\n    a: int\n    b: ClassVar[int] = 1\n    c: list = field(init=False)\n    d: str = 'x'\n    e = 2\n";
-        let found = module(text);
-        let DefinitionKind::Class(class) = &found.definitions[0].kind else {
-            panic!("not a class");
-        };
-        assert_eq!(class.fields, ["a", "d"]);
-    }
-
-    #[test]
-    fn imports_variables_and_the_guard() {
-        let text = "\"\"\"Doc.\"\"\"\nfrom __future__ import annotations\nimport os.path as p, sys\ntry:\n    from . import x as y\nexcept ImportError:\n    pass\n\nlimit, (a, *b) = 1, (2, 3)\nlast: int = 3\n\ndef f():\n    import json\n\nimport late\n\nif '__main__' == __name__:\n    f()\n";
-        let found = module(text);
-        let bound: Vec<&str> = found
-            .imports
-            .iter()
-            .map(|import| import.bound.as_str())
-            .collect();
-        assert_eq!(bound, ["annotations", "p", "sys", "y", "late"]);
-        assert_eq!(found.variables, ["limit", "a", "b", "last"]);
-        assert!(text[found.after_imports..].starts_with("\nlimit"));
-        let guard = found.main_guard.expect("a guard");
-        assert!(text[guard].starts_with("if '__main__'"));
-    }
-
-    #[test]
-    fn imports_are_added_below_what_introduces_a_file() {
-        for (text, behind) in [
-            ("", ""),
-            ("# c\n\"\"\"D.\"\"\"\nx = 1\n", "x = 1\n"),
-            ("# c\n\nx = 1\n", "x = 1\n"),
-            ("import a", ""),
-            ("import a; import b  # c\nx = 1\n", "x = 1\n"),
-        ] {
-            assert_eq!(&text[module(text).after_imports..], behind, "{text:?}");
-        }
-    }
-}
+mod tests;

@@ -69,7 +69,9 @@ CHANGES = {
 def guard(event, arguments):
     if event == "open":
         path, mode, flags = arguments
-        written = isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+        written = isinstance(flags, int) and flags & (
+            os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+        )
         if written and is_outside(path):
             raise PermissionError(f"a test may not write to {path!r}")
     elif event in CHANGES:
@@ -86,7 +88,9 @@ def guard(event, arguments):
 def surroundings():
     """The state of the process that a test has to leave as it was."""
     # pytest keeps notes of its own there.
-    variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    variables = {
+        name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")
+    }
     found = {"environment": variables, "folder": os.getcwd(), "path": list(sys.path)}
     for name in ORDERS["modules"]:
         module = sys.modules.get(name)
@@ -130,7 +134,10 @@ def emptied(module, path):
         owner = getattr(owner, name)
     found = inspect.getattr_static(owner, last)
     functions = []
-    for part in (found, *(getattr(found, name, None) for name in ("fget", "fset", "fdel", "func", "__func__"))):
+    for part in (
+        found,
+        *(getattr(found, name, None) for name in ("fget", "fset", "fdel", "func", "__func__")),
+    ):
         while part is not None:
             if inspect.isfunction(part):
                 functions.append(part)
@@ -221,13 +228,17 @@ def main_pytest():
 
         def pytest_collectreport(self, report):
             if report.failed:
-                message = getattr(getattr(report.longrepr, "reprcrash", None), "message", str(report.longrepr))
+                message = getattr(
+                    getattr(report.longrepr, "reprcrash", None), "message", str(report.longrepr)
+                )
                 tell(report.nodeid, "broken", message.strip().splitlines()[-1][:200])
 
         @pytest.hookimpl(tryfirst=True)
         def pytest_runtest_protocol(self, item, nextitem):
             def run():
-                reports = runtestprotocol(item, log=False, nextitem=nextitem if not ORDERS["alone"] else None)
+                reports = runtestprotocol(
+                    item, log=False, nextitem=nextitem if not ORDERS["alone"] else None
+                )
                 for report in reports:
                     if report.failed:
                         crash = getattr(report.longrepr, "reprcrash", None)
@@ -242,7 +253,14 @@ def main_pytest():
             return True
 
     arguments = ["-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:xdist"]
-    arguments += ["-c", ORDERS["settings"], "--rootdir", ORDERS["folder"], "--basetemp", ORDERS["temporary"]]
+    arguments += [
+        "-c",
+        ORDERS["settings"],
+        "--rootdir",
+        ORDERS["folder"],
+        "--basetemp",
+        ORDERS["temporary"],
+    ]
     pytest.main([*arguments, *ORDERS["files"]], plugins=[Plugin()])
 
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::literal;
-use crate::graph::Graph;
+use crate::Graph;
 use crate::recording::Call;
 use crate::value::{NodeId, ObjectId, Value};
 

@@ -9,7 +9,7 @@ use super::paths::Paths;
 use super::plan::Setup;
 use super::scope::{Scope, snake_case};
 use super::{Form, Knowledge};
-use crate::graph::Graph;
+use crate::Graph;
 use crate::recording::Call;
 use crate::value::{NodeId, ObjectId, Reference, Value};
 
@@ -384,7 +384,18 @@ impl<'a> Builder<'a> {
                 let receiver = self.code(graph, *receiver, "")?;
                 Code::Text(format!("{}.{name}", receiver.flat()))
             }
-            Value::Function(function) => return Err(self.unnamed_function(function)),
+            Value::Function(function) => {
+                let module = self.scope.module_name(&function.module);
+                let copied =
+                    function.qualified_name.ends_with("<lambda>") && function.closure.is_empty();
+                let text = copied
+                    .then(|| self.knowledge.lambda(module, function.line))
+                    .flatten();
+                match text {
+                    Some(text) => Code::Text(text),
+                    None => return Err(self.unnamed_function(function)),
+                }
+            }
             Value::Generator { function, .. } => {
                 return Err(Missing(format!("a generator by {function}")));
             }

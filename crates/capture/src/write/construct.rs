@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::build::{Builder, HELPERS, Missing};
 use super::code::Code;
 use super::plan::Setup;
-use crate::graph::Graph;
+use crate::Graph;
 use crate::recording::{Call, Outcome, ParameterKind, Receiver, Recording, Unit, UnitId};
 use crate::value::{NodeId, Object, ObjectKind, Reference, Value};
 

@@ -47,7 +47,16 @@ _MISSING = object()
 
 
 def _has_parts(value):
-    containers = (list, tuple, dict, set, frozenset, BaseException, types.MethodType, functools.partial)
+    containers = (
+        list,
+        tuple,
+        dict,
+        set,
+        frozenset,
+        BaseException,
+        types.MethodType,
+        functools.partial,
+    )
     return isinstance(value, containers) or bool(_attributes(value))
 
 
@@ -94,7 +103,11 @@ def _attributes(value):
         for slot in [slots] if isinstance(slots, str) else slots:
             if slot in ("__dict__", "__weakref__"):
                 continue
-            name = f"_{kind.__name__.lstrip('_')}{slot}" if slot.startswith("__") and not slot.endswith("__") else slot
+            name = (
+                f"_{kind.__name__.lstrip('_')}{slot}"
+                if slot.startswith("__") and not slot.endswith("__")
+                else slot
+            )
             try:
                 found[name] = object.__getattribute__(value, name)
             except AttributeError:
@@ -143,30 +156,3 @@ def answering(kind, **answers):
     """A class like `kind` whose class methods of these names give the answers of these functions."""
     methods = {name: staticmethod(answer) for name, answer in answers.items()}
     return type(kind.__name__, (kind,), methods)
-
-
-class Scripted:
-    """Stands in for something from outside: expects these calls, in this order, and gives their answers.
-
-    Each call is a tuple: the method's name, its arguments, its answer.
-    """
-
-    def __init__(self, *script):
-        self._script = list(script)
-
-    def __getattr__(self, name):
-        def method(*args):
-            if not self._script:
-                raise AssertionError(f"{name}{args!r} was not expected any more")
-            expected, given, answer = self._script.pop(0)
-            if (name, args) != (expected, given):
-                raise AssertionError(f"{name}{args!r} instead of {expected}{given!r}")
-            if isinstance(answer, BaseException):
-                raise answer
-            return answer
-
-        return method
-
-    def assert_finished(self):
-        """Fails if a call of the script was not made."""
-        assert not self._script, f"not called: {self._script!r}"

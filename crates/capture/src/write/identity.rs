@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use crate::Graph;
 use crate::digest::digest;
 use crate::graph::Graph;
 use crate::recording::{Answer, Call, External, Unit};

@@ -3,6 +3,7 @@
 use super::Knowledge;
 use super::access::{self, Root};
 use super::scope::snake_case;
+use crate::Graph;
 use crate::effects::Effect;
 use crate::graph::Graph;
 use crate::inspect::Role;
@@ -181,12 +182,10 @@ fn changed_name(call: &Call, object: ObjectId, before: NodeId, after: NodeId) ->
     }
     let ways = access::after(call);
     let way = ways.get(&object)?;
-    let words = way
+    let mut words = way
         .steps
         .split(|letter: char| !letter.is_alphanumeric() && letter != '_');
-    let last = words
-        .filter(|word| word.starts_with(|letter: char| !letter.is_ascii_digit()))
-        .last();
+    let last = words.rfind(|word| word.starts_with(|letter: char| !letter.is_ascii_digit()));
     match (last, way.root) {
         (Some(name), _) => Some(name.to_owned()),
         (None, Root::Argument(index)) => Some(call.arguments.get(index)?.name.clone()),

@@ -210,6 +210,11 @@ impl Scope {
     }
 }
 
+/// Whether a name is one of Python's own functions and types.
+pub(crate) fn is_builtin(name: &str) -> bool {
+    BUILTINS.contains(&name)
+}
+
 /// A word that can be a name: snake case, no underscore in front.
 fn identifier(text: &str) -> String {
     let name = snake_case(text);

@@ -5,7 +5,7 @@ use std::path::Path;
 use expect_test::{Expect, expect};
 
 use super::*;
-use crate::graph::Node;
+use crate::Node;
 use crate::inspect::{Chosen, Project};
 use crate::recording::{
     Answer, Execution, External, FileState, Outcome, Place, Source, Step, StepAction, StepOutcome,
