@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::Graph;
 use crate::digest::digest;
 use crate::graph::Graph;
 use crate::recording::{Answer, Call, External, Unit};

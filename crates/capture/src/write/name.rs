@@ -3,7 +3,6 @@
 use super::Knowledge;
 use super::access::{self, Root};
 use super::scope::snake_case;
-use crate::Graph;
 use crate::effects::Effect;
 use crate::graph::Graph;
 use crate::inspect::Role;

@@ -45,8 +45,6 @@ pub(crate) struct ModelSystem<'s, 'w, 'm> {
     walk: Walk<'w, 'm>,
     curtain: &'s mut Curtain,
     at: At<'s>,
-    /// The steps of the test, a line each.
-    test: String,
     /// The folder that names of modules refer to.
     folder: Option<PathBuf>,
 }
@@ -64,7 +62,6 @@ impl<'s, 'w, 'm> ModelSystem<'s, 'w, 'm> {
             walk: Walk::new(&mut models.product)?,
             curtain,
             at,
-            test: String::new(),
             folder: std::env::current_dir().ok(),
         })
     }
@@ -86,8 +83,10 @@ impl System for ModelSystem<'_, '_, '_> {
     }
 
     fn reset(&mut self) -> Result<(), Error> {
-        // What was before has no part in what comes now.
-        self.test.clear();
+        if let At::Test(note) = self.at {
+            // What was before has no part in what comes now.
+            note.write("");
+        }
         self.walk.reset()
     }
 
@@ -105,9 +104,7 @@ impl System for ModelSystem<'_, '_, '_> {
 
     fn step(&mut self, action: ActionId) -> Outcome {
         if let At::Test(note) = self.at {
-            self.test.push_str(&self.walk.actions().text(action));
-            self.test.push('\n');
-            note.write(&self.test);
+            note.add(&format!("{}\n", self.walk.actions().text(action)));
         }
         self.walk.step(action)
     }
