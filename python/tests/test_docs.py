@@ -80,6 +80,8 @@ COMMANDS = [
     "campaign show",
     "campaign export",
     "campaign prune",
+    "explain",
+    "measure",
     "compat",
 ]
 
@@ -94,6 +96,8 @@ WITHOUT_SYSTEM = {
     "conform",
     "feature",
     "campaign",
+    "explain",
+    "measure",
     "compat",
 }
 
@@ -138,7 +142,7 @@ def blocks(page):
 
 def play(language, text, folder):
     named = NAMED.match(text)
-    if named and language in {"tstl", "python"}:
+    if named and language in {"tstl", "python", "ini"}:
         (folder / named[1]).write_text(text, encoding="utf-8")
     elif language == "tstl":
         (folder / "block.tstl").write_text(text, encoding="utf-8")

@@ -14,12 +14,14 @@ mod compile;
 mod conform;
 mod cover;
 mod expand;
+mod explain;
 mod explore;
 mod feature;
 mod generalize;
 mod graph;
 mod localize;
 mod markov;
+mod measure;
 mod model;
 mod normalize;
 mod quick;
@@ -83,6 +85,8 @@ pub(crate) enum Command {
     Graph(graph::Graph),
     Feature(feature::Feature),
     Campaign(campaign::Campaign),
+    Explain(explain::Explain),
+    Measure(measure::Measure),
     Compat(crate::compat::Compat),
     #[command(hide = true)]
     Worker(crate::workers::Worker),
@@ -117,6 +121,8 @@ impl Command {
             Command::Graph(graph) => graph.run(console),
             Command::Feature(feature) => feature.run(console),
             Command::Campaign(campaign) => campaign.run(console),
+            Command::Explain(explain) => explain.run(console),
+            Command::Measure(measure) => measure.run(console),
             Command::Compat(compat) => compat.run(console),
             Command::Worker(worker) => worker.run(),
         }

@@ -25,6 +25,7 @@ mod console;
 mod coverage;
 mod duration;
 mod events;
+mod explaining;
 mod files;
 mod guard;
 mod load;

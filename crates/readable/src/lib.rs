@@ -5,13 +5,18 @@
 
 #![warn(missing_docs)]
 
+pub mod block;
 pub mod counterexample;
+pub mod drift;
+pub mod explain;
 pub mod gherkin;
 pub mod idiom;
 pub mod kind;
+pub mod measure;
 pub mod mermaid;
 pub mod phrase;
 pub mod property;
+pub mod render;
 pub mod sample;
 pub mod steps;
 pub mod term;

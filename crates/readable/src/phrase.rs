@@ -40,6 +40,9 @@ use crate::value::Value;
 use crate::words::{self, ordinal};
 pub use crate::words::{Polarity, Tense};
 
+/// How deep phrases may be nested. Nobody reads as far as this, and each level takes some of the stack.
+const DEEPEST: u16 = 200;
+
 /// Words that end a name and are no nouns although they do not end in "ed" (R3).
 const NOT_NOUNS: [&str; 15] = [
     "pending", "waiting", "running", "missing", "paid", "sold", "sent", "lost", "held", "spent",
@@ -95,6 +98,8 @@ pub struct Speaker<'a> {
     shorten: bool,
     /// Whether "if" stands before what is said, so that clauses must not begin with another one.
     behind_if: bool,
+    /// How many phrases there are around the one that is made.
+    depth: u16,
     recorder: Option<&'a Recorder>,
 }
 
@@ -107,6 +112,7 @@ impl<'a> Speaker<'a> {
             marking: Marking::None,
             shorten: false,
             behind_if: false,
+            depth: 0,
             recorder: None,
         }
     }
@@ -259,6 +265,14 @@ impl<'a> Speaker<'a> {
     #[must_use]
     pub fn condition(&self, term: &Term) -> String {
         self.behind_if().clause(term)
+    }
+
+    /// The same speaker inside a phrase; nobody if it could not be read any more.
+    fn deeper(&self) -> Option<Self> {
+        (self.depth < DEEPEST).then(|| Self {
+            depth: self.depth + 1,
+            ..*self
+        })
     }
 
     fn behind_if(&self) -> Self {

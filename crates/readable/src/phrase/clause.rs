@@ -27,6 +27,13 @@ impl Speaker<'_> {
     /// The clause of a term in any form.
     #[must_use]
     pub fn say(&self, term: &Term, polarity: Polarity, tense: Tense) -> String {
+        match self.deeper() {
+            Some(deeper) => deeper.say_inside(term, polarity, tense),
+            None => self.bare(&self.noun(term), &Type::Unknown, polarity, tense),
+        }
+    }
+
+    fn say_inside(&self, term: &Term, polarity: Polarity, tense: Tense) -> String {
         if let Some(clause) = self.vocabulary.condition(term, polarity, tense, self) {
             self.note();
             return clause;

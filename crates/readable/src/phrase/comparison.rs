@@ -129,6 +129,10 @@ impl Speaker<'_> {
 
     /// C5.
     fn identity(&self, pair: Pair<'_>) -> Option<String> {
+        // Members of enumerations are compared either way.
+        if matches!(pair.right, Term::Value(Value::Member { .. })) {
+            return None;
+        }
         (pair.comparison == Comparison::Is).then(|| {
             let other = format!("the very same object as {}", self.noun(pair.right).text);
             self.is(pair, &self.noun(pair.left), &other)

@@ -93,7 +93,8 @@ impl Speaker<'_> {
     /// C17, C18.
     pub(super) fn against_literal(&self, pair: Pair<'_>) -> Option<String> {
         let value = pair.right.as_value()?;
-        if pair.comparison != Comparison::Equal {
+        let is_member = matches!(value, Value::Member { .. }) && pair.comparison == Comparison::Is;
+        if pair.comparison != Comparison::Equal && !is_member {
             return None;
         }
         let subject = self.noun(pair.left);
@@ -223,6 +224,11 @@ mod tests {
         assert_eq!(cl("x != 'ok'"), "x is not \"ok\"");
         assert_eq!(cl("xs == [1, 2]"), "xs is [1, 2]");
         assert_eq!(was_not("x == 5"), "x was not 5");
+        assert_eq!(cl("x == Colour.RED"), "x is the colour RED");
+        assert_eq!(
+            cl("x is not Colour.DARK_RED"),
+            "x is not the colour DARK RED"
+        );
         assert_eq!(cl("plates == NAMES"), "the plates are [\"a\", \"b\"]");
     }
 

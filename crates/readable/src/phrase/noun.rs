@@ -12,6 +12,13 @@ impl Speaker<'_> {
     /// The noun phrase of a term (NP).
     #[must_use]
     pub fn noun(&self, term: &Term) -> Noun {
+        match self.deeper() {
+            Some(deeper) => deeper.noun_inside(term),
+            None => self.leak(&Term::Source("...".to_owned())),
+        }
+    }
+
+    fn noun_inside(&self, term: &Term) -> Noun {
         if let Some(noun) = self.vocabulary.value(term, self) {
             self.note();
             return noun;
@@ -415,6 +422,8 @@ mod tests {
         assert_eq!(np("[1, [], 'x']"), "[1, [], \"x\"]");
         assert_eq!(np("{'k': (1,)}"), "{\"k\": (1)}");
         assert_eq!(np("2 * 3 + 1"), "7");
+        assert_eq!(np("Colour.RED"), "the colour RED");
+        assert_eq!(np("Colour.RED.value"), "the value of the colour RED");
         assert_eq!(np("len(NAMES) - 1"), "1");
         assert_eq!(np("NAMES[0]"), "\"a\"");
     }

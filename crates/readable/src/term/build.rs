@@ -2,7 +2,7 @@
 
 use testwright_source::tree::{self, Expression, ExpressionKind, Piece};
 
-use super::{Call, Callee, Clause, Reference, Role, Term, Type, UnaryOperator};
+use super::{Call, Callee, Clause, Reference, Role, Term, Type, UnaryOperator, is_class_name};
 use crate::value::{Float, Value};
 
 /// What names stand for where an expression is read.
@@ -222,9 +222,18 @@ impl Reader<'_> {
     fn attribute(&mut self, object: &Expression, name: &str) -> Term {
         if let Some(object) = object.as_name()
             && self.bound(object).is_none()
-            && let Some(term) = self.scope.attribute(object, name)
         {
-            return term;
+            if let Some(term) = self.scope.attribute(object, name) {
+                return term;
+            }
+            // `Colour.RED`: where the class comes from is often not known, but this is how members are written.
+            if is_class_name(object) && is_constant_name(name) && self.scope.name(object).is_none()
+            {
+                return Term::Value(Value::Member {
+                    class: object.to_owned(),
+                    name: name.to_owned(),
+                });
+            }
         }
         Term::Attribute {
             object: self.boxed(object),
@@ -335,6 +344,13 @@ impl Reader<'_> {
             })
             .collect()
     }
+}
+
+/// Whether a name is written like that of a constant: in capitals.
+fn is_constant_name(name: &str) -> bool {
+    name.contains(char::is_uppercase)
+        && !name.contains(char::is_lowercase)
+        && !name.starts_with('_')
 }
 
 /// The names that a target binds, and what is known of their types.

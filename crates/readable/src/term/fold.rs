@@ -207,10 +207,12 @@ fn compared(left: &Value, comparison: Comparison, right: &Value) -> Option<bool>
     };
     match comparison {
         Comparison::Equal | Comparison::NotEqual => {
-            let is_comparable =
-                order.is_some() || std::mem::discriminant(left) == std::mem::discriminant(right);
-            // 1 == 1.0 and True == 1, so equality is only decided within one type.
-            let is_equal = is_comparable.then(|| left == right)?;
+            // 1 == 1.0 and True == 1, so equality is only decided within one type; and two members may be one.
+            let is_decided = match left {
+                Value::Member { .. } | Value::Record { .. } | Value::Object(_) => false,
+                _ => std::mem::discriminant(left) == std::mem::discriminant(right),
+            };
+            let is_equal = is_decided.then(|| left == right)?;
             Some(is_equal == (comparison == Comparison::Equal))
         }
         Comparison::Less => order.map(|order| order == Less),
@@ -331,6 +333,10 @@ mod tests {
             ("range(2, 4)", "range(2, 4)"),
             ("None is None", "True"),
             ("1 == 1.0", "1 == 1.0"),
+            (
+                "Colour.RED == Colour.CRIMSON",
+                "Colour.RED == Colour.CRIMSON",
+            ),
             ("1 // 0", "1 // 0"),
             ("10 ** 1000", "10 ** 1000"),
             ("[1][5]", "[1][5]"),

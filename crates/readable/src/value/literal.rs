@@ -75,12 +75,13 @@ impl Value {
                 _ => None,
             },
             Term::Call(call) => constructed(call),
-            // `Colour.RED`, and how `repr` writes floats that have no literal.
+            // How `repr` writes floats that have no literal.
             Term::Reference(reference) => match reference.name.as_str() {
                 "inf" => Some(Self::Float(Float(f64::INFINITY))),
                 "nan" => Some(Self::Float(Float(f64::NAN))),
                 _ => None,
             },
+            // Members of enumerations that are not written in capitals.
             Term::Attribute { object, name } => match &**object {
                 Term::Reference(reference) if crate::term::is_class_name(&reference.name) => {
                     Some(Self::Member {
@@ -334,6 +335,7 @@ mod tests {
                 "the duration 3 days and 4 hours",
             ),
             ("Colour.RED", "the colour RED"),
+            ("Colour.red", "the colour red"),
             ("Point(x=1, y=2)", "the point with x 1 and y 2"),
             ("range(0, 10)", "the numbers from 0 to 9"),
             ("float('-inf')", "the number minus infinity"),

@@ -1,0 +1,227 @@
+//! `testwright explain`: a model, a machine or a harness in plain English.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use testwright_core::Error;
+use testwright_readable::block::{Document, NORMAL};
+use testwright_readable::drift::drift;
+use testwright_readable::explain::{Limits, Options, difference};
+use testwright_readable::render::{self, render};
+
+use crate::console::Console;
+use crate::explaining::{explained, parted, vocabulary};
+use crate::files::{Place, TextFile};
+use crate::{ExitStatus, Trouble};
+
+/// Tell in plain English what models, machines and harnesses say
+///
+/// Reads model programs, scenario machines, Hypothesis state machines and harnesses, and tells what is remembered, what can
+/// happen, when, what it changes and what must always be true. Nothing is imported or run.
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  testwright explain plates.py
+  testwright explain machines.py::Bank --format md
+  testwright explain tree.tstl --names words.idioms
+  testwright explain plates.py --diff old/plates.py   what has changed, as requirements
+  testwright explain plates.py --write docs           write docs/plates.explanation.md
+  testwright explain plates.py --check docs           is it still true? exit status 1 if not
+
+Exit status: 0 told, 1 `--check` found a text that no longer matches, 2 could not do what was asked."
+)]
+pub(crate) struct Explain {
+    /// Models and harnesses; `FILE::NAME` is one machine of several
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<String>,
+
+    /// How the text is written; text is the default, Markdown for files
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    format: Option<Format>,
+
+    /// Words for names, and idioms; can be given several times, the first has the first word
+    #[arg(long, value_name = "FILE")]
+    names: Vec<PathBuf>,
+
+    /// Tell more: what stays unchanged and where it stands; twice: the code of everything, too
+    #[arg(long, short, action = clap::ArgAction::Count, conflicts_with = "brief")]
+    verbose: u8,
+
+    /// Tell less: when actions can happen, and what they change
+    #[arg(long)]
+    brief: bool,
+
+    /// How many outcomes of an action are told at most
+    #[arg(long, value_name = "N", default_value_t = Limits::default().outcomes)]
+    max_outcomes: usize,
+
+    #[command(flatten)]
+    instead: Instead,
+}
+
+/// What is wanted instead of the explanation on standard output.
+#[derive(clap::Args)]
+#[group(multiple = false)]
+struct Instead {
+    /// Only what has changed since this older version
+    #[arg(long, value_name = "OLD")]
+    diff: Option<String>,
+
+    /// What has no words of its own, as idioms that can be filled in
+    #[arg(long)]
+    unmatched: bool,
+
+    /// Write each explanation to this folder, as NAME.explanation.md
+    #[arg(long, value_name = "DIR")]
+    write: Option<PathBuf>,
+
+    /// Compare with what was written to this folder
+    #[arg(long, value_name = "DIR")]
+    check: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    /// plain text
+    Text,
+    /// Markdown
+    Md,
+    /// a page for the browser
+    Html,
+}
+
+impl Explain {
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+        let vocabulary = vocabulary(console, &self.names)?;
+        let options = Options {
+            vocabulary,
+            limits: Limits {
+                outcomes: self.max_outcomes.max(1),
+                ..Limits::default()
+            },
+            machine: None,
+        };
+        if let (Some(old), [new]) = (&self.instead.diff, self.files.as_slice()) {
+            return self.tell_difference(console, old, new, &options);
+        }
+        if self.instead.diff.is_some() {
+            let help = "name one file, and its older version with `--diff OLD`";
+            return Err(Error::new("only two versions can be compared")
+                .with_help(help)
+                .into());
+        }
+        let mut status = ExitStatus::NothingFound;
+        for (number, argument) in self.files.iter().enumerate() {
+            let (path, document, unmatched) = self.document(console, argument, &options)?;
+            if self.instead.unmatched {
+                console.say(unmatched.trim_end());
+            } else if let Some(folder) = &self.instead.write {
+                let place = Place::new(&folder.join(self.written_name(&path)))?;
+                place.write(&render(&document, self.written_format()))?;
+                console.say(format_args!("{}: written", place.shown().display()));
+            } else if let Some(folder) = &self.instead.check {
+                let found = self.check(console, &path, &document, folder)?;
+                status = status.max(found);
+            } else {
+                if number > 0 {
+                    console.say("");
+                }
+                let format = self.format.unwrap_or(Format::Text).meant();
+                console.say(render(&document, format).trim_end());
+            }
+        }
+        Ok(status)
+    }
+
+    fn verbosity(&self) -> u8 {
+        match self.brief {
+            true => 0,
+            false => (NORMAL + self.verbose).min(3),
+        }
+    }
+
+    fn document(
+        &self,
+        console: &mut Console<'_>,
+        argument: &str,
+        options: &Options,
+    ) -> Result<(PathBuf, Document, String), Trouble> {
+        let (path, machine) = parted(argument);
+        let options = Options {
+            machine,
+            ..options.clone()
+        };
+        let told = explained(console, &path, &options)?;
+        let document = told.document.shown_at(self.verbosity());
+        Ok((path, document, told.unmatched()))
+    }
+
+    fn tell_difference(
+        &self,
+        console: &mut Console<'_>,
+        old: &str,
+        new: &str,
+        options: &Options,
+    ) -> Result<ExitStatus, Trouble> {
+        let (_, old, _) = self.document(console, old, options)?;
+        let (_, new, _) = self.document(console, new, options)?;
+        let told = difference(&old, &new);
+        if told.sections.is_empty() {
+            console.say("Nothing has changed.");
+        } else {
+            let format = self.format.unwrap_or(Format::Text).meant();
+            console.say(render(&told, format).trim_end());
+        }
+        Ok(ExitStatus::NothingFound)
+    }
+
+    fn written_format(&self) -> render::Format {
+        self.format.unwrap_or(Format::Md).meant()
+    }
+
+    fn written_name(&self, path: &Path) -> String {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        format!("{stem}.explanation.{}", self.written_format().ending())
+    }
+
+    fn check(
+        &self,
+        console: &mut Console<'_>,
+        path: &Path,
+        document: &Document,
+        folder: &Path,
+    ) -> Result<ExitStatus, Trouble> {
+        let written = folder.join(self.written_name(path));
+        if !written.exists() {
+            let name = written.display();
+            console.say(format_args!("{name}: not written yet"));
+            return Ok(ExitStatus::FailureFound);
+        }
+        let file = TextFile::read(&written)?;
+        let format = self.written_format();
+        let drifted = drift(&file.text, &render(document, format), format);
+        for block in &drifted {
+            let name = &file.name;
+            console.say(format_args!(
+                "{name}: {block}: the text no longer matches the model"
+            ));
+        }
+        if drifted.is_empty() {
+            console.say(format_args!("{}: as the model says", file.name));
+            return Ok(ExitStatus::NothingFound);
+        }
+        Ok(ExitStatus::FailureFound)
+    }
+}
+
+impl Format {
+    fn meant(self) -> render::Format {
+        match self {
+            Format::Text => render::Format::Text,
+            Format::Md => render::Format::Markdown,
+            Format::Html => render::Format::Html,
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! What has changed between two versions of a model, as a change log of requirements in English (6.8).
+
+use crate::block::{Document, Heading, Item, ItemKind, Section};
+
+/// The differences of two explanations, action by action. Empty if both say the same.
+#[must_use]
+pub fn difference(old: &Document, new: &Document) -> Document {
+    let mut sections = Vec::new();
+    for section in &new.sections {
+        let title = title(section);
+        match old
+            .sections
+            .iter()
+            .find(|known| self::title(known) == title)
+        {
+            Some(before) => sections.extend(changes(before, section)),
+            None => sections.push(whole(section, Change::New)),
+        }
+    }
+    for section in &old.sections {
+        let is_left = new.sections.iter().any(|one| title(one) == title(section));
+        if !is_left {
+            sections.push(whole(section, Change::Removed));
+        }
+    }
+    Document {
+        title: new.title.clone(),
+        intro: None,
+        sections,
+        source: new.source.clone(),
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Change {
+    New,
+    Removed,
+}
+
+/// By what a section is known in both versions.
+fn title(section: &Section) -> String {
+    match &section.heading {
+        Heading::Plain(words) | Heading::Action(words) => words.clone(),
+        Heading::None => match section.items.first().map(|item| &item.kind) {
+            Some(ItemKind::Labelled { label, .. }) => label.clone(),
+            Some(ItemKind::Paragraph(words)) => words
+                .split_whitespace()
+                .take(3)
+                .collect::<Vec<_>>()
+                .join(" "),
+            _ => String::new(),
+        },
+    }
+}
+
+fn whole(section: &Section, change: Change) -> Section {
+    let told = match (&section.heading, change) {
+        (Heading::Action(_), Change::New) => vec!["New action".to_owned()],
+        (Heading::Action(_), Change::Removed) => vec!["Removed action".to_owned()],
+        (_, change) => {
+            let word = match change {
+                Change::New => "Now",
+                Change::Removed => "No longer",
+            };
+            let said = statements(&section.items);
+            said.into_iter()
+                .map(|one| format!("{word}: {}", one.words))
+                .collect()
+        }
+    };
+    with_items(section, told)
+}
+
+fn with_items(section: &Section, told: Vec<String>) -> Section {
+    let items = told
+        .into_iter()
+        .map(|words| Item::sentence(words, section.lines.clone()).from_level(0));
+    let heading = match &section.heading {
+        Heading::None => Heading::Plain(title(section).trim_end_matches(':').to_owned()),
+        known => known.clone(),
+    };
+    Section {
+        heading,
+        items: items.collect(),
+        lines: section.lines.clone(),
+        level: 0,
+    }
+}
+
+/// What one version says that the other does not.
+fn changes(old: &Section, new: &Section) -> Option<Section> {
+    let (before, after) = (statements(&old.items), statements(&new.items));
+    let only_in = |these: &[Statement], others: &[Statement]| -> Vec<Statement> {
+        let mut left = others.to_vec();
+        let mut only = Vec::new();
+        for one in these {
+            match left.iter().position(|other| other == one) {
+                Some(at) => _ = left.remove(at),
+                None => only.push(one.clone()),
+            }
+        }
+        only
+    };
+    let (gone, come) = (only_in(&before, &after), only_in(&after, &before));
+    let mut told = Vec::new();
+    for (all, requires, happens) in [
+        (come, "Now also requires", "Now"),
+        (gone, "No longer requires", "No longer"),
+    ] {
+        for one in all {
+            let opening = if one.is_requirement {
+                requires
+            } else {
+                happens
+            };
+            told.push(format!("{opening}: {}", one.words));
+        }
+    }
+    (!told.is_empty()).then(|| with_items(new, told))
+}
+
+/// Something that a version says, with the conditions under which it says it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Statement {
+    words: String,
+    is_requirement: bool,
+}
+
+fn statements(items: &[Item]) -> Vec<Statement> {
+    let mut found = Vec::new();
+    for item in items
+        .iter()
+        .filter(|item| item.level <= crate::block::NORMAL)
+    {
+        gather(item, "", false, &mut found);
+    }
+    found
+}
+
+const WHEN: &str = "When it can happen";
+
+fn gather(item: &Item, condition: &str, in_guard: bool, found: &mut Vec<Statement>) {
+    let mut say = |words: String, is_requirement: bool| {
+        let words = format!("{condition}{words}");
+        let words = match words.ends_with(['.', ':']) {
+            true => words,
+            false => format!("{words}."),
+        };
+        found.push(Statement {
+            words,
+            is_requirement,
+        });
+    };
+    match &item.kind {
+        ItemKind::Sentence(words) if in_guard => say(words.clone(), true),
+        ItemKind::Sentence(words) | ItemKind::Paragraph(words) => say(words.clone(), false),
+        ItemKind::Labelled { label, sentence } if label.starts_with(WHEN) => {
+            match sentence.strip_prefix("only if ") {
+                Some(condition) => say(condition.to_owned(), true),
+                // "At any time" requires nothing.
+                None if sentence == "at any time." => {}
+                None => say(format!("{label} {sentence}"), false),
+            }
+        }
+        ItemKind::Labelled { label, sentence } if label == "Inputs:" && sentence == "none." => {}
+        ItemKind::Labelled { label, sentence } => say(format!("{label} {sentence}"), false),
+        ItemKind::Group { label, items } => {
+            let is_guard = label.starts_with(WHEN);
+            for item in items {
+                gather(item, condition, is_guard, found);
+            }
+        }
+        ItemKind::Choice { .. } | ItemKind::Block { .. } => {
+            for (heading, items) in item.parts() {
+                let condition = format!("{condition}{heading}: ");
+                for item in items {
+                    gather(item, &condition, in_guard, found);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,463 @@
+//! The document of a model program or a machine: what is remembered, what can happen, what must always be true.
+
+use testwright_source::tree::first_paragraph;
+
+use super::Options;
+use super::inputs;
+use super::locate::{Action, Callable, Parts, Start, Variable};
+use super::run::{Execution, Frame, Path, World, conjuncts};
+use super::tell::{LineIndex, Teller};
+use crate::block::{Document, Heading, Item, ItemKind, Lines, NORMAL, Section, Source};
+use crate::phrase::{Recorder, Speaker, join};
+use crate::render::place;
+use crate::term::{Reference, Role, Term, Type};
+use crate::value::Value;
+use crate::words::{Polarity, Tense, Verb, is_plural, sentence};
+
+/// Tells a model.
+pub(super) fn document(
+    name: &str,
+    parts: &Parts,
+    source: &Source,
+    options: &Options,
+    recorder: &Recorder,
+) -> Document {
+    let world = World::new(parts, &source.text, &options.vocabulary, options.limits);
+    let speaker = Speaker::new(&options.vocabulary).with_shortening();
+    let author = Author {
+        world: &world,
+        speaker,
+        recorder,
+        source,
+        index: LineIndex::new(source),
+        variables: variables(&world, speaker),
+    };
+    let mut sections = vec![author.remembered()];
+    let mut incomplete = 0;
+    for action in &parts.actions {
+        let (section, is_complete) = author.action(action);
+        sections.push(section);
+        incomplete += usize::from(!is_complete);
+    }
+    sections.extend(author.always());
+    sections.extend(author.end());
+    sections.extend(author.limits());
+    sections.extend(incomplete_note(incomplete, options.limits.outcomes));
+    sections.retain(|section| !section.items.is_empty());
+    Document {
+        title: format!("Model: {}", options.vocabulary.words(name)),
+        intro: parts.intro.clone().filter(|intro| !intro.is_empty()),
+        sections,
+        source: source.clone(),
+    }
+}
+
+/// The note at the end of an explanation that leaves something out (6.6).
+pub(super) fn incomplete_note(actions: usize, limit: usize) -> Option<Section> {
+    let who = match actions {
+        0 => return None,
+        1 => "1 action has".to_owned(),
+        several => format!("{several} actions have"),
+    };
+    let note =
+        format!("Note: this explanation is incomplete. {who} more than {limit} possible outcomes.");
+    Some(Section {
+        heading: Heading::None,
+        items: vec![Item::new(ItemKind::Paragraph(note), 1..=1).from_level(0)],
+        lines: 1..=1,
+        level: 0,
+    })
+}
+
+/// The variables of a model with their phrases; bundles only grow, so they are none.
+fn variables(world: &World<'_>, speaker: Speaker<'_>) -> Vec<(String, String)> {
+    let plain = world
+        .parts
+        .state
+        .iter()
+        .filter(|one| !matches!(one.start, Start::Bundle));
+    let phrase = |variable: &Variable| {
+        let type_ = world.types.get(&variable.name).cloned().unwrap_or_default();
+        format!("the {}", speaker.state_noun(&variable.name, &type_))
+    };
+    plain
+        .map(|variable| (variable.name.clone(), phrase(variable)))
+        .collect()
+}
+
+struct Author<'a, 'w> {
+    world: &'w World<'w>,
+    speaker: Speaker<'a>,
+    recorder: &'a Recorder,
+    source: &'a Source,
+    index: LineIndex,
+    variables: Vec<(String, String)>,
+}
+
+impl<'a, 'w> Author<'a, 'w> {
+    fn teller<'t>(&'t self, execution: &'t Execution<'w>) -> Teller<'t, 'w> {
+        let place = (&self.index, self.source.text.as_str());
+        Teller::new(
+            execution,
+            self.speaker,
+            self.recorder,
+            place,
+            &self.variables,
+        )
+    }
+
+    fn remembered(&self) -> Section {
+        let state = &self.world.parts.state;
+        let items: Vec<Item> = state.iter().map(|one| self.variable(one)).collect();
+        section("What is remembered", items)
+    }
+
+    fn variable(&self, variable: &Variable) -> Item {
+        let lines = self.index.lines(&variable.range);
+        let words = match &variable.start {
+            Start::Bundle => {
+                let name = self.speaker.words(&variable.name);
+                format!("the {name}: values kept for later steps")
+            }
+            Start::Nothing => format!("{}: has no value at the start", self.noun(&variable.name)),
+            Start::Value(value) => {
+                let value = self.world.start(value);
+                format!("{}: {}", self.noun(&variable.name), self.start(&value))
+            }
+        };
+        Item::sentence(words, lines)
+    }
+
+    fn noun(&self, name: &str) -> String {
+        let known = self.variables.iter().find(|(known, _)| known == name);
+        known.map_or_else(
+            || format!("the {}", self.speaker.words(name)),
+            |(_, noun)| noun.clone(),
+        )
+    }
+
+    fn start(&self, value: &Term) -> String {
+        let kind = match value {
+            Term::Value(Value::Nothing) => return "has no value at the start".to_owned(),
+            Term::Value(value) if value.length() == Some(0) => match value {
+                Value::List(_) => Some("a list"),
+                Value::Dictionary(_) => Some("a dictionary"),
+                Value::Set(_) => Some("a set"),
+                Value::Text(_) => Some("a text"),
+                _ => None,
+            },
+            Term::Call(call) if call.arguments.is_empty() && call.keywords.is_empty() => {
+                match (value.is_unknown_call(), value.type_of()) {
+                    (false, Type::List(_)) => Some("a list"),
+                    (false, Type::Dictionary(..)) => Some("a dictionary"),
+                    (false, Type::Set(_)) => Some("a set"),
+                    (false, Type::Text) => Some("a text"),
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
+        match kind {
+            Some(kind) => format!("{kind}, empty at the start"),
+            None => format!("starts as {}", self.speaker.noun(value).text),
+        }
+    }
+
+    fn action(&self, action: &'w Action) -> (Section, bool) {
+        let execution = Execution::new(self.world);
+        let mut teller = self.teller(&execution);
+        let lines = self.index.lines(&action.does.range);
+        let mut items = Vec::new();
+        let doc = action.does.docstring.as_deref().map(first_paragraph);
+        if let Some(doc) = doc.filter(|doc| !doc.is_empty()) {
+            items.push(Item::new(ItemKind::Paragraph(doc), lines.clone()).from_level(0));
+        }
+        let place = place(self.source, &lines);
+        items.push(Item::labelled("Source", format!("{place}."), lines.clone()).from_level(2));
+        let mut path = Path::default();
+        items.push(self.inputs(action, &execution, &mut path, &lines));
+        let guards: Vec<Term> = action
+            .guards
+            .iter()
+            .flat_map(|guard| self.guard(guard, action, &execution, &path))
+            .collect();
+        for guard in &guards {
+            path.facts.add(&execution.expanded(guard), true);
+        }
+        let frame = Frame::new(&self.source.text, &action.does, self.world.parts.is_machine);
+        let ended = execution.body(&action.does.body, path, &frame);
+        teller.decide(&guards, &ended.flow);
+        items.push(self.when(action, &guards, &teller, &lines));
+        let here = teller.here(&ended.flow);
+        if !here.is_empty() {
+            let level = here.iter().map(|item| item.level).min().unwrap_or(NORMAL);
+            items.push(Item::group("Here", here, lines.clone()).from_level(level));
+        }
+        let mut happens = teller.outcomes(&ended.flow, &action.does.range);
+        for target in &action.targets {
+            let kept = format!(
+                "What it returns is kept among the {}.",
+                self.speaker.words(target)
+            );
+            happens.push(Item::sentence(kept, lines.clone()));
+        }
+        items.push(Item::group("What happens", happens, lines.clone()).from_level(0));
+        let mut title = format!("Action: {}", self.speaker.words(&action.does.name));
+        if action.is_observed {
+            title.push_str(" (observed, not chosen by the tester)");
+        }
+        let section = Section {
+            heading: Heading::Action(title),
+            items,
+            lines,
+            level: 0,
+        };
+        (section, !execution.limit_reached())
+    }
+
+    /// "Inputs:", and what the inputs are on the way through the action.
+    fn inputs(
+        &self,
+        action: &'w Action,
+        execution: &Execution<'w>,
+        path: &mut Path,
+        lines: &Lines,
+    ) -> Item {
+        let mut items = Vec::new();
+        for input in &action.inputs {
+            let known = inputs::known(input, execution, self.speaker);
+            let name = self.speaker.words(&input.name);
+            items.push(Item::sentence(
+                format!("{name}: {}", known.phrase),
+                lines.clone(),
+            ));
+            if let Some(kind) = kind_of(&known.type_) {
+                let told = format!("kind of {name}: {kind}");
+                items.push(Item::sentence(told, lines.clone()).from_level(2));
+            }
+            let reference = Reference::new(input.name.clone(), Role::Input);
+            let term = reference.with_type(known.type_).into();
+            path.locals.insert(input.name.clone(), term);
+        }
+        if items.is_empty() {
+            return Item::labelled("Inputs", "none.", lines.clone());
+        }
+        if action.in_cases {
+            let told = "The inputs are combined one by one, in order.";
+            items.push(Item::new(
+                ItemKind::Paragraph(told.to_owned()),
+                lines.clone(),
+            ));
+        }
+        Item::group("Inputs", items, lines.clone())
+    }
+
+    /// The conjuncts of a guard, its parameters matched by position.
+    fn guard(
+        &self,
+        guard: &'w Callable,
+        action: &Action,
+        execution: &Execution<'w>,
+        path: &Path,
+    ) -> Vec<Term> {
+        let is_machine = self.world.parts.is_machine;
+        let mut inside = Path::default();
+        let parameters = guard.parameters.iter().skip(usize::from(is_machine));
+        for (parameter, input) in parameters.zip(&action.inputs) {
+            if let Some(term) = path.locals.get(&input.name) {
+                inside.locals.insert(parameter.name.clone(), term.clone());
+            }
+        }
+        let frame = Frame::new(&self.source.text, guard, is_machine);
+        match execution.condition(guard, inside, &frame) {
+            Some(condition) => conjuncts(condition.folded()),
+            // It does more than ask; all that can be told is that it is asked.
+            None => vec![Term::call(
+                guard.name.clone(),
+                path.locals.values().cloned().collect(),
+            )],
+        }
+    }
+
+    /// "When it can happen:" (L1).
+    fn when(
+        &self,
+        action: &Action,
+        guards: &[Term],
+        teller: &Teller<'_, 'w>,
+        lines: &Lines,
+    ) -> Item {
+        let kept = inputs::bundles(action).into_iter().map(|bundle| {
+            let words = self.speaker.words(bundle);
+            let are = Verb::Be.form(is_plural(&words), Polarity::Negative, Tense::Present);
+            format!("the {words} {are} empty")
+        });
+        when(kept.collect(), guards, teller, lines)
+    }
+
+    /// "What must always be true:" (L8).
+    fn always(&self) -> Option<Section> {
+        let mut items = Vec::new();
+        for callable in &self.world.parts.always {
+            items.extend(self.invariant(callable));
+        }
+        (!items.is_empty()).then(|| section("What must always be true", items))
+    }
+
+    fn invariant(&self, callable: &'w Callable) -> Vec<Item> {
+        let execution = Execution::new(self.world);
+        let teller = self.teller(&execution);
+        let lines = self.index.lines(&callable.range);
+        let conditions = self.conditions(callable, &execution);
+        let doc = callable.docstring.as_deref().map(first_paragraph);
+        let clauses: Vec<String> = conditions.iter().map(|one| teller.condition(one)).collect();
+        match doc.filter(|doc| !doc.is_empty()) {
+            Some(doc) => {
+                let all = join::clauses(&clauses, "and");
+                let told = match doc.ends_with(['.', '!', '?']) {
+                    true => format!("{doc} In other words: {all}."),
+                    false => format!("{doc}. In other words: {all}."),
+                };
+                vec![Item::sentence(told, lines)]
+            }
+            None => clauses
+                .iter()
+                .map(|clause| Item::sentence(sentence(clause), lines.clone()))
+                .collect(),
+        }
+    }
+
+    /// What a function without parameters asks: what it returns, or what it asserts.
+    fn conditions(&self, callable: &'w Callable, execution: &Execution<'w>) -> Vec<Term> {
+        let frame = Frame::new(&self.source.text, callable, self.world.parts.is_machine);
+        if let Some(condition) = execution.condition(callable, Path::default(), &frame)
+            && condition.as_value() != Some(&Value::Nothing)
+        {
+            return conjuncts(condition.folded());
+        }
+        let flow = execution.body(&callable.body, Path::default(), &frame).flow;
+        super::tell::checks(&flow)
+    }
+
+    fn end(&self) -> Option<Section> {
+        let callable = self.world.parts.end.as_ref()?;
+        let (clause, lines) = self.one_condition(callable);
+        let told = match clause {
+            Asked::Always => "at any time.".to_owned(),
+            Asked::Never => "never.".to_owned(),
+            Asked::If(clause) => format!("only if {clause}."),
+        };
+        Some(alone(Item::labelled("A run may end", told, lines)))
+    }
+
+    fn limits(&self) -> Option<Section> {
+        let callable = self.world.parts.limits.as_ref()?;
+        let (clause, lines) = self.one_condition(callable);
+        let clause = match clause {
+            Asked::Always => return None,
+            Asked::Never => "this is never so".to_owned(),
+            Asked::If(clause) => clause,
+        };
+        let told = format!("Exploration is limited to situations in which {clause}.");
+        Some(alone(Item::new(ItemKind::Paragraph(told), lines)))
+    }
+
+    fn one_condition(&self, callable: &'w Callable) -> (Asked, Lines) {
+        let execution = Execution::new(self.world);
+        let teller = self.teller(&execution);
+        let conditions = self.conditions(callable, &execution);
+        let asked = match truth(&conditions) {
+            Some(true) => Asked::Always,
+            Some(false) => Asked::Never,
+            None => {
+                let clauses: Vec<String> =
+                    conditions.iter().map(|one| teller.condition(one)).collect();
+                Asked::If(join::clauses(&clauses, "and"))
+            }
+        };
+        (asked, self.index.lines(&callable.range))
+    }
+}
+
+/// What a condition comes to.
+enum Asked {
+    Always,
+    Never,
+    If(String),
+}
+
+/// Whether conditions always or never hold, if that is so.
+fn truth(conditions: &[Term]) -> Option<bool> {
+    let known: Vec<Option<bool>> = conditions
+        .iter()
+        .map(|one| one.as_value().and_then(Value::truth))
+        .collect();
+    if known.contains(&Some(false)) {
+        return Some(false);
+    }
+    known.iter().all(|one| *one == Some(true)).then_some(true)
+}
+
+/// "When it can happen:", given what must be kept and what must hold (L1).
+pub(super) fn when(
+    kept: Vec<String>,
+    guards: &[Term],
+    teller: &Teller<'_, '_>,
+    lines: &Lines,
+) -> Item {
+    const LABEL: &str = "When it can happen";
+    if truth(guards) == Some(false) {
+        return Item::labelled(LABEL, "never.", lines.clone()).from_level(0);
+    }
+    let open = guards.iter().filter(|one| one.as_value().is_none());
+    let mut all = kept;
+    all.extend(open.map(|one| teller.condition(one)));
+    let item = match all.as_slice() {
+        [] => Item::labelled(LABEL, "at any time.", lines.clone()),
+        [only] => Item::labelled(LABEL, format!("only if {only}."), lines.clone()),
+        _ => {
+            let items = all
+                .into_iter()
+                .map(|one| Item::sentence(one, lines.clone()).from_level(0));
+            let label = format!("{LABEL}: only if all of the following hold");
+            Item::group(&label, items.collect(), lines.clone())
+        }
+    };
+    item.from_level(0)
+}
+
+/// A section with a heading, at the lines of its items.
+pub(super) fn section(heading: &str, items: Vec<Item>) -> Section {
+    let first = items.iter().map(|item| *item.lines.start()).min();
+    let last = items.iter().map(|item| *item.lines.end()).max();
+    Section {
+        heading: Heading::Plain(heading.to_owned()),
+        lines: first.unwrap_or(1)..=last.unwrap_or(1),
+        items,
+        level: NORMAL,
+    }
+}
+
+/// A section that is one line.
+pub(super) fn alone(item: Item) -> Section {
+    Section {
+        heading: Heading::None,
+        lines: item.lines.clone(),
+        level: item.level,
+        items: vec![item],
+    }
+}
+
+fn kind_of(type_: &Type) -> Option<&'static str> {
+    Some(match type_ {
+        Type::Boolean => "true-or-false value",
+        Type::Number => "number",
+        Type::Text => "text",
+        Type::Bytes => "bytes",
+        Type::List(_) => "list",
+        Type::Tuple(_) => "group",
+        Type::Set(_) => "set",
+        Type::Dictionary(..) => "dictionary",
+        _ => return None,
+    })
+}

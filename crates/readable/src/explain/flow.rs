@@ -1,0 +1,278 @@
+//! What an action does, as a tree: events in order, and where its ways part.
+//!
+//! A branch that leaves the action (it returns, or fails) parts the ways for good: the rest of the body belongs to those who
+//! stay. A branch that comes back is one event among others, so that ways are as few as a reader would count.
+
+use testwright_source::Range;
+
+use crate::term::{Change, Reference, Term};
+
+/// Events, and how they end.
+#[derive(Debug, Clone)]
+pub(crate) struct Flow {
+    pub(crate) events: Vec<Event>,
+    pub(crate) end: End,
+}
+
+/// How a flow ends.
+#[derive(Debug, Clone)]
+pub(crate) enum End {
+    /// Nothing more is done.
+    Open,
+    /// A value is returned.
+    Return { value: Term, range: Range },
+    /// The last event was a failure.
+    Failed,
+    /// The next round of the loop around begins.
+    Continue,
+    /// The loop around ends.
+    Break,
+    /// The ways part.
+    Split {
+        condition: Term,
+        then: Box<Flow>,
+        otherwise: Box<Flow>,
+        range: Range,
+    },
+    /// A limit was reached before this could be looked at.
+    Unexplored,
+}
+
+/// Something that happens.
+#[derive(Debug, Clone)]
+pub(crate) struct Event {
+    pub(crate) kind: EventKind,
+    pub(crate) range: Range,
+}
+
+/// What happens.
+#[derive(Debug, Clone)]
+pub(crate) enum EventKind {
+    /// Something changes, or is called for its effect.
+    Change {
+        change: Change,
+        /// An entry is set of which it is known that it is not there yet (E10).
+        is_new: bool,
+        /// What the result of the call is known as from now on (Y3).
+        giving: Vec<Reference>,
+    },
+    /// Two variables swap their values (E22).
+    Swap(Term, Term),
+    /// Something is checked.
+    Check(Vec<Term>),
+    /// It fails with this error; without a name with the one at hand.
+    Fail(Option<String>),
+    /// Ways that part and meet again (Y4).
+    Choice {
+        condition: Term,
+        then: Vec<Event>,
+        otherwise: Vec<Event>,
+    },
+    /// `for` (Y9).
+    Each {
+        targets: Vec<String>,
+        iterable: Term,
+        body: Vec<Event>,
+    },
+    /// `while` (Y9).
+    AsLongAs { condition: Term, body: Vec<Event> },
+    /// What is done if what came before fails (Y10).
+    IfFails {
+        errors: Vec<String>,
+        body: Vec<Event>,
+    },
+    /// Inside of a loop or of what is done after a failure: a value is returned.
+    Returns(Term),
+    /// No further round of the loop around.
+    Ends,
+    /// What cannot be read, as it is written (6.6).
+    Python(String),
+}
+
+impl Flow {
+    /// The events of a flow whose ways all come back: those that part become choices.
+    pub(crate) fn settled(self) -> Vec<Event> {
+        let Flow { mut events, end } = self;
+        match end {
+            End::Open | End::Continue | End::Failed => {}
+            End::Break => events.push(Event {
+                kind: EventKind::Ends,
+                range: events.last().map_or(0..0, |event| event.range.clone()),
+            }),
+            End::Return { value, range } => events.push(Event {
+                kind: EventKind::Returns(value),
+                range,
+            }),
+            End::Split {
+                condition,
+                then,
+                otherwise,
+                range,
+            } => {
+                let kind = EventKind::Choice {
+                    condition,
+                    then: then.settled(),
+                    otherwise: otherwise.settled(),
+                };
+                events.push(Event { kind, range });
+            }
+            End::Unexplored => events.push(Event {
+                kind: EventKind::Python("...".to_owned()),
+                range: 0..0,
+            }),
+        }
+        events
+    }
+
+    /// Whether the ways part somewhere.
+    pub(crate) fn is_split(&self) -> bool {
+        matches!(self.end, End::Split { .. } | End::Unexplored)
+    }
+}
+
+impl Event {
+    /// The terms that it speaks of, those of the events inside included.
+    pub(crate) fn terms(&self) -> Vec<&Term> {
+        let mut found = Vec::new();
+        self.gather(&mut found);
+        found
+    }
+
+    fn gather<'e>(&'e self, found: &mut Vec<&'e Term>) {
+        let mut inside = |events: &'e [Event]| {
+            for event in events {
+                event.gather(found);
+            }
+        };
+        match &self.kind {
+            EventKind::Change { change, .. } => found.extend(change_terms(change)),
+            EventKind::Swap(one, other) => found.extend([one, other]),
+            EventKind::Check(conditions) => found.extend(conditions),
+            EventKind::Choice {
+                condition,
+                then,
+                otherwise,
+            } => {
+                inside(then);
+                inside(otherwise);
+                found.push(condition);
+            }
+            EventKind::Each { iterable, body, .. } => {
+                inside(body);
+                found.push(iterable);
+            }
+            EventKind::AsLongAs { condition, body } => {
+                inside(body);
+                found.push(condition);
+            }
+            EventKind::IfFails { body, .. } => inside(body),
+            EventKind::Returns(value) => found.push(value),
+            EventKind::Fail(_) | EventKind::Ends | EventKind::Python(_) => {}
+        }
+    }
+
+    /// The state variables that it changes, by name, those of the events inside included.
+    pub(crate) fn changed(&self, names: &mut Vec<String>) {
+        match &self.kind {
+            EventKind::Change { change, .. } => {
+                let target = match change {
+                    Change::Assign { target, .. }
+                    | Change::Augment { target, .. }
+                    | Change::Delete(target) => Some(target),
+                    Change::Call(call) => changed_by_call(call),
+                };
+                names.extend(target.and_then(root).map(|root| root.name.clone()));
+            }
+            EventKind::Swap(one, other) => {
+                let roots = [one, other].into_iter().filter_map(root);
+                names.extend(roots.map(|root| root.name.clone()));
+            }
+            EventKind::Choice {
+                then, otherwise, ..
+            } => {
+                for event in then.iter().chain(otherwise) {
+                    event.changed(names);
+                }
+            }
+            EventKind::Each { body, .. }
+            | EventKind::AsLongAs { body, .. }
+            | EventKind::IfFails { body, .. } => {
+                for event in body {
+                    event.changed(names);
+                }
+            }
+            EventKind::Check(_)
+            | EventKind::Fail(_)
+            | EventKind::Returns(_)
+            | EventKind::Ends
+            | EventKind::Python(_) => {}
+        }
+    }
+}
+
+/// The terms of a change.
+pub(crate) fn change_terms(change: &Change) -> Vec<&Term> {
+    match change {
+        Change::Assign { target, value } | Change::Augment { target, value, .. } => {
+            vec![target, value]
+        }
+        Change::Delete(term) | Change::Call(term) => vec![term],
+    }
+}
+
+/// Methods of Python's own collections that change what they are called on.
+pub(crate) const CHANGING: [&str; 17] = [
+    "append",
+    "extend",
+    "insert",
+    "remove",
+    "pop",
+    "clear",
+    "sort",
+    "reverse",
+    "add",
+    "discard",
+    "update",
+    "setdefault",
+    "popitem",
+    "difference_update",
+    "intersection_update",
+    "symmetric_difference_update",
+    "appendleft",
+];
+
+/// What a call changes: the object of a changing method, if that is of a known type.
+pub(crate) fn changed_by_call(call: &Term) -> Option<&Term> {
+    let Term::Call(call) = call else { return None };
+    match &call.callee {
+        crate::term::Callee::Method { object, name }
+            if CHANGING.contains(&name.as_str()) && object.type_of().is_built_in() =>
+        {
+            Some(object)
+        }
+        _ => None,
+    }
+}
+
+/// The state variable in which a target lies.
+pub(crate) fn root(target: &Term) -> Option<&Reference> {
+    match target {
+        Term::Reference(reference) => {
+            let is_state = matches!(reference.role, crate::term::Role::State { .. });
+            is_state.then_some(reference)
+        }
+        Term::Item { object, .. } | Term::Slice { object, .. } | Term::Attribute { object, .. } => {
+            root(object)
+        }
+        Term::Call(call) => match &call.callee {
+            // `d.setdefault(k, []).append(x)` changes what lies in `d`.
+            crate::term::Callee::Method { object, name }
+                if matches!(name.as_str(), "setdefault" | "get" | "values") =>
+            {
+                root(object)
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}

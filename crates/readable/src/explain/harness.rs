@@ -1,0 +1,554 @@
+//! The document of a TSTL harness: pools, actions, properties, the reference.
+
+mod fragment;
+mod heading;
+mod reference;
+
+use testwright_core::{Axis, Role as SlotRole};
+use testwright_lang::harness::{Action, Fragment, Harness, Line, Property};
+use testwright_lang::{Severity, parse};
+use testwright_source::tree::{self, Expression, Statement};
+
+use super::document::{incomplete_note, section, when};
+use super::locate::{Callable, Module, Parts};
+use super::run::{Execution, Frame, Path, World, conjuncts, error_name};
+use super::tell::{LineIndex, Teller};
+use super::{Options, Unreadable};
+use crate::block::{Document, Heading, Item, Lines, Section, Source};
+use crate::phrase::{Recorder, Speaker, join};
+use crate::render::place;
+use crate::term::{Reference, Role, Term, Type};
+use crate::value::Value;
+use crate::words::{sentence, with_article};
+use fragment::{Code, Holes, alternatives};
+
+/// Tells a harness.
+pub(super) fn document(
+    name: &str,
+    source: &Source,
+    options: &Options,
+    recorder: &Recorder,
+) -> Result<Document, Unreadable> {
+    let (harness, diagnostics) = parse(&source.text);
+    if diagnostics
+        .iter()
+        .any(|one| one.severity == Severity::Error)
+    {
+        return Err(Unreadable::Harness(diagnostics));
+    }
+    let parts = parts(&harness);
+    let world = World::new(
+        &parts,
+        &harness.raw.text,
+        &options.vocabulary,
+        options.limits,
+    );
+    let steps: Vec<Step> = harness
+        .actions
+        .iter()
+        .flat_map(|action| steps(&harness, action))
+        .collect();
+    let speaker = Speaker::new(&options.vocabulary).with_shortening();
+    let author = Author {
+        harness: &harness,
+        world: &world,
+        speaker,
+        recorder,
+        source,
+        types: pool_types(&harness, &steps, &world),
+    };
+    let mut sections = vec![section("What is remembered", author.pools())];
+    let inits = lines(&harness, &harness.inits);
+    sections.extend(author.around("Before each test", &inits));
+    let mut incomplete = 0;
+    let mut titles: Vec<String> = Vec::new();
+    for step in &steps {
+        let (section, is_complete) = author.action(step, &mut titles);
+        sections.push(section);
+        incomplete += usize::from(!is_complete);
+    }
+    let finallys = lines(&harness, &harness.finallys);
+    sections.extend(author.around("After each test", &finallys));
+    let properties: Vec<(Step, &Property)> = harness
+        .properties
+        .iter()
+        .map(|property| (line(&harness, &property.line), property))
+        .collect();
+    sections.push(section(
+        "What must always be true",
+        author.properties(&properties),
+    ));
+    let references = reference::items(&harness, speaker);
+    sections.push(section("The reference", references));
+    sections.extend(incomplete_note(incomplete, options.limits.outcomes));
+    sections.retain(|section| !section.items.is_empty());
+    Ok(Document {
+        title: format!("Test harness: {}", options.vocabulary.words(name)),
+        intro: leading_comment(&source.text),
+        sections,
+        source: source.clone(),
+    })
+}
+
+/// The comment at the top, in one line.
+fn leading_comment(text: &str) -> Option<String> {
+    let comment = text
+        .lines()
+        .map(str::trim)
+        .skip_while(|line| line.is_empty())
+        .map_while(|line| line.strip_prefix('#'))
+        .map(|line| line.trim_start_matches('#').trim())
+        .filter(|line| !line.is_empty());
+    let joined = comment.collect::<Vec<_>>().join(" ");
+    (!joined.is_empty()).then_some(joined)
+}
+
+/// The raw Python code of a harness is where its helpers and constants are.
+fn parts(harness: &Harness) -> Parts {
+    let tree = tree::module(&harness.raw.text).unwrap_or_default();
+    let module = Module::read(&tree.body);
+    Parts {
+        helpers: module.functions.clone(),
+        constants: module.constants(&tree.body),
+        imported: module.imported.clone(),
+        values: module.all_values(),
+        ..Parts::default()
+    }
+}
+
+/// One action, with its code as Python in which holes are names.
+struct Step<'h> {
+    axes: &'h [Axis],
+    holes: Holes,
+    guard: Option<Code<Expression>>,
+    body: Code<Vec<Statement>>,
+    post: Option<Code<Expression>>,
+    /// What a message would quote.
+    expected: Vec<String>,
+    line: usize,
+    last_line: usize,
+}
+
+/// An action, once for each alternative of a choice between pieces of code.
+fn steps<'h>(harness: &'h Harness, action: &'h Action) -> Vec<Step<'h>> {
+    let fragments: Vec<&Fragment> = [&action.statement]
+        .into_iter()
+        .chain(action.guard.as_ref())
+        .chain(action.post.as_ref())
+        .chain(&action.pre_values)
+        .collect();
+    let all = alternatives(harness, &action.axes, &fragments);
+    let step = |holes: Holes| {
+        let pre = &action.pre_values;
+        Step {
+            guard: action
+                .guard
+                .as_ref()
+                .map(|guard| holes.expression(guard, pre)),
+            body: holes.statements(&action.statement, pre),
+            post: action.post.as_ref().map(|post| holes.expression(post, pre)),
+            axes: &action.axes,
+            holes,
+            expected: action
+                .expected
+                .iter()
+                .chain(&action.warnings)
+                .cloned()
+                .collect(),
+            line: action.line,
+            last_line: action.line,
+        }
+    };
+    all.into_iter().map(step).collect()
+}
+
+/// A line that is no action: the statements of `init:`, the expression of `property:`.
+fn line<'h>(harness: &'h Harness, line: &'h Line) -> Step<'h> {
+    let mut all = alternatives(harness, &line.axes, &[&line.code]);
+    let holes = all.pop().unwrap_or_default();
+    Step {
+        guard: Some(holes.expression(&line.code, &[])),
+        body: holes.statements(&line.code, &[]),
+        post: None,
+        axes: &line.axes,
+        holes,
+        expected: vec![],
+        line: line.line,
+        last_line: line.line,
+    }
+}
+
+fn lines<'h>(harness: &'h Harness, all: &'h [Line]) -> Vec<Step<'h>> {
+    all.iter().map(|one| line(harness, one)).collect()
+}
+
+/// What is known of the values of each pool: what all that is ever put into it has in common.
+fn pool_types(harness: &Harness, steps: &[Step<'_>], world: &World<'_>) -> Vec<Type> {
+    let mut found: Vec<Vec<Type>> = vec![vec![]; harness.pools.len()];
+    for step in steps {
+        let Some((axis, value)) = step.defines() else {
+            continue;
+        };
+        if let Some(Axis::Slot { pool, .. }) = step.axes.get(axis)
+            && let Some(types) = found.get_mut(pool.0)
+        {
+            types.push(
+                step.holes
+                    .type_of_value(value, &step.body.text, step.axes, world),
+            );
+        }
+    }
+    found
+        .into_iter()
+        .map(|types| Type::common(types.into_iter()))
+        .collect()
+}
+
+impl Step<'_> {
+    /// The axis that the action fills, and with what.
+    fn defines(&self) -> Option<(usize, &Expression)> {
+        use testwright_source::tree::StatementKind;
+        let [statement] = self.body.code.as_ref()?.as_slice() else {
+            return None;
+        };
+        let StatementKind::Assign { targets, value } = &statement.kind else {
+            return None;
+        };
+        let [target] = targets.as_slice() else {
+            return None;
+        };
+        let axis = Holes::axis_of(target.as_name()?)?;
+        let is_slot = matches!(self.axes.get(axis), Some(Axis::Slot { .. }));
+        is_slot.then_some((axis, value))
+    }
+
+    /// The axes whose slots must hold a value, in order.
+    fn used(&self) -> Vec<usize> {
+        let is_used = |axis: &Axis| {
+            matches!(
+                axis,
+                Axis::Slot {
+                    role: SlotRole::Use | SlotRole::SilentUse,
+                    ..
+                }
+            )
+        };
+        let all = self.axes.iter().enumerate();
+        all.filter(|(_, axis)| is_used(axis))
+            .map(|(at, _)| at)
+            .collect()
+    }
+
+    fn lines(&self) -> Lines {
+        self.line..=self.last_line.max(self.line)
+    }
+}
+
+struct Author<'a, 'w> {
+    harness: &'a Harness,
+    world: &'w World<'w>,
+    speaker: Speaker<'a>,
+    recorder: &'a Recorder,
+    source: &'a Source,
+    types: Vec<Type>,
+}
+
+impl<'w> Author<'_, 'w> {
+    fn pools(&self) -> Vec<Item> {
+        let pools = self.harness.pools.iter().map(|pool| {
+            let mirrored = match pool.reference {
+                true => ", each mirrored by a reference value",
+                false => "",
+            };
+            let name = self.speaker.words(&pool.name);
+            let told = format!("up to {} values called {name}{mirrored}", pool.size);
+            Item::sentence(told, pool.line..=pool.line)
+        });
+        pools.collect()
+    }
+
+    /// What the holes of a line stand for.
+    fn path(&self, step: &Step<'_>) -> Path {
+        let used = step.used();
+        let pool = |axis: usize| match step.axes.get(axis) {
+            Some(Axis::Slot { pool, .. }) => {
+                self.harness.pools.get(pool.0).map(|one| (pool.0, one))
+            }
+            _ => None,
+        };
+        let mut path = Path::default();
+        for (axis, kind) in step.axes.iter().enumerate() {
+            match kind {
+                Axis::Slot { role, .. } => {
+                    let Some((at, known)) = pool(axis) else {
+                        continue;
+                    };
+                    let type_ = self.types.get(at).cloned().unwrap_or_default();
+                    let before = used.iter().take_while(|one| **one != axis);
+                    let same =
+                        before.filter(|one| pool(**one).is_some_and(|(other, _)| other == at));
+                    let number = same.count() as u32 + 1;
+                    let is_new = *role == SlotRole::Definition;
+                    let words = self.speaker.words(&known.name);
+                    let name = (known.name.as_str(), words.as_str());
+                    step.holes
+                        .bind_slot(axis, name, number, is_new, &type_, &mut path);
+                }
+                Axis::Choice(choice) => {
+                    step.holes
+                        .bind_choice(axis, choice, self.speaker, &mut path);
+                }
+                Axis::Repeat(_) => {}
+            }
+        }
+        path
+    }
+
+    fn teller<'t>(
+        &'t self,
+        execution: &'t Execution<'w>,
+        (index, text): (&'t LineIndex, &'t str),
+        shown: &'t dyn Fn(&str) -> String,
+    ) -> Teller<'t, 'w> {
+        let place = (index, text);
+        Teller::new(execution, self.speaker, self.recorder, place, &[]).showing(shown)
+    }
+
+    fn action<'s: 'w>(&self, step: &'s Step<'_>, titles: &mut Vec<String>) -> (Section, bool) {
+        let lines = step.lines();
+        let index = LineIndex::fixed(lines.clone());
+        let execution = Execution::new(self.world);
+        let path = self.path(step);
+        let title = self.title(step, titles);
+        let mut items = Vec::new();
+        let place = place(self.source, &lines);
+        items.push(Item::labelled("Source", format!("{place}."), lines.clone()).from_level(2));
+        items.push(self.inputs(step, &lines));
+        let shown = |code: &str| step.holes.shown(code);
+        let mut teller = self.teller(&execution, (&index, &step.body.text), &shown);
+        let guards: Vec<Term> = match &step.guard {
+            Some(guard) => conjuncts(self.term(guard, &path, &execution).folded()),
+            None => vec![],
+        };
+        let mut inside = path.clone();
+        for guard in &guards {
+            inside.facts.add(&execution.expanded(guard), true);
+        }
+        let happens = match step.defines() {
+            Some((axis, value)) => {
+                let told = self.new_value(step, axis, value, &path, &execution);
+                vec![Item::sentence(told, lines.clone()).from_level(0)]
+            }
+            None => {
+                let frame = frame(&step.body.text);
+                let body: &[Statement] = step.body.code.as_deref().unwrap_or_default();
+                let flow = execution.body(body, inside, &frame).flow;
+                teller.decide(&guards, &flow);
+                let here = teller.here(&flow);
+                let mut told = teller.outcomes(&flow, &(0..0));
+                if !here.is_empty() {
+                    told.insert(0, Item::group("Here", here, lines.clone()));
+                }
+                told
+            }
+        };
+        items.push(when(self.kept(step), &guards, &teller, &lines));
+        let mut happens = happens;
+        for error in &step.expected {
+            let told = format!("The error \"{}\" is acceptable.", self.error(error));
+            happens.push(Item::sentence(told, lines.clone()));
+        }
+        if reference::is_compared(self.harness, &step.body.text) {
+            let told = "The answer must be the same as that of the reference.";
+            happens.push(Item::sentence(told, lines.clone()));
+        }
+        items.push(Item::group("What happens", happens, lines.clone()).from_level(0));
+        if let Some(post) = &step.post {
+            let checked = conjuncts(self.term(post, &path, &execution).folded());
+            let told = checked
+                .iter()
+                .map(|one| Item::sentence(sentence(&teller.plain(one)), lines.clone()));
+            let label = "What is checked afterwards";
+            items.push(Item::group(label, told.collect(), lines.clone()));
+        }
+        let section = Section {
+            heading: Heading::Action(format!("Action: {title}")),
+            items,
+            lines,
+            level: 0,
+        };
+        (section, !execution.limit_reached())
+    }
+
+    /// The meaning of an expression with holes.
+    fn term<'s: 'w>(
+        &self,
+        code: &'s Code<Expression>,
+        path: &Path,
+        execution: &Execution<'w>,
+    ) -> Term {
+        match &code.code {
+            Some(expression) => execution.term(expression, path, &frame(&code.text)),
+            None => Term::Source(code.text.clone()),
+        }
+    }
+
+    fn error(&self, class: &str) -> String {
+        let name = tree::expression(class)
+            .ok()
+            .and_then(|one| error_name(&one));
+        self.speaker.words(name.as_deref().unwrap_or(class))
+    }
+
+    fn inputs(&self, step: &Step<'_>, lines: &Lines) -> Item {
+        let items: Vec<Item> = self
+            .slots(step)
+            .iter()
+            .map(|(name, number)| {
+                let label = numbered(name, *number);
+                Item::sentence(format!("{label}: any {name} made so far"), lines.clone())
+            })
+            .collect();
+        match items.is_empty() {
+            true => Item::labelled("Inputs", "none.", lines.clone()),
+            false => Item::group("Inputs", items, lines.clone()),
+        }
+    }
+
+    /// The pool values that an action uses: the words of the pool, and which one of that pool it is.
+    fn slots(&self, step: &Step<'_>) -> Vec<(String, u64)> {
+        let mut slots: Vec<(String, u64)> = Vec::new();
+        for axis in step.used() {
+            if let Some(Axis::Slot { pool, .. }) = step.axes.get(axis)
+                && let Some(pool) = self.harness.pools.get(pool.0)
+            {
+                let name = self.speaker.words(&pool.name);
+                let number = slots.iter().filter(|(known, _)| *known == name).count() as u64 + 1;
+                slots.push((name, number));
+            }
+        }
+        slots
+    }
+
+    /// "there is a tree and a key" (L1).
+    fn kept(&self, step: &Step<'_>) -> Vec<String> {
+        let all: Vec<String> = self
+            .slots(step)
+            .iter()
+            .map(|(name, number)| with_article(&numbered(name, *number)))
+            .collect();
+        match all.is_empty() {
+            true => vec![],
+            false => vec![format!("there is {}", join::nouns(&all, "and"))],
+        }
+    }
+
+    /// "What must always be true:" (L8).
+    fn properties<'s: 'w>(&self, all: &'s [(Step<'_>, &Property)]) -> Vec<Item> {
+        let mut items = Vec::new();
+        for (step, _) in all {
+            let lines = step.lines();
+            let index = LineIndex::fixed(lines.clone());
+            let execution = Execution::new(self.world);
+            let path = self.path(step);
+            let Some(code) = &step.guard else { continue };
+            let shown = |code: &str| step.holes.shown(code);
+            let teller = self.teller(&execution, (&index, &code.text), &shown);
+            for conjunct in conjuncts(self.term(code, &path, &execution).folded()) {
+                // What always holds need not be said.
+                if conjunct.as_value().and_then(Value::truth) == Some(true) {
+                    continue;
+                }
+                let (conjunct, slots) = renumbered(&conjunct);
+                let every: Vec<String> = slots
+                    .iter()
+                    .map(|(name, number)| {
+                        let name = self.speaker.words(name);
+                        format!("every {}", numbered(&name, u64::from(*number)))
+                    })
+                    .collect();
+                let clause = teller.plain(&conjunct);
+                let told = match every.is_empty() {
+                    true => clause,
+                    false => format!("for {}, {clause}", join::nouns(&every, "and")),
+                };
+                items.push(Item::sentence(sentence(&told), lines.clone()));
+            }
+        }
+        items
+    }
+
+    /// What is done before or after each test.
+    fn around<'s: 'w>(&self, heading: &str, all: &'s [Step<'_>]) -> Option<Section> {
+        let mut items = Vec::new();
+        for step in all {
+            let lines = step.lines();
+            let index = LineIndex::fixed(lines.clone());
+            let execution = Execution::new(self.world);
+            let path = self.path(step);
+            if let Some((axis, value)) = step.defines() {
+                let told = self.new_value(step, axis, value, &path, &execution);
+                items.push(Item::sentence(told, lines));
+                continue;
+            }
+            let shown = |code: &str| step.holes.shown(code);
+            let mut teller = self.teller(&execution, (&index, &step.body.text), &shown);
+            let body: &[Statement] = step.body.code.as_deref().unwrap_or_default();
+            let flow = execution.body(body, path, &frame(&step.body.text)).flow;
+            teller.decide(&[], &flow);
+            items.extend(teller.outcomes(&flow, &(0..0)));
+        }
+        (!items.is_empty()).then(|| section(heading, items))
+    }
+}
+
+/// A condition in which the values of each pool are numbered from 1, and the values it speaks of, in order.
+fn renumbered(condition: &Term) -> (Term, Vec<(String, u32)>) {
+    let mut known: Vec<(String, u32)> = Vec::new();
+    let mut slots: Vec<(String, u32)> = Vec::new();
+    let condition = condition.replaced(&mut |part| {
+        let Term::Reference(reference) = part else {
+            return None;
+        };
+        let Role::Pool { number } = reference.role else {
+            return None;
+        };
+        let key = (reference.name.clone(), number);
+        let at = known.iter().position(|one| *one == key).unwrap_or_else(|| {
+            let same = slots.iter().filter(|(name, _)| *name == key.0).count() as u32;
+            slots.push((key.0.clone(), same + 1));
+            known.push(key);
+            known.len() - 1
+        });
+        let number = slots.get(at).map_or(1, |(_, number)| *number);
+        let role = Role::Pool { number };
+        Some(
+            Reference {
+                role,
+                ..reference.clone()
+            }
+            .into(),
+        )
+    });
+    (condition, slots)
+}
+
+/// "tree", "second tree".
+fn numbered(name: &str, number: u64) -> String {
+    match number {
+        1 => name.to_owned(),
+        _ => format!("{} {name}", crate::words::ordinal(number)),
+    }
+}
+
+/// The frame of a line of a harness: all names in it are of the harness, and none is assigned for good.
+fn frame(text: &str) -> Frame<'_> {
+    let callable = Callable {
+        name: String::new(),
+        parameters: vec![],
+        docstring: None,
+        body: vec![],
+        range: 0..0,
+    };
+    Frame::new(text, &callable, false)
+}

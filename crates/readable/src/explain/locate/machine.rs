@@ -1,0 +1,421 @@
+//! The parts of a Hypothesis state machine: a class with rules, preconditions, invariants and bundles.
+
+use testwright_source::tree::{
+    Class, Expression, ExpressionKind, Keyword, Module as Tree, Statement, StatementKind,
+    first_paragraph,
+};
+
+use super::python::{Module, callable};
+use super::{Action, Callable, Input, Origin, Parts, Start, Variable};
+
+/// Reads the machine with this name, or the first; nothing if there is none.
+pub(crate) fn machine(tree: &Tree, wanted: Option<&str>) -> Option<Parts> {
+    let classes = tree.body.iter().filter_map(|one| match &one.kind {
+        StatementKind::Class(class) => Some(class),
+        _ => None,
+    });
+    let class = classes
+        .filter(|class| is_machine(class))
+        .find(|class| wanted.is_none_or(|name| class.name == name))?;
+    let module = Module::read(&tree.body);
+    Some(read(class, &module, tree))
+}
+
+/// The names of all machines.
+pub(crate) fn machines(tree: &Tree) -> Vec<String> {
+    let names = tree.body.iter().filter_map(|one| match &one.kind {
+        StatementKind::Class(class) if is_machine(class) => Some(class.name.clone()),
+        _ => None,
+    });
+    names.collect()
+}
+
+/// Whether a class is a machine: it is derived from one by name, or has rules of its own.
+fn is_machine(class: &Class) -> bool {
+    let last_word = |base: &Expression| {
+        base.dotted()
+            .and_then(|words| words.last().copied().map(str::to_owned))
+    };
+    let is_derived = class
+        .bases
+        .iter()
+        .any(|base| last_word(base).is_some_and(|word| word.ends_with("StateMachine")));
+    is_derived || methods(class).any(|(method, _)| decorator(method, "rule").is_some())
+}
+
+fn methods(
+    class: &Class,
+) -> impl Iterator<Item = (&testwright_source::tree::Function, &Statement)> {
+    class.body.iter().filter_map(|one| match &one.kind {
+        StatementKind::Function(function) => Some((&**function, one)),
+        _ => None,
+    })
+}
+
+/// The arguments of a decorator, if a function has it.
+type Arguments<'t> = (&'t [Expression], &'t [Keyword]);
+
+fn decorator<'t>(
+    function: &'t testwright_source::tree::Function,
+    name: &str,
+) -> Option<Arguments<'t>> {
+    decorators(function, name).next()
+}
+
+fn decorators<'t>(
+    function: &'t testwright_source::tree::Function,
+    name: &str,
+) -> impl Iterator<Item = Arguments<'t>> {
+    function.decorators.iter().filter_map(move |one| {
+        let ExpressionKind::Call {
+            function,
+            arguments,
+            keywords,
+        } = &one.kind
+        else {
+            return None;
+        };
+        let words = function.dotted()?;
+        (words.last() == Some(&name)).then_some((arguments.as_slice(), keywords.as_slice()))
+    })
+}
+
+fn read(class: &Class, module: &Module, tree: &Tree) -> Parts {
+    let own = Module::read(&class.body);
+    let bundles: Vec<&str> = own
+        .values
+        .iter()
+        .filter(|(_, value, _)| is_bundle(value))
+        .map(|(name, ..)| name.as_str())
+        .collect();
+    let mut parts = Parts {
+        name: class.name.clone(),
+        intro: class.docstring.as_deref().map(first_paragraph),
+        state: variables(class, &own),
+        helpers: module.functions.clone(),
+        constants: module.constants(&tree.body),
+        imported: module.imported.clone(),
+        values: module.all_values(),
+        is_machine: true,
+        ..Parts::default()
+    };
+    for (method, statement) in methods(class) {
+        let does = callable(method, &statement.range);
+        if let Some((_, keywords)) = decorator(method, "rule") {
+            let guards = decorators(method, "precondition");
+            let guards = guards.filter_map(|(arguments, _)| {
+                arguments
+                    .first()
+                    .and_then(|guard| own.callable(guard).or_else(|| module.callable(guard)))
+            });
+            let mut guards: Vec<Callable> = guards.collect();
+            // Decorators are applied from below, but read from above.
+            guards.dedup_by(|one, other| one.range == other.range);
+            parts.actions.push(Action {
+                guards,
+                inputs: inputs(method, keywords, &bundles),
+                is_observed: false,
+                in_cases: false,
+                targets: targets(keywords),
+                does,
+            });
+        } else if decorator(method, "invariant").is_some() {
+            parts.always.push(does);
+        } else {
+            parts.helpers.insert(format!("self.{}", method.name), does);
+        }
+    }
+    // What a class sets for all its objects and never changes is a constant that is read through `self`.
+    let changed = assigned(class);
+    for (name, value, _) in &own.values {
+        let is_variable = parts.state.iter().any(|one| one.name == *name);
+        if !is_variable && !bundles.contains(&name.as_str()) && !changed.contains(name) {
+            parts
+                .constants
+                .insert(format!("self.{name}"), value.clone());
+        }
+    }
+    parts
+}
+
+fn is_bundle(value: &Expression) -> bool {
+    matches!(&value.kind, ExpressionKind::Call { function, .. }
+        if function.dotted().and_then(|words| words.last().copied()) == Some("Bundle"))
+}
+
+/// `self.x = …` in `__init__` and in rules that initialise, then bundles.
+fn variables(class: &Class, own: &Module) -> Vec<Variable> {
+    let mut variables: Vec<Variable> = Vec::new();
+    for (method, _) in methods(class) {
+        if method.name == "__init__" || decorator(method, "initialize").is_some() {
+            started(&method.body, &mut variables);
+        }
+    }
+    // Set for the class, changed through `self`: a variable like any other.
+    let changed = assigned(class);
+    for (name, value, range) in &own.values {
+        let known = variables.iter().any(|one| one.name == *name);
+        if !known && changed.contains(name) && !is_bundle(value) {
+            variables.push(Variable {
+                name: name.clone(),
+                start: Start::Value(value.clone()),
+                range: range.clone(),
+            });
+        }
+    }
+    for (name, value, range) in &own.values {
+        if is_bundle(value) {
+            variables.push(Variable {
+                name: name.clone(),
+                start: Start::Bundle,
+                range: range.clone(),
+            });
+        }
+    }
+    variables
+}
+
+fn started(body: &[Statement], variables: &mut Vec<Variable>) {
+    for statement in body {
+        let (targets, value) = match &statement.kind {
+            StatementKind::Assign { targets, value } => (targets.as_slice(), value),
+            StatementKind::Annotated {
+                target,
+                value: Some(value),
+                ..
+            } => (std::slice::from_ref(target), value),
+            _ => continue,
+        };
+        for target in targets {
+            start(target, value, statement, variables);
+        }
+    }
+}
+
+fn start(
+    target: &Expression,
+    value: &Expression,
+    statement: &Statement,
+    variables: &mut Vec<Variable>,
+) {
+    match (&target.kind, &value.kind) {
+        (ExpressionKind::Tuple(targets), ExpressionKind::Tuple(values))
+            if targets.len() == values.len() =>
+        {
+            for (target, value) in targets.iter().zip(values) {
+                start(target, value, statement, variables);
+            }
+        }
+        _ => {
+            let Some(["self", name]) = target.dotted().as_deref().map(|words| match words {
+                [owner, name] => [*owner, *name],
+                _ => ["", ""],
+            }) else {
+                return;
+            };
+            if !variables.iter().any(|known| known.name == name) {
+                variables.push(Variable {
+                    name: name.to_owned(),
+                    start: Start::Value(value.clone()),
+                    range: statement.range.clone(),
+                });
+            }
+        }
+    }
+}
+
+/// Attributes of `self` that some method sets.
+fn assigned(class: &Class) -> Vec<String> {
+    let mut names = Vec::new();
+    for (method, _) in methods(class) {
+        let mut found = Vec::new();
+        gather(&method.body, &mut found);
+        names.append(&mut found);
+    }
+    names
+}
+
+fn gather(body: &[Statement], names: &mut Vec<String>) {
+    for statement in body {
+        let targets: Vec<&Expression> = match &statement.kind {
+            StatementKind::Assign { targets, .. } => targets.iter().collect(),
+            StatementKind::Augmented { target, .. } | StatementKind::Annotated { target, .. } => {
+                vec![target]
+            }
+            StatementKind::If {
+                body, otherwise, ..
+            }
+            | StatementKind::For {
+                body, otherwise, ..
+            }
+            | StatementKind::While {
+                body, otherwise, ..
+            } => {
+                gather(body, names);
+                gather(otherwise, names);
+                continue;
+            }
+            StatementKind::With { body, .. } | StatementKind::Try { body, .. } => {
+                gather(body, names);
+                continue;
+            }
+            _ => continue,
+        };
+        for target in targets {
+            let all = match &target.kind {
+                ExpressionKind::Tuple(all) => all.iter().collect(),
+                _ => vec![target],
+            };
+            for one in all {
+                if let Some(words) = one.dotted()
+                    && let ["self", name] = words.as_slice()
+                {
+                    names.push((*name).to_owned());
+                }
+            }
+        }
+    }
+}
+
+/// The arguments of a rule, in the order in which the method takes them.
+fn inputs(
+    method: &testwright_source::tree::Function,
+    keywords: &[Keyword],
+    bundles: &[&str],
+) -> Vec<Input> {
+    let parameters = method.parameters.iter().filter(|one| one.name != "self");
+    let input = |parameter: &testwright_source::tree::Parameter| {
+        let named = keywords
+            .iter()
+            .find(|keyword| keyword.name.as_deref() == Some(parameter.name.as_str()));
+        Input {
+            name: parameter.name.clone(),
+            from: named.map_or(Origin::Any, |keyword| origin(&keyword.value, bundles)),
+            annotation: parameter.annotation.clone(),
+        }
+    };
+    parameters.map(input).collect()
+}
+
+fn origin(strategy: &Expression, bundles: &[&str]) -> Origin {
+    let bundle = |expression: &Expression| {
+        let words = expression.dotted()?;
+        let name = *words.last()?;
+        bundles.contains(&name).then(|| name.to_owned())
+    };
+    if let Some(name) = bundle(strategy) {
+        return Origin::Bundle {
+            name,
+            is_consumed: false,
+        };
+    }
+    if let ExpressionKind::Call {
+        function,
+        arguments,
+        ..
+    } = &strategy.kind
+        && function.dotted().and_then(|words| words.last().copied()) == Some("consumes")
+        && let Some(name) = arguments.first().and_then(bundle)
+    {
+        return Origin::Bundle {
+            name,
+            is_consumed: true,
+        };
+    }
+    Origin::Strategy(strategy.clone())
+}
+
+fn targets(keywords: &[Keyword]) -> Vec<String> {
+    let mut names = Vec::new();
+    for keyword in keywords {
+        let all = match (keyword.name.as_deref(), &keyword.value.kind) {
+            (Some("target"), _) => vec![&keyword.value],
+            (Some("targets"), ExpressionKind::Tuple(all) | ExpressionKind::List(all)) => {
+                all.iter().collect()
+            }
+            _ => continue,
+        };
+        let last = |one: &&Expression| {
+            one.dotted()
+                .and_then(|words| words.last().copied().map(str::to_owned))
+        };
+        names.extend(all.iter().filter_map(last));
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use testwright_source::tree;
+
+    use super::*;
+
+    const TEXT: &str = "\
+class Bank(RuleBasedStateMachine):
+    '''A bank.
+
+    More.
+    '''
+    accounts = Bundle('accounts')
+    limit = 5
+    open = True
+
+    def __init__(self):
+        super().__init__()
+        self.total, self.log = 0, []
+
+    @rule(target=accounts, name=st.text())
+    def add(self, name):
+        self.open = False
+        return name
+
+    @precondition(lambda self: self.total > 0)
+    @rule(one=accounts, other=consumes(accounts), n=st.integers())
+    def move(self, one, other, n):
+        self.helper()
+
+    @invariant()
+    def fine(self):
+        assert self.total >= 0
+
+    def helper(self):
+        self.total += 1
+";
+
+    #[test]
+    fn parts_of_a_machine_are_found() {
+        let parts = machine(&tree::module(TEXT).expect("Python"), None).expect("a machine");
+        assert_eq!(parts.intro.as_deref(), Some("A bank."));
+        let state: Vec<_> = parts.state.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(state, ["total", "log", "open", "accounts"]);
+        let [add, take] = parts.actions.as_slice() else {
+            panic!("two rules")
+        };
+        assert_eq!(add.targets, ["accounts"]);
+        assert!(matches!(add.inputs[0].from, Origin::Strategy(_)));
+        assert!(matches!(
+            &take.inputs[0].from,
+            Origin::Bundle {
+                is_consumed: false,
+                ..
+            }
+        ));
+        assert!(matches!(
+            &take.inputs[1].from,
+            Origin::Bundle {
+                is_consumed: true,
+                ..
+            }
+        ));
+        assert_eq!((take.guards.len(), parts.always.len()), (1, 1));
+        assert!(parts.helpers.contains_key("self.helper"));
+        assert!(parts.constants.contains_key("self.limit"));
+    }
+
+    #[test]
+    fn a_machine_can_be_named() {
+        let tree = tree::module(TEXT).expect("Python");
+        assert!(machine(&tree, Some("Bank")).is_some());
+        assert!(machine(&tree, Some("Bunk")).is_none());
+    }
+}

@@ -1,0 +1,106 @@
+//! The parts of a finite-state scenario machine: a module with `graph`, `initial` and `accepting`.
+
+use testwright_source::tree::{Expression, ExpressionKind, Module as Tree, first_paragraph};
+
+use super::python::Module;
+
+/// A scenario machine. States and values are expressions, for most of them are literals.
+#[derive(Debug, Clone)]
+pub(crate) struct Scenario {
+    pub(crate) intro: Option<String>,
+    pub(crate) initial: Expression,
+    /// Without a word about it, a run may end anywhere.
+    pub(crate) accepting: Option<Vec<Expression>>,
+    pub(crate) edges: Vec<Edge>,
+}
+
+/// One step of a scenario.
+#[derive(Debug, Clone)]
+pub(crate) struct Edge {
+    pub(crate) from: Expression,
+    pub(crate) action: String,
+    pub(crate) arguments: Vec<Expression>,
+    /// Nothing if it is not told, or `None`.
+    pub(crate) result: Option<Expression>,
+    pub(crate) to: Expression,
+    /// All of it.
+    pub(crate) whole: Expression,
+}
+
+/// Reads a module that has a `graph`; nothing if it has none that can be read.
+pub(crate) fn scenario(tree: &Tree) -> Option<Scenario> {
+    let module = Module::read(&tree.body);
+    let graph = module.members(module.value("graph")?)?;
+    let edges: Option<Vec<Edge>> = graph.iter().map(|edge| read(&module, edge)).collect();
+    let initial = module.value("initial")?;
+    Some(Scenario {
+        intro: tree.docstring.as_deref().map(first_paragraph),
+        initial: module.resolved(initial).clone(),
+        accepting: module
+            .value("accepting")
+            .and_then(|listed| module.members(listed))
+            .map(|all| all.iter().map(|one| module.resolved(one).clone()).collect()),
+        edges: edges?,
+    })
+}
+
+fn read(module: &Module, edge: &Expression) -> Option<Edge> {
+    let parts = module.members(edge)?;
+    let [from, step, to] = parts.as_slice() else {
+        return None;
+    };
+    let step = module.members(step)?;
+    let (action, arguments, result) = match step.as_slice() {
+        [action] => (action, vec![], None),
+        [action, arguments] => (action, module.members(arguments)?, None),
+        [action, arguments, result] => (action, module.members(arguments)?, Some(result.clone())),
+        _ => return None,
+    };
+    let words = action.dotted()?;
+    Some(Edge {
+        from: module.resolved(from).clone(),
+        action: words.last().copied()?.to_owned(),
+        arguments,
+        result: result.filter(|value| value.kind != ExpressionKind::None),
+        to: module.resolved(to).clone(),
+        whole: edge.clone(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use testwright_source::tree;
+
+    use super::*;
+
+    #[test]
+    fn steps_are_read() {
+        let text = "from m import A, B\ninitial, accepting = 0, [1]\nend = 1\n\
+            graph = ((0, (A, (1, 'x'), None), end), (1, (m.B, (), 3), 1))\n";
+        let found = scenario(&tree::module(text).expect("Python")).expect("a scenario");
+        let [first, second] = found.edges.as_slice() else {
+            panic!("two steps")
+        };
+        assert_eq!((first.action.as_str(), second.action.as_str()), ("A", "B"));
+        assert_eq!(
+            (first.arguments.len(), first.to.clone()),
+            (2, second.from.clone())
+        );
+        assert!(first.result.is_none() && second.result.is_some());
+        assert_eq!(found.accepting.map(|all| all.len()), Some(1));
+    }
+
+    #[test]
+    fn what_is_no_scenario_is_none() {
+        for text in [
+            "graph = 3\ninitial = 0\n",
+            "graph = [(1, 2)]\ninitial = 0\n",
+            "x = 1\n",
+        ] {
+            assert!(
+                scenario(&tree::module(text).expect("Python")).is_none(),
+                "{text}"
+            );
+        }
+    }
+}

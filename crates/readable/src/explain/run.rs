@@ -1,0 +1,376 @@
+//! Symbolic execution (6.3): what an action does, for all its inputs at once, without running anything.
+//!
+//! Expressions are substituted, never evaluated: a local is what it was given, a state variable is its name and how often it
+//! has changed. Only a branch that leaves the action parts its ways. Everything has a limit, so that every text ends.
+
+mod assign;
+mod call;
+mod choose;
+mod cycle;
+mod local;
+mod scope;
+mod world;
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+
+use testwright_source::Range;
+use testwright_source::tree::{Expression, Statement, StatementKind};
+
+pub(crate) use local::{Definition, name_of, number_of};
+pub use world::Limits;
+pub(crate) use world::{EARLIER, FIRST, World};
+
+use super::facts::Facts;
+use super::flow::{End, Event, EventKind, Flow};
+use super::locate::Callable;
+use crate::term::Term;
+use choose::leaves;
+use scope::View;
+
+/// What is known at a point of a way through an action.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Path {
+    pub(crate) locals: BTreeMap<String, Term>,
+    /// How often each state variable has changed.
+    pub(crate) versions: BTreeMap<String, u32>,
+    pub(crate) facts: Facts,
+    /// Locals that change in ways for which there is no expression: they are told of like state variables.
+    loose: BTreeSet<String>,
+}
+
+/// In which function statements stand.
+#[derive(Debug, Clone)]
+pub(crate) struct Frame<'w> {
+    /// The text in which they stand.
+    pub(crate) text: &'w str,
+    /// Names that it declares to be global.
+    globals: BTreeSet<String>,
+    /// What it calls the object whose method it is.
+    receiver: Option<String>,
+    /// The helpers that are being looked into, outermost first.
+    helpers: Vec<String>,
+    /// Whether what ends here is an outcome of the action.
+    counts: bool,
+}
+
+impl<'w> Frame<'w> {
+    /// The frame of an action, guard or invariant; the first parameter of a method is what it calls its object.
+    pub(crate) fn new(text: &'w str, callable: &Callable, is_method: bool) -> Frame<'w> {
+        let first = callable.parameters.first();
+        Frame {
+            text,
+            globals: globals(&callable.body),
+            receiver: first.filter(|_| is_method).map(|one| one.name.clone()),
+            helpers: vec![callable.name.clone()],
+            counts: true,
+        }
+    }
+
+    fn uncounted(&self) -> Frame<'w> {
+        Frame {
+            counts: false,
+            ..self.clone()
+        }
+    }
+}
+
+/// The names that a function declares to be global, wherever it does.
+fn globals(body: &[Statement]) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for statement in body {
+        match &statement.kind {
+            StatementKind::Global(declared) => names.extend(declared.iter().cloned()),
+            StatementKind::If {
+                body, otherwise, ..
+            }
+            | StatementKind::For {
+                body, otherwise, ..
+            }
+            | StatementKind::While {
+                body, otherwise, ..
+            } => {
+                names.extend(globals(body));
+                names.extend(globals(otherwise));
+            }
+            StatementKind::With { body, .. } | StatementKind::Try { body, .. } => {
+                names.extend(globals(body));
+            }
+            _ => {}
+        }
+    }
+    names
+}
+
+/// A flow, and what is known at its end if its ways do not part.
+pub(crate) struct Ended {
+    pub(crate) flow: Flow,
+    pub(crate) path: Path,
+}
+
+/// The execution of one action, with its guards.
+pub(crate) struct Execution<'w> {
+    pub(crate) world: &'w World<'w>,
+    definitions: RefCell<Vec<Definition>>,
+    /// Outcomes that are complete.
+    completed: Cell<usize>,
+    limit_reached: Cell<bool>,
+}
+
+/// Statements that are still to be executed, the next one last.
+type Work<'w> = Vec<&'w Statement>;
+
+fn push<'w>(work: &mut Work<'w>, statements: &'w [Statement]) {
+    work.extend(statements.iter().rev());
+}
+
+impl<'w> Execution<'w> {
+    pub(crate) fn new(world: &'w World<'w>) -> Execution<'w> {
+        Execution {
+            world,
+            definitions: RefCell::default(),
+            completed: Cell::new(0),
+            limit_reached: Cell::new(false),
+        }
+    }
+
+    /// Whether something was left out because of a limit.
+    pub(crate) fn limit_reached(&self) -> bool {
+        self.limit_reached.get()
+    }
+
+    /// The meaning of an expression at a point of a way.
+    pub(crate) fn term(&self, expression: &Expression, path: &Path, frame: &Frame<'w>) -> Term {
+        let view = View {
+            execution: self,
+            path,
+            frame,
+        };
+        Term::read(expression, frame.text, &view)
+    }
+
+    /// Executes a whole body.
+    pub(crate) fn body(&self, body: &'w [Statement], path: Path, frame: &Frame<'w>) -> Ended {
+        let mut work = Work::new();
+        push(&mut work, body);
+        self.run(work, path, frame)
+    }
+
+    fn run(&self, mut work: Work<'w>, mut path: Path, frame: &Frame<'w>) -> Ended {
+        let mut events = Vec::new();
+        while let Some(statement) = work.pop() {
+            if !self.world.take_step() {
+                return self.unexplored(events, path);
+            }
+            let ended = self.statement(statement, &mut work, &mut path, frame, &mut events);
+            if let Some(end) = ended {
+                self.count(&end, frame);
+                return Ended {
+                    flow: Flow { events, end },
+                    path,
+                };
+            }
+        }
+        self.count(&End::Open, frame);
+        Ended {
+            flow: Flow {
+                events,
+                end: End::Open,
+            },
+            path,
+        }
+    }
+
+    fn count(&self, end: &End, frame: &Frame<'w>) {
+        let is_outcome = matches!(end, End::Open | End::Return { .. } | End::Failed);
+        if is_outcome && frame.counts {
+            self.completed.set(self.completed.get() + 1);
+        }
+    }
+
+    fn unexplored(&self, events: Vec<Event>, path: Path) -> Ended {
+        self.limit_reached.set(true);
+        Ended {
+            flow: Flow {
+                events,
+                end: End::Unexplored,
+            },
+            path,
+        }
+    }
+
+    fn is_full(&self, frame: &Frame<'w>) -> bool {
+        frame.counts && self.completed.get() >= self.world.limits.outcomes
+    }
+
+    /// Executes one statement; the end of the flow, if it is one.
+    fn statement(
+        &self,
+        statement: &'w Statement,
+        work: &mut Work<'w>,
+        path: &mut Path,
+        frame: &Frame<'w>,
+        events: &mut Vec<Event>,
+    ) -> Option<End> {
+        let range = &statement.range;
+        match &statement.kind {
+            StatementKind::If {
+                condition,
+                body,
+                otherwise,
+            } => {
+                let condition = self.term(condition, path, frame);
+                return self.branch(
+                    &condition,
+                    [body, otherwise],
+                    range,
+                    work,
+                    path,
+                    frame,
+                    events,
+                );
+            }
+            StatementKind::Return(value) => {
+                return Some(self.returned(value.as_ref(), range, path, frame, events));
+            }
+            StatementKind::Raise { exception, .. } => {
+                let error = exception.as_ref().and_then(error_name);
+                events.push(event(EventKind::Fail(error), range));
+                return Some(End::Failed);
+            }
+            StatementKind::Break => return Some(End::Break),
+            StatementKind::Continue => return Some(End::Continue),
+            StatementKind::Assign { targets, value } => {
+                self.assign_all(targets, value, range, path, frame, events);
+            }
+            StatementKind::Annotated {
+                target,
+                value: Some(value),
+                ..
+            } => {
+                let targets = std::slice::from_ref(target);
+                self.assign_all(targets, value, range, path, frame, events);
+            }
+            StatementKind::Augmented {
+                target,
+                operator,
+                value,
+            } => self.augment(target, (*operator, value), range, path, frame, events),
+            StatementKind::Delete(targets) => {
+                for target in targets {
+                    self.delete(target, range, path, frame, events);
+                }
+            }
+            StatementKind::Expression(expression) => {
+                self.alone(expression, range, path, frame, events);
+            }
+            StatementKind::Assert { condition, .. } => {
+                let condition = self.term(condition, path, frame);
+                path.facts.add(&self.expanded(&condition), true);
+                let checked = conjuncts(condition);
+                events.push(event(EventKind::Check(checked), range));
+            }
+            StatementKind::For {
+                target,
+                iterable,
+                body,
+                otherwise,
+                ..
+            } => {
+                let cycle = cycle::Cycle {
+                    target,
+                    iterable,
+                    body,
+                    range,
+                };
+                let end = self.each(&cycle, work, path, frame, events);
+                if end.is_some() {
+                    return end;
+                }
+                push(work, otherwise);
+            }
+            StatementKind::While {
+                condition,
+                body,
+                otherwise,
+            } => {
+                self.as_long_as(condition, body, range, path, frame, events);
+                push(work, otherwise);
+            }
+            StatementKind::With { items, body, .. } => {
+                for (manager, name) in items {
+                    if let Some(name) = name {
+                        let value = self.term(manager, path, frame);
+                        self.assign(name, value, range, path, frame, events);
+                    }
+                }
+                push(work, body);
+            }
+            StatementKind::Try {
+                body,
+                handlers,
+                otherwise,
+                finally,
+            } => {
+                push(work, finally);
+                push(work, otherwise);
+                return self.try_to(body, handlers, path, frame, events);
+            }
+            StatementKind::Match { .. } => {
+                let text = frame.text.get(range.clone()).unwrap_or_default();
+                let words: Vec<&str> = text.split_whitespace().collect();
+                events.push(event(EventKind::Python(words.join(" ")), range));
+            }
+            // Declarations, and what has no effect that anyone could see.
+            StatementKind::Annotated { value: None, .. }
+            | StatementKind::Function(_)
+            | StatementKind::Class(_)
+            | StatementKind::Import(_)
+            | StatementKind::ImportFrom { .. }
+            | StatementKind::Global(_)
+            | StatementKind::Nonlocal(_)
+            | StatementKind::TypeAlias { .. }
+            | StatementKind::Pass => {}
+        }
+        None
+    }
+
+    /// Whether the facts decide a condition.
+    fn decide(&self, condition: &Term, path: &Path) -> Option<bool> {
+        path.facts.decide(&self.expanded(condition))
+    }
+
+    /// A condition as the facts of a path have it.
+    fn with_fact(&self, path: &Path, condition: &Term, holds: bool) -> Path {
+        let mut path = path.clone();
+        path.facts.add(&self.expanded(condition), holds);
+        path
+    }
+}
+
+/// An event at a place.
+fn event(kind: EventKind, range: &Range) -> Event {
+    Event {
+        kind,
+        range: range.clone(),
+    }
+}
+
+/// The parts of a conjunction, in order.
+pub(crate) fn conjuncts(condition: Term) -> Vec<Term> {
+    match condition {
+        Term::And(parts) => parts.into_iter().flat_map(conjuncts).collect(),
+        other => vec![other],
+    }
+}
+
+/// The class of what is raised, or the name of it.
+pub(crate) fn error_name(exception: &Expression) -> Option<String> {
+    use testwright_source::tree::ExpressionKind;
+    let named = match &exception.kind {
+        ExpressionKind::Call { function, .. } => function,
+        _ => exception,
+    };
+    let words = named.dotted()?;
+    words.last().map(|word| (*word).to_owned())
+}

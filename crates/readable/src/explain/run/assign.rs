@@ -1,0 +1,480 @@
+//! Assignments, and what they change.
+
+use testwright_source::Range;
+use testwright_source::tree::{Expression, ExpressionKind, Operator};
+
+use super::local::number_of;
+use super::{Execution, Frame, Path, event};
+use crate::explain::flow::{Event, EventKind, root};
+use crate::term::{Change, Reference, Role, Term, Type, UnaryOperator};
+use crate::value::Value;
+
+impl<'w> Execution<'w> {
+    pub(super) fn assign_all(
+        &self,
+        targets: &[Expression],
+        value: &Expression,
+        range: &Range,
+        path: &mut Path,
+        frame: &Frame<'w>,
+        events: &mut Vec<Event>,
+    ) {
+        if let [target] = targets {
+            if self.swap(target, value, range, path, frame, events) {
+                return;
+            }
+            if self.result_of_call(target, value, range, path, frame, events) {
+                return;
+            }
+        }
+        let value = self.value_of(value, range, path, frame, events);
+        for target in targets {
+            self.assign(target, value.clone(), range, path, frame, events);
+        }
+    }
+
+    /// `a, b = b, a` (E22).
+    fn swap(
+        &self,
+        target: &Expression,
+        value: &Expression,
+        range: &Range,
+        path: &mut Path,
+        frame: &Frame<'w>,
+        events: &mut Vec<Event>,
+    ) -> bool {
+        let (ExpressionKind::Tuple(targets), ExpressionKind::Tuple(values)) =
+            (&target.kind, &value.kind)
+        else {
+            return false;
+        };
+        let ([one, other], [first, second]) = (targets.as_slice(), values.as_slice()) else {
+            return false;
+        };
+        let is_local = |one: &Expression| {
+            one.as_name()
+                .is_some_and(|name| !frame.globals.contains(name))
+        };
+        if one != second || other != first || is_local(one) || is_local(other) {
+            return false;
+        }
+        let (one, other) = (self.term(one, path, frame), self.term(other, path, frame));
+        self.bump(&one, path);
+        self.bump(&other, path);
+        events.push(event(EventKind::Swap(one, other), range));
+        true
+    }
+
+    /// `x = unknown(…)`: an event, and a name for what it gives (Y3).
+    fn result_of_call(
+        &self,
+        target: &Expression,
+        value: &Expression,
+        range: &Range,
+        path: &mut Path,
+        frame: &Frame<'w>,
+        events: &mut Vec<Event>,
+    ) -> bool {
+        let mut names = Vec::new();
+        let is_local = local_names(target, frame, &mut names);
+        if !is_local || names.iter().any(|name| path.loose.contains(*name)) {
+            return false;
+        }
+        if self.helper_with_events(value, path, frame).is_some() {
+            return false;
+        }
+        let term = self.term(value, path, frame);
+        if !term.is_unknown_call() {
+            return false;
+        }
+        let giving = names.iter().map(|name| self.result(name, path)).collect();
+        path.facts.forget_objects();
+        let kind = EventKind::Change {
+            change: Change::Call(term),
+            is_new: false,
+            giving,
+        };
+        events.push(event(kind, range));
+        true
+    }
+
+    pub(super) fn assign(
+        &self,
+        target: &Expression,
+        value: Term,
+        range: &Range,
+        path: &mut Path,
+        frame: &Frame<'w>,
+        events: &mut Vec<Event>,
+    ) {
+        match &target.kind {
+            ExpressionKind::Name(name) if !frame.globals.contains(name) => {
+                if path.loose.contains(name) {
+                    self.change_loose(name, value, range, path, events);
+                } else {
+                    let term = self.define(name, value, range);
+                    path.locals.insert(name.clone(), term);
+                }
+            }
+            ExpressionKind::Tuple(targets) | ExpressionKind::List(targets) => {
+                self.unpack(targets, &value, range, path, frame, events);
+            }
+            ExpressionKind::Starred(inner) => {
+                self.assign(inner, value, range, path, frame, events);
+            }
+            _ => {
+                let target = self.place(target, path, frame);
+                self.set(target, value, range, path, events);
+            }
+        }
+    }
+
+    /// A target as a term, locals in it written out: what they stand for is what changes.
+    fn place(&self, target: &Expression, path: &Path, frame: &Frame<'w>) -> Term {
+        if let ExpressionKind::Name(name) = &target.kind {
+            let version = path.versions.get(name).copied().unwrap_or_default();
+            let type_ = self.world.types.get(name).cloned().unwrap_or_default();
+            let reference = Reference::new(name.clone(), Role::State { version });
+            return reference.with_type(type_).into();
+        }
+        self.expanded(&self.term(target, path, frame))
+    }
+
+    fn unpack(
+        &self,
+        targets: &[Expression],
+        value: &Term,
+        range: &Range,
+        path: &mut Path,
+        frame: &Frame<'w>,
+        events: &mut Vec<Event>,
+    ) {
+        let values = members(&self.expanded(value));
+        let starred = targets
+            .iter()
+            .position(|one| matches!(one.kind, ExpressionKind::Starred(_)));
+        let given: Vec<Term> = match (values, starred) {
+            (Some(values), None) if values.len() == targets.len() => values,
+            (_, None) => (0..targets.len()).map(|at| item(value, at)).collect(),
+            (_, Some(at)) => {
+                let behind = targets.len() - at - 1;
+                let from_end = |back: usize| Box::new(Value::integer(-(back as i64)).into());
+                let mut given: Vec<Term> = (0..at).map(|at| item(value, at)).collect();
+                given.push(Term::Slice {
+                    object: Box::new(value.clone()),
+                    start: (at > 0).then(|| Box::new(Value::integer(at as i64).into())),
+                    stop: (behind > 0).then(|| from_end(behind)),
+                    step: None,
+                });
+                given.extend((1..=behind).rev().map(|back| Term::Item {
+                    object: Box::new(value.clone()),
+                    index: from_end(back),
+                }));
+                given
+            }
+        };
+        for (target, value) in targets.iter().zip(given) {
+            self.assign(target, value, range, path, frame, events);
+        }
+    }
+
+    /// Changes a place that is no local.
+    fn set(
+        &self,
+        target: Term,
+        value: Term,
+        range: &Range,
+        path: &mut Path,
+        events: &mut Vec<Event>,
+    ) {
+        if self.expanded(&value) == target {
+            return;
+        }
+        // `t = a if c else b` is read like the `if` that it stands for (Y5).
+        if let Term::Conditional {
+            condition,
+            then,
+            otherwise,
+        } = value
+        {
+            match self.decide(&condition, path) {
+                Some(true) => return self.set(target, *then, range, path, events),
+                Some(false) => return self.set(target, *otherwise, range, path, events),
+                None => {}
+            }
+            let [then, otherwise] = [(*then, true), (*otherwise, false)].map(|(value, holds)| {
+                let mut path = self.with_fact(path, &condition, holds);
+                let mut events = Vec::new();
+                self.set(target.clone(), value, range, &mut path, &mut events);
+                super::Ended {
+                    flow: crate::explain::flow::Flow {
+                        events,
+                        end: crate::explain::flow::End::Open,
+                    },
+                    path,
+                }
+            });
+            return self.join(&condition, then, otherwise, range, path, events);
+        }
+        let target = self.without_dead_changes(target, &value, path, events);
+        let is_new = match &target {
+            Term::Item { object, index } => {
+                matches!(object.type_of(), Type::Dictionary(..))
+                    && path.facts.says_absent(&self.expanded(index), object)
+            }
+            _ => false,
+        };
+        if matches!(target, Term::Attribute { .. }) {
+            path.facts.forget_objects();
+        }
+        self.bump(&target, path);
+        let kind = EventKind::Change {
+            change: Change::Assign { target, value },
+            is_new,
+            giving: vec![],
+        };
+        events.push(event(kind, range));
+    }
+
+    /// The variable in which a target lies has another value from now on.
+    pub(super) fn bump(&self, target: &Term, path: &mut Path) {
+        if let Some(variable) = root(target) {
+            *path.versions.entry(variable.name.clone()).or_default() += 1;
+        }
+    }
+
+    /// Takes back changes of a variable that is given a new value, if nobody has looked at them (Y8). What is left has the
+    /// version that the first of them found.
+    fn without_dead_changes(
+        &self,
+        target: Term,
+        value: &Term,
+        path: &Path,
+        events: &mut Vec<Event>,
+    ) -> Term {
+        let Term::Reference(mut variable) = target else {
+            return target;
+        };
+        while let Role::State { version } = variable.role {
+            let read = |term: &Term| {
+                self.expanded(term).any(&|part| {
+                    matches!(part, Term::Reference(one)
+                        if one.name == variable.name && one.role == Role::State { version })
+                })
+            };
+            let changed = events.iter().rposition(|event| {
+                let mut names = Vec::new();
+                event.changed(&mut names);
+                names.contains(&variable.name)
+            });
+            let Some(at) = changed else { break };
+            let Some(before) = plain_change(&events[at], &variable.name) else {
+                break;
+            };
+            let is_read = read(value)
+                || path.locals.values().any(&read)
+                || events[at + 1..]
+                    .iter()
+                    .any(|one| one.terms().into_iter().any(&read));
+            if is_read {
+                break;
+            }
+            events.remove(at);
+            variable.role = Role::State { version: before };
+        }
+        Term::Reference(variable)
+    }
+
+    pub(super) fn augment(
+        &self,
+        target: &Expression,
+        (operator, value): (Operator, &Expression),
+        range: &Range,
+        path: &mut Path,
+        frame: &Frame<'w>,
+        events: &mut Vec<Event>,
+    ) {
+        let value = self.value_of(value, range, path, frame, events);
+        let local = match &target.kind {
+            ExpressionKind::Name(name) if !frame.globals.contains(name) => Some(name),
+            _ => None,
+        };
+        if let Some(name) = local.filter(|name| !path.loose.contains(*name)) {
+            let before = self.term(target, path, frame);
+            let sum = Term::Binary {
+                left: Box::new(before),
+                operator,
+                right: Box::new(value),
+            };
+            let term = self.define(name, sum.folded(), range);
+            path.locals.insert(name.clone(), term);
+            return;
+        }
+        let target = match local {
+            Some(name) => loose(name),
+            None => self.place(target, path, frame),
+        };
+        if matches!(target, Term::Attribute { .. }) {
+            path.facts.forget_objects();
+        }
+        self.bump(&target, path);
+        let kind = EventKind::Change {
+            change: Change::Augment {
+                target,
+                operator,
+                value,
+            },
+            is_new: false,
+            giving: vec![],
+        };
+        events.push(event(kind, range));
+    }
+
+    pub(super) fn delete(
+        &self,
+        target: &Expression,
+        range: &Range,
+        path: &mut Path,
+        frame: &Frame<'w>,
+        events: &mut Vec<Event>,
+    ) {
+        let change = match &target.kind {
+            ExpressionKind::Name(name) if !frame.globals.contains(name) => {
+                path.locals.remove(name);
+                return;
+            }
+            ExpressionKind::Tuple(all) | ExpressionKind::List(all) => {
+                for one in all {
+                    self.delete(one, range, path, frame, events);
+                }
+                return;
+            }
+            ExpressionKind::Subscript { .. } => Change::Delete(self.place(target, path, frame)),
+            _ => Change::Assign {
+                target: self.place(target, path, frame),
+                value: Value::Nothing.into(),
+            },
+        };
+        if let Change::Delete(target) | Change::Assign { target, .. } = &change {
+            self.bump(target, path);
+        }
+        let kind = EventKind::Change {
+            change,
+            is_new: false,
+            giving: vec![],
+        };
+        events.push(event(kind, range));
+    }
+
+    /// From now on a local is told of like a variable: its changes are events.
+    pub(super) fn loosen(
+        &self,
+        name: &str,
+        range: &Range,
+        path: &mut Path,
+        events: &mut Vec<Event>,
+    ) {
+        if !path.loose.insert(name.to_owned()) {
+            return;
+        }
+        if let Some(value) = path.locals.get(name).cloned() {
+            self.change_loose(name, value, range, path, events);
+        }
+    }
+
+    fn change_loose(
+        &self,
+        name: &str,
+        value: Term,
+        range: &Range,
+        path: &mut Path,
+        events: &mut Vec<Event>,
+    ) {
+        let type_ = value.type_of();
+        let target = loose(name);
+        let kind = EventKind::Change {
+            change: Change::Assign {
+                target: target.clone(),
+                value,
+            },
+            is_new: false,
+            giving: vec![],
+        };
+        events.push(event(kind, range));
+        let known = match target {
+            Term::Reference(reference) => reference.with_type(type_).into(),
+            other => other,
+        };
+        path.locals.insert(name.to_owned(), known);
+    }
+}
+
+fn loose(name: &str) -> Term {
+    Reference::new(name, Role::Local).into()
+}
+
+/// The version that a change of a whole variable found, if it is nothing but that.
+fn plain_change(event: &Event, name: &str) -> Option<u32> {
+    let EventKind::Change { change, giving, .. } = &event.kind else {
+        return None;
+    };
+    let target = match change {
+        Change::Assign { target, .. } | Change::Augment { target, .. } => target,
+        Change::Call(call) => crate::explain::flow::changed_by_call(call)?,
+        Change::Delete(_) => return None,
+    };
+    let Term::Reference(reference) = target else {
+        return None;
+    };
+    match reference.role {
+        Role::State { version } if reference.name == name && giving.is_empty() => Some(version),
+        _ => None,
+    }
+}
+
+/// The names that a target gives, if all of them are locals.
+fn local_names<'e>(target: &'e Expression, frame: &Frame<'_>, names: &mut Vec<&'e str>) -> bool {
+    match &target.kind {
+        ExpressionKind::Name(name) => {
+            names.push(name);
+            !frame.globals.contains(name)
+        }
+        ExpressionKind::Tuple(all) | ExpressionKind::List(all) => {
+            all.iter().all(|one| local_names(one, frame, names))
+        }
+        _ => false,
+    }
+}
+
+/// The members of a tuple or list that is written out.
+fn members(value: &Term) -> Option<Vec<Term>> {
+    match value {
+        Term::Tuple(items) | Term::List(items) => Some(items.clone()),
+        Term::Value(Value::Tuple(items) | Value::List(items)) => {
+            Some(items.iter().cloned().map(Term::from).collect())
+        }
+        _ => None,
+    }
+}
+
+fn item(value: &Term, at: usize) -> Term {
+    Term::Item {
+        object: Box::new(value.clone()),
+        index: Box::new(Value::integer(at as i64).into()),
+    }
+    .folded()
+}
+
+/// Whether a term is a value that nobody else has: changing it changes nothing else.
+pub(super) fn is_fresh(term: &Term) -> bool {
+    match term {
+        Term::Reference(reference) => number_of(reference).is_some(),
+        Term::Item { .. } | Term::Attribute { .. } | Term::Source(_) => false,
+        Term::Call(_) => !term.is_unknown_call() && term.type_of().is_built_in(),
+        Term::Conditional {
+            then, otherwise, ..
+        } => is_fresh(then) && is_fresh(otherwise),
+        Term::Unary { operator, .. } => *operator != UnaryOperator::Not,
+        _ => true,
+    }
+}

@@ -1,0 +1,380 @@
+//! Calls that stand alone or on the right of an assignment: what they change, and what they give.
+
+use testwright_source::Range;
+use testwright_source::tree::{Expression, ExpressionKind, Operator};
+
+use super::assign::is_fresh;
+use super::{Ended, Execution, Frame, Path, event};
+use crate::explain::flow::{End, Event, EventKind, changed_by_call, root};
+use crate::term::{Call, Callee, Change, Reference, Role, Term, Type};
+use crate::value::Value;
+
+impl<'w> Execution<'w> {
+    /// An expression as a statement.
+    pub(super) fn alone(
+        &self,
+        expression: &'w Expression,
+        range: &Range,
+        path: &mut Path,
+        frame: &Frame<'w>,
+        events: &mut Vec<Event>,
+    ) {
+        match &expression.kind {
+            ExpressionKind::Await(inner) => self.alone(inner, range, path, frame, events),
+            ExpressionKind::Call { function, .. } => {
+                if is_silent(function) {
+                    return;
+                }
+                if let Some(ended) = self.helper_with_events(expression, path, frame)
+                    && !ended.flow.is_split()
+                {
+                    self.splice(ended, path, events);
+                    return;
+                }
+                if self.change_local(expression, range, path, frame, events) {
+                    return;
+                }
+                let term = self.term(expression, path, frame);
+                if let Term::Call(_) = &term {
+                    self.carry_out(term, range, path, events);
+                }
+            }
+            // What is only looked at has no effect.
+            ExpressionKind::None
+            | ExpressionKind::Boolean(_)
+            | ExpressionKind::Integer(_)
+            | ExpressionKind::Float(_)
+            | ExpressionKind::Imaginary(_)
+            | ExpressionKind::Text(_)
+            | ExpressionKind::Bytes(_)
+            | ExpressionKind::Ellipsis
+            | ExpressionKind::FormattedText(_)
+            | ExpressionKind::Name(_)
+            | ExpressionKind::Attribute { .. } => {}
+            // What is asked may fail, or be compared with what a reference answers.
+            ExpressionKind::Subscript { .. }
+            | ExpressionKind::Compare { .. }
+            | ExpressionKind::Unary { .. }
+            | ExpressionKind::Binary { .. } => {
+                let term = self.term(expression, path, frame);
+                self.carry_out(term, range, path, events);
+            }
+            _ => {
+                let text = frame.text.get(range.clone()).unwrap_or_default();
+                let words: Vec<&str> = text.split_whitespace().collect();
+                events.push(event(EventKind::Python(words.join(" ")), range));
+            }
+        }
+    }
+
+    /// A call for its effect.
+    fn carry_out(&self, call: Term, range: &Range, path: &mut Path, events: &mut Vec<Event>) {
+        let call = with_object(call, |object| self.expanded(object));
+        match changed_by_call(&call) {
+            Some(target) => {
+                let target = target.clone();
+                self.bump(&target, path);
+            }
+            None => {
+                path.facts.forget_objects();
+                // What a call of the system does to a variable that it is given is not known.
+                if let Term::Call(inner) = &call
+                    && let Callee::Method { object, .. } = &inner.callee
+                    && let Some(variable) = root(object)
+                {
+                    path.facts.forget_variable(&variable.name);
+                }
+            }
+        }
+        let kind = EventKind::Change {
+            change: Change::Call(call),
+            is_new: false,
+            giving: vec![],
+        };
+        events.push(event(kind, range));
+    }
+
+    /// What an expression on the right of an assignment, or behind `return`, gives; what it changes is an event.
+    pub(super) fn value_of(
+        &self,
+        expression: &Expression,
+        range: &Range,
+        path: &mut Path,
+        frame: &Frame<'w>,
+        events: &mut Vec<Event>,
+    ) -> Term {
+        let ExpressionKind::Call { .. } = &expression.kind else {
+            return self.term(expression, path, frame);
+        };
+        if let Some(ended) = self.helper_with_events(expression, path, frame)
+            && !ended.flow.is_split()
+        {
+            let value = match &ended.flow.end {
+                End::Return { value, .. } => value.clone(),
+                _ => Value::Nothing.into(),
+            };
+            self.splice(ended, path, events);
+            return value;
+        }
+        if let Some(value) = self.pop_from_local(expression, range, path, frame) {
+            return value;
+        }
+        let term = self.term(expression, path, frame);
+        match popped(&with_object(term.clone(), |object| self.expanded(object))) {
+            Some(value) => {
+                self.carry_out(term, range, path, events);
+                value
+            }
+            None => term,
+        }
+    }
+
+    fn splice(&self, ended: Ended, path: &mut Path, events: &mut Vec<Event>) {
+        path.versions = ended.path.versions;
+        path.facts = ended.path.facts;
+        events.extend(ended.flow.events);
+    }
+
+    /// What a call of a helper does, if it does more than give a value.
+    pub(super) fn helper_with_events(
+        &self,
+        expression: &Expression,
+        path: &Path,
+        frame: &Frame<'w>,
+    ) -> Option<Ended> {
+        let ExpressionKind::Call {
+            function,
+            arguments,
+            keywords,
+        } = &expression.kind
+        else {
+            return None;
+        };
+        let callee = match &function.kind {
+            ExpressionKind::Name(name) if !path.locals.contains_key(name) => Callee::Function {
+                module: None,
+                name: name.clone(),
+            },
+            ExpressionKind::Attribute { object, name } => {
+                let object = object.as_name()?;
+                (frame.receiver.as_deref() == Some(object)).then_some(())?;
+                Callee::Method {
+                    object: Reference::new(object, Role::Global).into(),
+                    name: name.clone(),
+                }
+            }
+            _ => return None,
+        };
+        let mut call = Call {
+            callee,
+            arguments: vec![],
+            keywords: vec![],
+        };
+        self.world.helper(&call, frame.receiver.as_deref())?;
+        let term = |one: &Expression| self.term(one, path, frame);
+        call.arguments = arguments.iter().map(term).collect();
+        call.keywords = keywords
+            .iter()
+            .map(|keyword| (keyword.name.clone(), term(&keyword.value)))
+            .collect();
+        let ended = self.inlined(&call, path, frame)?;
+        has_events(&ended.flow).then_some(ended)
+    }
+
+    /// A change of a value that only a local has: the local stands for the changed value from now on.
+    fn change_local(
+        &self,
+        expression: &Expression,
+        range: &Range,
+        path: &mut Path,
+        frame: &Frame<'w>,
+        events: &mut Vec<Event>,
+    ) -> bool {
+        let Some((name, method, arguments)) = self.fresh_local(expression, path) else {
+            return false;
+        };
+        let before = path
+            .locals
+            .get(&name)
+            .cloned()
+            .unwrap_or(Term::Tuple(vec![]));
+        let given: Vec<Term> = arguments
+            .iter()
+            .map(|one| self.term(one, path, frame))
+            .collect();
+        let list = |items: Vec<Term>| Term::List(items).folded();
+        let sum = |left: Term, operator, right: Term| {
+            let (left, right) = (Box::new(left), Box::new(right));
+            Term::Binary {
+                left,
+                operator,
+                right,
+            }
+            .folded()
+        };
+        let after = match (method.as_str(), given.as_slice()) {
+            ("append", [one]) => match self.expanded(&before) {
+                Term::Value(Value::List(items)) => {
+                    let mut items: Vec<Term> = items.into_iter().map(Term::from).collect();
+                    items.push(one.clone());
+                    list(items)
+                }
+                Term::List(mut items) => {
+                    items.push(one.clone());
+                    list(items)
+                }
+                _ => sum(before, Operator::Add, list(vec![one.clone()])),
+            },
+            ("extend", [more]) => sum(before, Operator::Add, more.clone()),
+            ("insert", [at, one]) if at.as_value().and_then(Value::as_integer) == Some(0) => {
+                sum(list(vec![one.clone()]), Operator::Add, before)
+            }
+            ("add", [one]) => {
+                let one = Term::Set(vec![one.clone()]).folded();
+                sum(before, Operator::BitOr, one)
+            }
+            ("update", [more]) if matches!(before.type_of(), Type::Set(_)) => {
+                sum(before, Operator::BitOr, more.clone())
+            }
+            ("sort", []) => Term::call("sorted", vec![before]),
+            ("clear", []) => match before.type_of() {
+                Type::Set(_) => Value::Set(vec![]).into(),
+                Type::Dictionary(..) => Value::Dictionary(vec![]).into(),
+                _ => Value::List(vec![]).into(),
+            },
+            _ => {
+                self.loosen(&name, range, path, events);
+                return false;
+            }
+        };
+        let term = self.define(&name, after, range);
+        path.locals.insert(name, term);
+        true
+    }
+
+    /// `local.method(arguments)`, if the local has a value of its own and the method changes it.
+    fn fresh_local<'e>(
+        &self,
+        expression: &'e Expression,
+        path: &Path,
+    ) -> Option<(String, String, &'e [Expression])> {
+        let ExpressionKind::Call {
+            function,
+            arguments,
+            ..
+        } = &expression.kind
+        else {
+            return None;
+        };
+        let ExpressionKind::Attribute { object, name } = &function.kind else {
+            return None;
+        };
+        let local = object.as_name()?;
+        let value = path.locals.get(local)?;
+        let changes = crate::explain::flow::CHANGING.contains(&name.as_str());
+        let is_own = is_fresh(&self.expanded(value)) && value.type_of().is_built_in();
+        (changes && is_own && !path.loose.contains(local))
+            .then(|| (local.to_owned(), name.clone(), arguments.as_slice()))
+    }
+
+    /// `x = local.pop()`.
+    fn pop_from_local(
+        &self,
+        expression: &Expression,
+        range: &Range,
+        path: &mut Path,
+        frame: &Frame<'w>,
+    ) -> Option<Term> {
+        let (name, method, arguments) = self.fresh_local(expression, path)?;
+        let before = path.locals.get(&name).cloned()?;
+        let at = match arguments {
+            [] => -1,
+            [at] => self.term(at, path, frame).as_value()?.as_integer()?,
+            _ => return None,
+        };
+        let is_list = matches!(before.type_of(), Type::List(_));
+        let (start, stop) = match at {
+            -1 => (None, Some(Box::new(Value::integer(-1).into()))),
+            0 => (Some(Box::new(Value::integer(1).into())), None),
+            _ => return None,
+        };
+        if method != "pop" || !is_list {
+            return None;
+        }
+        let rest = Term::Slice {
+            object: Box::new(before.clone()),
+            start,
+            stop,
+            step: None,
+        };
+        let rest = self.define(&name, rest, range);
+        path.locals.insert(name, rest);
+        let index = Box::new(Value::integer(at).into());
+        let object = Box::new(before);
+        Some(Term::Item { object, index }.folded())
+    }
+}
+
+/// Whether a flow does more than give a value.
+fn has_events(flow: &crate::explain::flow::Flow) -> bool {
+    let below = match &flow.end {
+        End::Split {
+            then, otherwise, ..
+        } => has_events(then) || has_events(otherwise),
+        _ => false,
+    };
+    !flow.events.is_empty() || below
+}
+
+/// Calls that tell the reader of a model nothing: `print(…)`, `super().__init__()`.
+fn is_silent(function: &Expression) -> bool {
+    match &function.kind {
+        ExpressionKind::Name(name) => name == "print",
+        ExpressionKind::Attribute { object, .. } => matches!(&object.kind,
+            ExpressionKind::Call { function, .. } if function.as_name() == Some("super")),
+        _ => false,
+    }
+}
+
+fn with_object(call: Term, change: impl Fn(&Term) -> Term) -> Term {
+    match call {
+        Term::Call(mut call) => {
+            if let Callee::Method { object, .. } = &mut call.callee {
+                *object = change(object);
+            }
+            Term::Call(call)
+        }
+        other => other,
+    }
+}
+
+/// What `t.pop(…)` gives, in terms of what `t` was before.
+fn popped(call: &Term) -> Option<Term> {
+    let target = changed_by_call(call)?;
+    let Term::Call(call) = call else { return None };
+    let Callee::Method { name, .. } = &call.callee else {
+        return None;
+    };
+    let item = |index: Term| Term::Item {
+        object: Box::new(target.clone()),
+        index: Box::new(index),
+    };
+    match (name.as_str(), target.type_of(), call.arguments.as_slice()) {
+        ("pop", Type::Set(_), []) => Some(Reference::new("that element", Role::Phrase).into()),
+        ("popitem", Type::Dictionary(..), []) => {
+            Some(Reference::new("that entry", Role::Phrase).into())
+        }
+        ("pop", _, []) => Some(item(Value::integer(-1).into())),
+        ("pop", _, [at]) => Some(item(at.clone())),
+        ("pop", Type::Dictionary(..), [key, default]) => Some(Term::Call(Box::new(Call {
+            callee: Callee::Method {
+                object: target.clone(),
+                name: "get".to_owned(),
+            },
+            arguments: vec![key.clone(), default.clone()],
+            keywords: vec![],
+        }))),
+        ("setdefault", Type::Dictionary(..), [key, ..]) => Some(item(key.clone())),
+        _ => None,
+    }
+}

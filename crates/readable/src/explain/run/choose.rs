@@ -1,0 +1,298 @@
+//! Branches: those that leave part the ways (Y5), those that come back are one event (Y4). Also `return` and `try`.
+
+use std::collections::BTreeSet;
+
+use testwright_source::Range;
+use testwright_source::tree::{Expression, ExpressionKind, Handler, Statement, StatementKind};
+
+use super::{Ended, Execution, Frame, Path, Work, error_name, event, push};
+use crate::explain::flow::{End, Event, EventKind, Flow};
+use crate::term::Term;
+use crate::value::Value;
+
+/// Whether statements may leave the sequence that they stand in.
+pub(super) fn leaves(body: &[Statement]) -> bool {
+    body.iter().any(|statement| leaves_from(statement, false))
+}
+
+fn leaves_from(statement: &Statement, in_loop: bool) -> bool {
+    let any = |body: &[Statement], in_loop| body.iter().any(|one| leaves_from(one, in_loop));
+    match &statement.kind {
+        StatementKind::Return(_) | StatementKind::Raise { .. } => true,
+        StatementKind::Break | StatementKind::Continue => !in_loop,
+        StatementKind::If {
+            body, otherwise, ..
+        } => any(body, in_loop) || any(otherwise, in_loop),
+        StatementKind::For {
+            body, otherwise, ..
+        }
+        | StatementKind::While {
+            body, otherwise, ..
+        } => any(body, true) || any(otherwise, in_loop),
+        StatementKind::With { body, .. } => any(body, in_loop),
+        StatementKind::Try {
+            body,
+            handlers,
+            otherwise,
+            finally,
+        } => {
+            [body, otherwise, finally]
+                .iter()
+                .any(|part| any(part, in_loop))
+                || handlers.iter().any(|one| any(&one.body, in_loop))
+        }
+        _ => false,
+    }
+}
+
+/// The classes that a handler catches.
+fn error_names(exception: &Expression) -> Vec<String> {
+    match &exception.kind {
+        ExpressionKind::Tuple(all) => all.iter().filter_map(error_name).collect(),
+        _ => error_name(exception).into_iter().collect(),
+    }
+}
+
+impl<'w> Execution<'w> {
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "the place in a flow has many sides"
+    )]
+    pub(super) fn branch(
+        &self,
+        condition: &Term,
+        [body, otherwise]: [&'w [Statement]; 2],
+        range: &Range,
+        work: &mut Work<'w>,
+        path: &mut Path,
+        frame: &Frame<'w>,
+        events: &mut Vec<Event>,
+    ) -> Option<End> {
+        match self.decide(condition, path) {
+            Some(true) => push(work, body),
+            Some(false) => push(work, otherwise),
+            None if leaves(body) || leaves(otherwise) => {
+                let ways = [(body, true), (otherwise, false)].map(|(side, holds)| {
+                    let mut work = work.clone();
+                    push(&mut work, side);
+                    (work, self.with_fact(path, condition, holds))
+                });
+                return Some(self.split(condition.clone(), ways, range, frame));
+            }
+            None => self.choice(condition, [body, otherwise], range, path, frame, events),
+        }
+        None
+    }
+
+    /// Parts the ways: then-side first, as long as there is room for more outcomes (6.6).
+    pub(super) fn split(
+        &self,
+        condition: Term,
+        [then, otherwise]: [(Work<'w>, Path); 2],
+        range: &Range,
+        frame: &Frame<'w>,
+    ) -> End {
+        if self.is_full(frame) {
+            self.limit_reached.set(true);
+            return End::Unexplored;
+        }
+        let then = self.run(then.0, then.1, frame).flow;
+        let otherwise = self.run(otherwise.0, otherwise.1, frame).flow;
+        End::Split {
+            condition,
+            then: Box::new(then),
+            otherwise: Box::new(otherwise),
+            range: range.clone(),
+        }
+    }
+
+    fn choice(
+        &self,
+        condition: &Term,
+        sides: [&'w [Statement]; 2],
+        range: &Range,
+        path: &mut Path,
+        frame: &Frame<'w>,
+        events: &mut Vec<Event>,
+    ) {
+        let frame = frame.uncounted();
+        let [then, otherwise] = [(sides[0], true), (sides[1], false)].map(|(side, holds)| {
+            let path = self.with_fact(path, condition, holds);
+            self.body(side, path, &frame)
+        });
+        self.join(condition, then, otherwise, range, path, events);
+    }
+
+    /// Two ways meet again (Y4).
+    pub(super) fn join(
+        &self,
+        condition: &Term,
+        then: Ended,
+        otherwise: Ended,
+        range: &Range,
+        path: &mut Path,
+        events: &mut Vec<Event>,
+    ) {
+        let (one, other) = (&then.path, &otherwise.path);
+        for (name, version) in one.versions.iter().chain(&other.versions) {
+            let known = path.versions.entry(name.clone()).or_default();
+            *known = (*known).max(*version);
+        }
+        path.loose.extend(one.loose.iter().cloned());
+        path.loose.extend(other.loose.iter().cloned());
+        let names: BTreeSet<&String> = one.locals.keys().chain(other.locals.keys()).collect();
+        for name in names {
+            let merged = match (one.locals.get(name), other.locals.get(name)) {
+                (Some(one), Some(other)) if one == other => one.clone(),
+                (Some(then), Some(otherwise)) => {
+                    let merged = Term::Conditional {
+                        condition: Box::new(condition.clone()),
+                        then: Box::new(then.clone()),
+                        otherwise: Box::new(otherwise.clone()),
+                    };
+                    self.define(name, merged, range)
+                }
+                (Some(only), None) | (None, Some(only)) => only.clone(),
+                (None, None) => continue,
+            };
+            path.locals.insert(name.clone(), merged);
+        }
+        let (then, otherwise) = (then.flow.settled(), otherwise.flow.settled());
+        if then.is_empty() && otherwise.is_empty() {
+            return;
+        }
+        let kind = EventKind::Choice {
+            condition: condition.clone(),
+            then,
+            otherwise,
+        };
+        events.push(event(kind, range));
+    }
+
+    /// `return`: of a conditional expression the ways part (Y5), of a helper that does something it is done here.
+    pub(super) fn returned(
+        &self,
+        value: Option<&Expression>,
+        range: &Range,
+        path: &mut Path,
+        frame: &Frame<'w>,
+        events: &mut Vec<Event>,
+    ) -> End {
+        let Some(value) = value else {
+            return End::Return {
+                value: Value::Nothing.into(),
+                range: range.clone(),
+            };
+        };
+        if let ExpressionKind::Call { .. } = &value.kind
+            && let Some(ended) = self.helper_with_events(value, path, frame)
+        {
+            *path = Path {
+                locals: std::mem::take(&mut path.locals),
+                ..ended.path
+            };
+            events.extend(ended.flow.events);
+            return match ended.flow.end {
+                End::Open => End::Return {
+                    value: Value::Nothing.into(),
+                    range: range.clone(),
+                },
+                end => end,
+            };
+        }
+        let value = self.value_of(value, range, path, frame, events);
+        self.return_term(value, range, path, frame)
+    }
+
+    fn return_term(&self, value: Term, range: &Range, path: &Path, frame: &Frame<'w>) -> End {
+        // A condition that is a value of truth is told as such (L5); other alternatives are outcomes.
+        let Term::Conditional {
+            condition,
+            then,
+            otherwise,
+        } = value
+        else {
+            return End::Return {
+                value,
+                range: range.clone(),
+            };
+        };
+        match self.decide(&condition, path) {
+            Some(true) => return self.return_term(*then, range, path, frame),
+            Some(false) => return self.return_term(*otherwise, range, path, frame),
+            None if self.is_full(frame) => {
+                self.limit_reached.set(true);
+                return End::Unexplored;
+            }
+            None => {}
+        }
+        let side = |value: Term, holds| {
+            let path = self.with_fact(path, &condition, holds);
+            let end = self.return_term(value, range, &path, frame);
+            self.count(&end, frame);
+            Box::new(Flow {
+                events: vec![],
+                end,
+            })
+        };
+        let (then, otherwise) = (side(*then, true), side(*otherwise, false));
+        End::Split {
+            condition: *condition,
+            then,
+            otherwise,
+            range: range.clone(),
+        }
+    }
+
+    /// `try`: what is tried, then what is done if it fails (Y10).
+    pub(super) fn try_to(
+        &self,
+        body: &'w [Statement],
+        handlers: &'w [Handler],
+        path: &mut Path,
+        frame: &Frame<'w>,
+        events: &mut Vec<Event>,
+    ) -> Option<End> {
+        let before = path.clone();
+        let uncounted = frame.uncounted();
+        let tried = self.body(body, path.clone(), &uncounted);
+        *path = tried.path;
+        let end = match tried.flow {
+            Flow {
+                events: done,
+                end: end @ (End::Return { .. } | End::Failed | End::Break | End::Continue),
+            } => {
+                events.extend(done);
+                Some(end)
+            }
+            flow => {
+                events.extend(flow.settled());
+                None
+            }
+        };
+        for handler in handlers {
+            let mut inside = before.clone();
+            // How much was done before it failed is not known.
+            inside.facts = Default::default();
+            inside.versions.clone_from(&path.versions);
+            if let Some(name) = &handler.name {
+                self.result(name, &mut inside);
+            }
+            let caught = self.body(&handler.body, inside, &uncounted);
+            for (name, version) in &caught.path.versions {
+                let known = path.versions.entry(name.clone()).or_default();
+                *known = (*known).max(*version);
+            }
+            let kind = EventKind::IfFails {
+                errors: handler.exception.as_ref().map_or(vec![], error_names),
+                body: caught.flow.settled(),
+            };
+            let range = handler
+                .body
+                .first()
+                .map_or(0..0, |first| first.range.clone());
+            events.push(event(kind, &range));
+        }
+        end
+    }
+}

@@ -1,0 +1,251 @@
+//! What names stand for inside of an action, and helpers that are read as if they were written there (Y2).
+
+use std::collections::BTreeMap;
+
+use testwright_source::tree::ParameterKind;
+
+use super::{EARLIER, Execution, Frame, Path, globals};
+use crate::explain::flow::{End, Flow};
+use crate::explain::locate::Callable;
+use crate::term::{Call, Callee, Reference, Role, Scope, Term, Type};
+use crate::value::Value;
+
+/// What names stand for at a point of a way.
+pub(super) struct View<'v, 'w> {
+    pub(super) execution: &'v Execution<'w>,
+    pub(super) path: &'v Path,
+    pub(super) frame: &'v Frame<'w>,
+}
+
+impl Scope for View<'_, '_> {
+    fn name(&self, name: &str) -> Option<Term> {
+        let local = self.path.locals.get(name).cloned();
+        local.or_else(|| self.execution.world.global(name, &self.path.versions))
+    }
+
+    fn attribute(&self, object: &str, name: &str) -> Option<Term> {
+        if self.frame.receiver.as_deref() != Some(object) {
+            return None;
+        }
+        let world = self.execution.world;
+        let key = format!("self.{name}");
+        if world.parts.helpers.contains_key(&key) {
+            return None;
+        }
+        // An attribute that is neither set at the start nor a constant is remembered all the same.
+        let unlisted = || Some(self.state(name));
+        world
+            .constant(&key, 0)
+            .or_else(|| world.global(name, &self.path.versions))
+            .or_else(unlisted)
+    }
+
+    fn call(&self, call: &Call) -> Option<Term> {
+        match (&call.callee, call.arguments.as_slice()) {
+            (Callee::Function { module: None, name }, [inner]) if name == EARLIER => {
+                return Some(Term::Earlier(Box::new(inner.clone())));
+            }
+            // A method of the machine that stands elsewhere: only its name is known.
+            (Callee::Other(Term::Reference(method)), _)
+                if matches!(method.role, Role::State { .. }) && self.frame.receiver.is_some() =>
+            {
+                return Some(Term::Call(Box::new(Call {
+                    callee: Callee::Function {
+                        module: None,
+                        name: method.name.clone(),
+                    },
+                    ..call.clone()
+                })));
+            }
+            _ => {}
+        }
+        let inlined = self.execution.inlined(call, self.path, self.frame)?;
+        let term = pure(inlined.flow, false)?;
+        (!self.execution.is_too_large(&term)).then_some(term)
+    }
+
+    fn is_module(&self, name: &str) -> bool {
+        let parts = self.execution.world.parts;
+        let first = name.split('.').next().unwrap_or(name);
+        let is_imported = parts.imported.iter().any(|known| known == first);
+        // `from m import Thing` brings a class, whose methods are no functions.
+        is_imported
+            && !first.starts_with(char::is_uppercase)
+            && !self.path.locals.contains_key(first)
+    }
+}
+
+impl View<'_, '_> {
+    fn state(&self, name: &str) -> Term {
+        let version = self.path.versions.get(name).copied().unwrap_or_default();
+        Reference::new(name, Role::State { version }).into()
+    }
+}
+
+impl<'w> Execution<'w> {
+    /// What a call of a helper does, if it can be looked into.
+    pub(super) fn inlined(
+        &self,
+        call: &Call,
+        path: &Path,
+        frame: &Frame<'w>,
+    ) -> Option<super::Ended> {
+        let helper = self.world.helper(call, frame.receiver.as_deref())?;
+        let is_method = matches!(call.callee, Callee::Method { .. });
+        let too_deep = frame.helpers.len() > self.world.limits.depth;
+        if too_deep || frame.helpers.contains(&helper.name) {
+            return None;
+        }
+        let locals = self.bound(helper, call, is_method)?;
+        let mut helpers = frame.helpers.clone();
+        helpers.push(helper.name.clone());
+        let first = helper.parameters.first();
+        let inner = Frame {
+            text: self.world.text,
+            globals: globals(&helper.body),
+            receiver: match is_method {
+                true => first.map(|one| one.name.clone()),
+                false => None,
+            },
+            helpers,
+            counts: false,
+        };
+        let path = Path {
+            locals,
+            versions: path.versions.clone(),
+            facts: path.facts.clone(),
+            loose: Default::default(),
+        };
+        Some(self.body(&helper.body, path, &inner))
+    }
+
+    /// The parameters of a helper and what they are given; nothing if they do not match.
+    fn bound(
+        &self,
+        helper: &Callable,
+        call: &Call,
+        is_method: bool,
+    ) -> Option<BTreeMap<String, Term>> {
+        let mut parameters = helper.parameters.iter().skip(usize::from(is_method));
+        let starred = call
+            .arguments
+            .iter()
+            .any(|one| matches!(one, Term::Starred(_)));
+        let variadic = parameters.clone().any(|one| {
+            matches!(
+                one.kind,
+                ParameterKind::Variadic | ParameterKind::KeywordVariadic
+            )
+        });
+        if starred || variadic {
+            return None;
+        }
+        let mut locals = BTreeMap::new();
+        let mut open = Vec::new();
+        let mut arguments = call.arguments.iter();
+        for parameter in parameters.by_ref() {
+            let by_position = parameter.kind != ParameterKind::KeywordOnly;
+            match arguments.next().filter(|_| by_position) {
+                Some(argument) => _ = locals.insert(parameter.name.clone(), argument.clone()),
+                None => open.push(parameter),
+            }
+        }
+        if arguments.next().is_some() {
+            return None;
+        }
+        for (name, value) in &call.keywords {
+            let name = name.as_ref()?;
+            let at = open.iter().position(|parameter| parameter.name == *name)?;
+            open.remove(at);
+            locals.insert(name.clone(), value.clone());
+        }
+        for parameter in open {
+            let default = self.world.start(parameter.default.as_ref()?);
+            locals.insert(parameter.name.clone(), default);
+        }
+        Some(locals)
+    }
+
+    /// A guard, invariant or the like as one condition (Y11); nothing if it does more than return something.
+    pub(crate) fn condition(
+        &self,
+        callable: &'w Callable,
+        path: Path,
+        frame: &Frame<'w>,
+    ) -> Option<Term> {
+        let flow = self.body(&callable.body, path, &frame.uncounted()).flow;
+        let term = pure(flow, true)?;
+        (!self.is_too_large(&term)).then_some(term)
+    }
+}
+
+/// The value of a flow that does nothing but return one: a tree of returns becomes an expression (Y2), in a condition one of
+/// truth values (Y11).
+pub(super) fn pure(flow: Flow, in_condition: bool) -> Option<Term> {
+    if !flow.events.is_empty() {
+        return None;
+    }
+    match flow.end {
+        End::Return { value, .. } => Some(value),
+        End::Open => Some(Value::Nothing.into()),
+        End::Split {
+            condition,
+            then,
+            otherwise,
+            ..
+        } => {
+            let then = pure(*then, in_condition)?;
+            let otherwise = pure(*otherwise, in_condition)?;
+            Some(combined(condition, then, otherwise, in_condition))
+        }
+        _ => None,
+    }
+}
+
+/// `then` if the condition holds, `otherwise` if not, as one term.
+fn combined(condition: Term, then: Term, otherwise: Term, in_condition: bool) -> Term {
+    let truth = |term: &Term| match term.as_value() {
+        Some(Value::Boolean(value)) => Some(*value),
+        Some(Value::Nothing) if in_condition => Some(false),
+        _ => None,
+    };
+    let is_boolean = |term: &Term| in_condition || term.type_of() == Type::Boolean;
+    match (truth(&then), truth(&otherwise)) {
+        (Some(one), Some(other)) if one == other => then,
+        (Some(true), Some(false)) if is_boolean(&condition) => condition,
+        (Some(true), Some(false)) => Term::call("bool", vec![condition]),
+        (Some(false), Some(true)) => negated(condition),
+        (Some(true), None) if is_boolean(&otherwise) => either(condition, otherwise),
+        (Some(false), None) if is_boolean(&otherwise) => both(negated(condition), otherwise),
+        (None, Some(false)) if is_boolean(&then) => both(condition, then),
+        (None, Some(true)) if is_boolean(&then) => either(negated(condition), then),
+        _ => Term::Conditional {
+            condition: Box::new(condition),
+            then: Box::new(then),
+            otherwise: Box::new(otherwise),
+        },
+    }
+}
+
+fn negated(condition: Term) -> Term {
+    match condition {
+        Term::Not(inner) => *inner,
+        other => Term::Not(Box::new(other)),
+    }
+}
+
+pub(crate) fn both(one: Term, other: Term) -> Term {
+    let mut parts = super::conjuncts(one);
+    parts.extend(super::conjuncts(other));
+    Term::And(parts)
+}
+
+fn either(one: Term, other: Term) -> Term {
+    let parts = |term| match term {
+        Term::Or(parts) => parts,
+        other => vec![other],
+    };
+    let mut all = parts(one);
+    all.extend(parts(other));
+    Term::Or(all)
+}

@@ -1,0 +1,242 @@
+//! What is the same for all actions of a model: its variables, its constants, its helpers, its limits.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
+use testwright_source::tree::{Expression, ExpressionKind, Statement, StatementKind};
+
+use crate::explain::locate::{Callable, Parts, Start};
+use crate::idiom::Vocabulary;
+use crate::term::{Call, Callee, Reference, Role, Scope, Term, Type};
+
+/// The function that stands for `pre<(e)>` in what is read.
+pub(crate) const EARLIER: &str = "__earlier__";
+
+/// The function that stands for the first element of a filtered list, which has a phrase of its own (Y9).
+pub(crate) const FIRST: &str = "__first__";
+
+/// How far an explanation goes (6.6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Outcomes of one action.
+    pub outcomes: usize,
+    /// How deep helpers are looked into.
+    pub depth: usize,
+    /// Statements that are executed for a whole model. A clock would make the text depend on the machine.
+    pub steps: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            outcomes: 64,
+            depth: 5,
+            steps: 200_000,
+        }
+    }
+}
+
+/// What is the same for all actions of a model.
+pub(crate) struct World<'w> {
+    pub(crate) parts: &'w Parts,
+    /// The text of the module, in which constants and helpers stand.
+    pub(crate) text: &'w str,
+    pub(crate) vocabulary: &'w Vocabulary,
+    pub(crate) limits: Limits,
+    /// Variables and what is known of their types.
+    pub(crate) types: BTreeMap<String, Type>,
+    steps: Cell<usize>,
+}
+
+impl<'w> World<'w> {
+    pub(crate) fn new(
+        parts: &'w Parts,
+        text: &'w str,
+        vocabulary: &'w Vocabulary,
+        limits: Limits,
+    ) -> World<'w> {
+        let mut world = World {
+            parts,
+            text,
+            vocabulary,
+            limits,
+            types: BTreeMap::new(),
+            steps: Cell::new(limits.steps),
+        };
+        for variable in &parts.state {
+            let type_ = match &variable.start {
+                Start::Value(value) => world.constant_term(value, 0).type_of(),
+                Start::Bundle => Type::list(),
+                Start::Nothing => Type::Unknown,
+            };
+            // What is `None` at the start becomes something else.
+            let type_ = match type_ {
+                Type::Nothing => Type::Unknown,
+                known => known,
+            };
+            world.types.insert(variable.name.clone(), type_);
+        }
+        world.learn_elements();
+        world
+    }
+
+    /// One statement more; false if there were too many.
+    pub(super) fn take_step(&self) -> bool {
+        let left = self.steps.get();
+        self.steps.set(left.saturating_sub(1));
+        left > 0
+    }
+
+    /// What a name of the module stands for.
+    pub(crate) fn global(&self, name: &str, versions: &BTreeMap<String, u32>) -> Option<Term> {
+        if let Some(type_) = self.types.get(name) {
+            let version = versions.get(name).copied().unwrap_or_default();
+            let reference = Reference::new(name, Role::State { version });
+            return Some(reference.with_type(type_.clone()).into());
+        }
+        self.constant(name, 0)
+    }
+
+    /// The value of a constant, if it is one that can be written down (R7).
+    pub(super) fn constant(&self, name: &str, depth: usize) -> Option<Term> {
+        let value = self.parts.constants.get(name)?;
+        if depth > self.limits.depth {
+            return None;
+        }
+        let term = self.constant_term(value, depth);
+        term.as_value().is_some().then_some(term)
+    }
+
+    fn constant_term(&self, value: &Expression, depth: usize) -> Term {
+        Term::read(value, self.text, &Constants { world: self, depth })
+    }
+
+    /// The start value of a variable.
+    pub(crate) fn start(&self, value: &Expression) -> Term {
+        self.constant_term(value, 0)
+    }
+
+    /// The helper that a call is a call of, if it can be looked into (Y2): not an action, and without a name of its own.
+    pub(super) fn helper(&self, call: &Call, receiver: Option<&str>) -> Option<&'w Callable> {
+        let (key, name) = match &call.callee {
+            Callee::Function { module: None, name } => (name.clone(), name),
+            Callee::Method { object, name } => {
+                let Term::Reference(object) = object else {
+                    return None;
+                };
+                (Some(object.name.as_str()) == receiver).then_some(())?;
+                (format!("self.{name}"), name)
+            }
+            _ => return None,
+        };
+        let is_action = self.parts.actions.iter().any(|one| one.does.name == *name);
+        if is_action || self.vocabulary.has_name(name) {
+            return None;
+        }
+        self.parts.helpers.get(&key)
+    }
+
+    /// What statements anywhere in the model put into collections tells of what is in them.
+    fn learn_elements(&mut self) {
+        let parts = self.parts;
+        let bodies = parts
+            .helpers
+            .values()
+            .chain(parts.actions.iter().map(|action| &action.does));
+        let mut found: Vec<(String, Type, bool)> = Vec::new();
+        for callable in bodies {
+            self.gather(&callable.body, &mut found);
+        }
+        for (name, element, is_entry) in found {
+            let Some(known) = self.types.get_mut(&name) else {
+                continue;
+            };
+            match known {
+                Type::Dictionary(_, value) if is_entry && **value == Type::Unknown => {
+                    **value = element;
+                }
+                Type::List(inner) | Type::Set(inner) if !is_entry && **inner == Type::Unknown => {
+                    **inner = element;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn gather(&self, body: &[Statement], found: &mut Vec<(String, Type, bool)>) {
+        for statement in body {
+            match &statement.kind {
+                StatementKind::Assign { targets, value } => {
+                    for target in targets {
+                        if let ExpressionKind::Subscript { object, .. } = &target.kind {
+                            found.extend(self.learnt(object, value, true));
+                        }
+                    }
+                }
+                StatementKind::Expression(expression) => {
+                    if let ExpressionKind::Call {
+                        function,
+                        arguments,
+                        ..
+                    } = &expression.kind
+                        && let ExpressionKind::Attribute { object, name } = &function.kind
+                    {
+                        found.extend(match (name.as_str(), arguments.as_slice()) {
+                            ("append" | "add", [value]) => self.learnt(object, value, false),
+                            ("setdefault", [_, value]) => self.learnt(object, value, true),
+                            _ => None,
+                        });
+                    }
+                }
+                StatementKind::If {
+                    body, otherwise, ..
+                }
+                | StatementKind::For {
+                    body, otherwise, ..
+                }
+                | StatementKind::While {
+                    body, otherwise, ..
+                } => {
+                    self.gather(body, found);
+                    self.gather(otherwise, found);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// A variable, what a literal collection put into it tells, and whether it is put there as an entry.
+    fn learnt(
+        &self,
+        target: &Expression,
+        value: &Expression,
+        is_entry: bool,
+    ) -> Option<(String, Type, bool)> {
+        let words = target.dotted()?;
+        let ([name] | ["self", name]) = words.as_slice() else {
+            return None;
+        };
+        let type_ = self.constant_term(value, 0).type_of();
+        let is_collection = type_.is_sized() && type_ != Type::Text;
+        is_collection.then(|| ((*name).to_owned(), type_, is_entry))
+    }
+}
+
+/// A scope that knows constants only.
+struct Constants<'a, 'w> {
+    world: &'a World<'w>,
+    depth: usize,
+}
+
+impl Scope for Constants<'_, '_> {
+    fn name(&self, name: &str) -> Option<Term> {
+        self.world.constant(name, self.depth + 1)
+    }
+
+    fn attribute(&self, object: &str, name: &str) -> Option<Term> {
+        match object {
+            "self" => self.world.constant(&format!("self.{name}"), self.depth + 1),
+            _ => None,
+        }
+    }
+}

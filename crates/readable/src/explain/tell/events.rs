@@ -1,0 +1,305 @@
+//! Events as sentences: one each, loops in one sentence if they are small, blocks if they are not.
+
+use std::collections::BTreeSet;
+
+use testwright_source::Range;
+
+use super::Teller;
+use crate::block::{Item, ItemKind};
+use crate::explain::effect;
+use crate::explain::flow::{Event, EventKind};
+use crate::phrase::{Fallback, Marking, Speaker, join};
+use crate::term::Term;
+use crate::words::capitalised;
+
+impl Teller<'_, '_> {
+    /// The blocks of events that happen one after the other; `changed` is what the outcome changes.
+    pub(super) fn events(&self, events: &[Event], changed: &BTreeSet<String>) -> Vec<Item> {
+        self.told(events, Marking::Outcome(changed), Marking::Condition)
+    }
+
+    fn told(&self, events: &[Event], marking: Marking<'_>, conditions: Marking<'_>) -> Vec<Item> {
+        let mut items = Vec::new();
+        let mut at = 0;
+        while let Some(event) = events.get(at) {
+            let covered = match self.idiom(&events[at..], marking) {
+                Some((covered, clause)) => {
+                    items.push(self.item(&clause, &event.range));
+                    covered
+                }
+                None => {
+                    items.extend(self.event(event, marking, conditions));
+                    1
+                }
+            };
+            at += covered.max(1);
+        }
+        items
+    }
+
+    /// What an idiom has for the first of these events and those behind it (I3).
+    fn idiom(&self, events: &[Event], marking: Marking<'_>) -> Option<(usize, String)> {
+        let mut changes = Vec::new();
+        for event in events {
+            match &event.kind {
+                EventKind::Change { change, giving, .. } if giving.is_empty() => {
+                    changes.push(self.said_change(change));
+                }
+                _ => break,
+            }
+        }
+        if changes.is_empty() {
+            return None;
+        }
+        let speaker = self.speaker.with_marking(marking);
+        let found = speaker.effect(&changes);
+        if found.is_some() {
+            self.recorder.specific();
+        }
+        found
+    }
+
+    fn event(&self, event: &Event, marking: Marking<'_>, conditions: Marking<'_>) -> Vec<Item> {
+        let range = &event.range;
+        let speaker = self.speaker.with_marking(marking);
+        match &event.kind {
+            EventKind::Change { .. } | EventKind::Swap(..) => {
+                let clause = self.clause(event, &speaker).unwrap_or_default();
+                vec![self.item(&clause, range)]
+            }
+            EventKind::Check(checked) => {
+                let told = checked.iter().map(|one| {
+                    let clause = format!("it is checked that {}", speaker.clause(&self.said(one)));
+                    self.item(&clause, range).from_level(1)
+                });
+                told.collect()
+            }
+            EventKind::Fail(error) => vec![self.item(&self.fails(error.as_deref()), range)],
+            EventKind::Choice {
+                condition,
+                then,
+                otherwise,
+            } => self.choice(condition, then, otherwise, range, (marking, conditions)),
+            EventKind::Each { body, .. } | EventKind::AsLongAs { body, .. } => {
+                match self.cycle_clause(event) {
+                    Some(clause) => vec![self.item(&clause, range)],
+                    None => {
+                        let items = self.told(body, Marking::None, Marking::None);
+                        let heading = capitalised(&self.cycle_heading(event));
+                        vec![self.block(heading, items, range)]
+                    }
+                }
+            }
+            EventKind::IfFails { errors, body } => {
+                let quoted: Vec<String> = errors
+                    .iter()
+                    .map(|error| format!("\"{}\"", self.speaker.words(error)))
+                    .collect();
+                let heading = match quoted.is_empty() {
+                    true => "If this fails".to_owned(),
+                    false => format!(
+                        "If this fails with the error {}",
+                        join::nouns(&quoted, "or")
+                    ),
+                };
+                let mut items = self.told(body, marking, conditions);
+                if items.is_empty() {
+                    items.push(self.item("nothing else changes", range));
+                }
+                vec![self.block(heading, items, range)]
+            }
+            EventKind::Returns(value) => self.result(value, range, marking).into_iter().collect(),
+            EventKind::Ends => vec![self.item("no further one is looked at", range)],
+            EventKind::Python(code) => {
+                let code = self.shown(code);
+                let quoted = crate::value::Value::text(code.clone());
+                self.recorder
+                    .fallback(Fallback::Statement, &Term::Source(code));
+                let quoted = speaker.notation(&quoted);
+                let clause = format!("the Python statement {quoted} is carried out");
+                vec![self.item(&clause, range)]
+            }
+        }
+    }
+
+    pub(super) fn fails(&self, error: Option<&str>) -> String {
+        match error {
+            Some(error) => format!("it fails with the error \"{}\"", self.speaker.words(error)),
+            None => "it fails with the same error".to_owned(),
+        }
+    }
+
+    fn block(&self, heading: String, items: Vec<Item>, range: &Range) -> Item {
+        let kind = ItemKind::Block { heading, items };
+        Item::new(kind, self.lines(range)).from_level(0)
+    }
+
+    /// A change as a clause, without capital and full stop.
+    fn clause(&self, event: &Event, speaker: &Speaker<'_>) -> Option<String> {
+        match &event.kind {
+            EventKind::Change {
+                change,
+                is_new,
+                giving,
+            } => {
+                let change = self.said_change(change);
+                self.note(&change);
+                let giving: Vec<_> = giving.iter().map(super::named).collect();
+                Some(effect::clause(speaker, &change, *is_new, &giving))
+            }
+            EventKind::Swap(one, other) => {
+                self.recorder.specific();
+                let (one, other) = (self.said(one), self.said(other));
+                Some(effect::swapped(speaker, &one, &other))
+            }
+            _ => None,
+        }
+    }
+
+    fn choice(
+        &self,
+        condition: &Term,
+        then: &[Event],
+        otherwise: &[Event],
+        range: &Range,
+        (marking, conditions): (Marking<'_>, Marking<'_>),
+    ) -> Vec<Item> {
+        let speaker = self.speaker.with_marking(conditions);
+        let said = self.said(condition);
+        let mut then = self.told(then, marking, conditions);
+        let mut otherwise = self.told(otherwise, marking, conditions);
+        // Both sides come to the same: there is nothing to choose (Y7).
+        if super::outcome::same_text(&then, &otherwise) {
+            return then;
+        }
+        // A choice with an empty then-side is negated (L4).
+        let words = match then.is_empty() {
+            true => {
+                std::mem::swap(&mut then, &mut otherwise);
+                speaker.negative(&said)
+            }
+            false => speaker.clause(&said),
+        };
+        let mut branches = vec![(words, then)];
+        let mut last = (!otherwise.is_empty()).then_some(otherwise);
+        super::outcome::flatten(&mut branches, &mut last);
+        let kind = ItemKind::Choice {
+            branches,
+            otherwise: last,
+        };
+        let item = Item::new(kind, self.lines(range)).from_level(0);
+        vec![item.with_code(self.condition_code(range))]
+    }
+
+    /// The first line of a statement with a body.
+    pub(super) fn condition_code(&self, range: &Range) -> String {
+        let code = self.code(range);
+        code.lines().next().unwrap_or_default().to_owned()
+    }
+
+    /// "for each v in X" or "as long as C".
+    fn cycle_heading(&self, event: &Event) -> String {
+        let speaker = self.speaker.with_marking(Marking::None);
+        match &event.kind {
+            EventKind::Each {
+                targets, iterable, ..
+            } => {
+                let names: Vec<String> = targets.iter().map(|one| speaker.words(one)).collect();
+                let all = speaker.noun(&self.said(iterable)).text;
+                format!("for each {} in {all}", join::nouns(&names, "and"))
+            }
+            EventKind::AsLongAs { condition, .. } => {
+                format!("as long as {}", speaker.clause(&self.said(condition)))
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// A loop in one sentence, if its body is small enough (Y9).
+    fn cycle_clause(&self, event: &Event) -> Option<String> {
+        let (EventKind::Each { body, .. } | EventKind::AsLongAs { body, .. }) = &event.kind else {
+            return None;
+        };
+        let speaker = self.speaker.with_marking(Marking::None);
+        if let Some(clauses) = self.simple(body) {
+            return Some(format!("{}, {clauses}", self.cycle_heading(event)));
+        }
+        let [
+            Event {
+                kind:
+                    EventKind::Choice {
+                        condition,
+                        then,
+                        otherwise,
+                    },
+                ..
+            },
+        ] = body.as_slice()
+        else {
+            return None;
+        };
+        let is_each = matches!(event.kind, EventKind::Each { .. });
+        let condition = self.said(condition);
+        match (then.is_empty(), otherwise.is_empty()) {
+            (false, true) | (true, false) if is_each => {
+                let (words, done) = match otherwise.is_empty() {
+                    true => (speaker.clause(&condition), self.simple(then)?),
+                    false => (speaker.negative(&condition), self.simple(otherwise)?),
+                };
+                Some(format!(
+                    "{} such that {words}, {done}",
+                    self.cycle_heading(event)
+                ))
+            }
+            (false, true) => {
+                let (words, done) = (speaker.clause(&condition), self.simple(then)?);
+                Some(format!(
+                    "{}, if {words} then {done}",
+                    self.cycle_heading(event)
+                ))
+            }
+            (false, false) => {
+                let (then, otherwise) = (self.simple(then)?, self.simple(otherwise)?);
+                let words = speaker.clause(&condition);
+                Some(format!(
+                    "{}, if {words} then {then}, otherwise {otherwise}",
+                    self.cycle_heading(event)
+                ))
+            }
+            _ => None,
+        }
+    }
+
+    /// Simple events as clauses, joined; nothing if one is not simple.
+    fn simple(&self, events: &[Event]) -> Option<String> {
+        let is_simple = |event: &Event| {
+            matches!(
+                event.kind,
+                EventKind::Change { .. } | EventKind::Swap(..) | EventKind::Check(_)
+            )
+        };
+        if events.is_empty() || !events.iter().all(is_simple) {
+            return None;
+        }
+        let speaker = self.speaker.with_marking(Marking::None);
+        let mut clauses = Vec::new();
+        let mut at = 0;
+        while let Some(event) = events.get(at) {
+            if let Some((covered, clause)) = self.idiom(&events[at..], Marking::None) {
+                clauses.push(clause);
+                at += covered.max(1);
+                continue;
+            }
+            match &event.kind {
+                EventKind::Check(checked) => {
+                    clauses.extend(checked.iter().map(|one| {
+                        format!("it is checked that {}", speaker.clause(&self.said(one)))
+                    }))
+                }
+                _ => clauses.extend(self.clause(event, &speaker)),
+            }
+            at += 1;
+        }
+        Some(join::clauses(&clauses, "and"))
+    }
+}

@@ -1,0 +1,95 @@
+//! Plain text: two spaces a level, one line a sentence, never wrapped.
+
+use crate::block::{Document, Heading, Item, ItemKind};
+
+/// A document as plain text.
+#[must_use]
+pub fn text(document: &Document) -> String {
+    let mut lines = vec![document.title.clone()];
+    lines.extend(document.intro.iter().map(|intro| format!("  {intro}")));
+    for section in &document.sections {
+        lines.push(String::new());
+        let indent = match &section.heading {
+            Heading::None => 0,
+            Heading::Plain(words) => {
+                lines.push(format!("{words}:"));
+                1
+            }
+            Heading::Action(title) => {
+                lines.push(title.clone());
+                1
+            }
+        };
+        items(&section.items, indent, &mut lines);
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+fn items(all: &[Item], indent: usize, lines: &mut Vec<String>) {
+    let blanks = "  ".repeat(indent);
+    for item in all {
+        match &item.kind {
+            ItemKind::Paragraph(words) => lines.push(format!("{blanks}{words}")),
+            ItemKind::Sentence(words) => lines.push(format!("{blanks}- {words}")),
+            ItemKind::Labelled { label, sentence } => {
+                lines.push(format!("{blanks}{label} {sentence}"));
+            }
+            ItemKind::Group { .. } | ItemKind::Choice { .. } | ItemKind::Block { .. } => {
+                for (heading, below) in item.parts() {
+                    lines.push(format!("{blanks}{heading}:"));
+                    items(below, indent + 1, lines);
+                }
+            }
+        }
+        for code in item.code.iter().flat_map(|code| code.lines()) {
+            lines.push(format!("{blanks}    `{code}`"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::text;
+    use crate::block::sample;
+
+    #[test]
+    fn text_is_indented_by_two() {
+        expect![[r#"
+            Model: sample
+              All of it.
+
+            What is remembered:
+              - the w: a list
+
+            Action: start
+              Start *it*.
+              Inputs: none.
+              What happens:
+                - Zero.
+                If a is <b>:
+                  - One.
+                Otherwise, if c:
+                  - Two.
+                Otherwise:
+                  - Three.
+                For each v in the w:
+                  - Four.
+
+            A run may end: never.
+        "#]]
+        .assert_eq(&text(&sample().shown_at(1)));
+    }
+
+    #[test]
+    fn code_is_shown_when_everything_is() {
+        let told = text(&sample().shown_at(3));
+        assert!(
+            told.contains("      - Three.\n          `x = 3`\n"),
+            "{told}"
+        );
+        assert!(!text(&sample().shown_at(2)).contains('`'));
+    }
+}

@@ -1,0 +1,62 @@
+//! What the parser accepts can be phrased: long chains and deep nesting neither overflow the stack nor take for ever.
+
+use testwright_readable::idiom::Vocabulary;
+use testwright_readable::phrase::Speaker;
+use testwright_readable::term::{Term, Unscoped};
+use testwright_source::tree;
+
+fn longest_phrase(text: &str) -> usize {
+    let expression = tree::expression(text).unwrap_or_else(|problems| panic!("{problems:?}"));
+    let term = Term::read(&expression, text, &Unscoped);
+    let mut vocabulary = Vocabulary::default();
+    vocabulary
+        .add("[idiom sum]\nkind = value\nmatch = $a + $b + 1\nsay = {a} and {b} and one\n")
+        .unwrap_or_else(|errors| panic!("{errors:?}"));
+    let speaker = Speaker::new(&vocabulary);
+    let phrases = [
+        speaker.noun(&term).text,
+        speaker.clause(&term),
+        speaker.negative(&term),
+    ];
+    phrases.iter().map(String::len).max().unwrap_or_default()
+}
+
+#[test]
+fn long_chains() {
+    for link in [
+        " + x", " - [x]", " and x", " or x", " == x", " < x", ".strip()", "[0]", "[1:]", ".y",
+        "(x)",
+    ] {
+        // Some links are two operators to the parser, which accepts a thousand.
+        let chain = format!("x{}", link.repeat(450));
+        assert!(longest_phrase(&chain) < 1_000_000, "{link}");
+    }
+}
+
+#[test]
+fn deep_nesting() {
+    for (open, close) in [
+        ("(", " or y)"),
+        ("not (", " and y)"),
+        ("(", " and f(y) or z)"),
+        ("f(", ")"),
+        ("[", ", y]"),
+        ("len(", ")"),
+        ("sorted(", ") == y"),
+        ("(y if (", ") else z)"),
+        ("all(v for v in ", ")"),
+        ("x[", "]"),
+        ("(", ") + 1"),
+    ] {
+        let nested = format!("{}x{}", open.repeat(90), close.repeat(90));
+        assert!(longest_phrase(&nested) < 1_000_000, "{open}…{close}");
+    }
+}
+
+#[test]
+fn the_longest_chain() {
+    // As much stack as a process has for its own commands; a test's thread has less, and debug builds take more of it.
+    let work = || longest_phrase(&format!("x{}", " + x".repeat(990)));
+    let thread = std::thread::Builder::new().stack_size(8 << 20).spawn(work);
+    assert_ne!(thread.ok().and_then(|thread| thread.join().ok()), None);
+}

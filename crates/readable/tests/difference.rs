@@ -1,0 +1,100 @@
+//! What has changed between two versions (section 6.8), and what has drifted (section 8.5).
+
+mod telling;
+
+use expect_test::expect;
+use telling::explained;
+use testwright_readable::block::NORMAL;
+use testwright_readable::drift::drift;
+use testwright_readable::explain::difference;
+use testwright_readable::render::{Format, render, text};
+
+const OLD: &str = "\
+n, t = 0, []
+def put(x):
+    t.append(x)
+def take():
+    if not t:
+        return 'none'
+    return t.pop()
+def gone(): pass
+def StateInvariant(): return n >= 0
+state = ('n', 't')
+actions = (put, take, gone)
+enablers = {put: (lambda x: len(t) < 3,), take: (lambda: n > 0,)}
+";
+
+fn new() -> String {
+    OLD.replace("t.append(x)", "t.insert(0, x)")
+        .replace("len(t) < 3", "len(t) < 3 and x not in t")
+        .replace("take: (lambda: n > 0,)", "")
+        .replace("def gone(): pass", "def come(): pass")
+        .replace("take, gone", "take, come")
+        .replace("'none'", "'nothing'")
+        .replace("n >= 0", "n > 0")
+}
+
+#[test]
+fn only_what_has_changed_is_told() {
+    let (old, new) = (
+        explained("m.py", OLD).document,
+        explained("m.py", &new()).document,
+    );
+    expect![[r#"
+        Model: m
+
+        Action: put
+          - Now also requires: the given x is not in the t.
+          - Now: The given x is added at the start of the t.
+          - No longer: The given x is added at the end of the t.
+
+        Action: take
+          - Now: If the t is empty: It returns "nothing".
+          - No longer requires: the n is greater than 0.
+          - No longer: If the t is empty: It returns "none".
+
+        Action: come
+          - New action
+
+        What must always be true:
+          - Now: The n is greater than 0.
+          - No longer: The n is at least 0.
+
+        Action: gone
+          - Removed action
+    "#]]
+    .assert_eq(&text(&difference(&old, &new)));
+    assert!(difference(&old, &old).sections.is_empty());
+}
+
+#[test]
+fn drift_names_the_blocks_of_a_real_model() {
+    let (old, new) = (
+        explained("m.py", OLD).document,
+        explained("m.py", &new()).document,
+    );
+    for format in [Format::Text, Format::Markdown, Format::Html] {
+        let (old, new) = (
+            render(&old.shown_at(NORMAL), format),
+            render(&new.shown_at(NORMAL), format),
+        );
+        assert_eq!(drift(&old, &old, format), [""; 0]);
+        let named = drift(&old, &new, format);
+        for block in [
+            "Action: put",
+            "Action: take",
+            "Action: come",
+            "Action: gone",
+            "What must always be true",
+        ] {
+            assert!(
+                named.iter().any(|one| one == block),
+                "{block} is not in {named:?} of {format:?}"
+            );
+        }
+        assert!(
+            !named.iter().any(|one| one == "What is remembered"),
+            "{named:?}"
+        );
+    }
+}

@@ -1,0 +1,358 @@
+//! Symbolic execution (section 6.3): what is inlined, what parts the ways, what is left out.
+
+mod telling;
+
+use telling::{change, happens, text, text_with};
+use testwright_readable::explain::Limits;
+
+#[test]
+fn y1_locals_are_written_out_and_connectives_do_not_part_the_ways() {
+    assert_eq!(
+        change("y = x\nz = y + 1\nn = z"),
+        "- The n becomes one more than the given x."
+    );
+    assert_eq!(
+        change("if x and i or n:\n    return 1\nreturn 2"),
+        "- Nothing changes.\nIf either the given x is set and the given i is set, or the n is not zero:\n  - It returns 1.\nOtherwise:\n  - It returns 2."
+    );
+}
+
+#[test]
+fn y1_constant_parts_are_folded() {
+    let told = happens(
+        "LIMIT = 2 + 1\nn = 0\ndef act():\n    global n\n    n = LIMIT * 2\nstate = ('n',)\n",
+    );
+    assert_eq!(told, "- The n becomes 6.");
+}
+
+#[test]
+fn y1_assigning_to_a_name_of_the_state_without_global_is_a_local() {
+    let told = happens("n = 0\ndef act():\n    n = 5\n    return n\nstate = ('n',)\n");
+    assert_eq!(told, "- Nothing changes.\n- It returns 5.");
+}
+
+#[test]
+fn y2_helpers_are_read_as_if_they_were_written_there() {
+    let told = happens(
+        "t = []\ndef twice(x):\n    if x > 3: return True\n    return x in t\n\
+         def put(y):\n    t.append(y)\n\
+         def act(x):\n    if twice(x):\n        put(x)\nstate = ('t',)\n",
+    );
+    assert_eq!(
+        told,
+        "If either the given x is greater than 3 or the given x is in the t:\n  - The given x is added at the end of the t.\nOtherwise:\n  - Nothing changes."
+    );
+}
+
+#[test]
+fn y2_helpers_that_return_on_some_paths_are_unknown_calls() {
+    let told = happens(
+        "t = []\ndef put(y):\n    if y in t: return\n    t.append(y)\n\
+         def act(x):\n    put(x)\nstate = ('t',)\n",
+    );
+    assert_eq!(told, "- \"put\" is carried out with the given x.");
+}
+
+#[test]
+fn y2_recursion_and_other_arguments_are_unknown_calls() {
+    let told = happens(
+        "n = 0\ndef f(x):\n    return f(x - 1)\ndef act(x):\n    return f(x)\nstate = ('n',)\n",
+    );
+    assert!(
+        told.ends_with("- It returns the result of \"f\" with one less than the given x."),
+        "{told}"
+    );
+    let told =
+        happens("n = 0\ndef f(x, y): return x\ndef act(x):\n    return f(x)\nstate = ('n',)\n");
+    assert!(
+        told.ends_with("- It returns the result of \"f\" with the given x."),
+        "{told}"
+    );
+}
+
+#[test]
+fn y2_defaults_and_keywords_are_arguments() {
+    let told = happens(
+        "n = 0\ndef f(x, y=2): return x + y\ndef act(x):\n    return f(x=x)\nstate = ('n',)\n",
+    );
+    assert!(told.ends_with("- It returns the given x plus 2."), "{told}");
+}
+
+#[test]
+fn y2_a_helper_with_a_name_of_its_own_is_not_looked_into() {
+    let model = "t = []\ndef full(): return len(t) > 3\ndef act(): t.clear()\nstate = ('t',)\n\
+        actions = (act,)\nenablers = {act: (lambda: full(),)}\n";
+    let told = text_with(
+        "model.py",
+        model,
+        "[names]\nfull = no room is left\n",
+        Limits::default(),
+    );
+    assert!(
+        told.contains("When it can happen: only if \"no room is left\" holds."),
+        "{told}"
+    );
+    let told = text("model.py", model);
+    assert!(
+        told.contains("When it can happen: only if the t has more than 3 elements."),
+        "{told}"
+    );
+}
+
+#[test]
+fn y2_helpers_are_looked_into_only_so_deep() {
+    let chain = |length: usize| {
+        let mut model = "n = 0\ndef f0(x): return x > 0\n".to_owned();
+        for number in 1..=length {
+            model += &format!("def f{number}(x): return f{}(x)\n", number - 1);
+        }
+        happens(&format!(
+            "{model}def act(x): return f{length}(x)\nstate = ('n',)\n"
+        ))
+    };
+    assert!(
+        chain(4)
+            .ends_with("It returns true if the given x is greater than 0, and false otherwise.")
+    );
+    assert!(
+        chain(5).ends_with("- It returns the result of \"f0\" with the given x."),
+        "{}",
+        chain(5)
+    );
+}
+
+#[test]
+fn y2_what_a_helper_does_behind_return_is_done() {
+    let told = happens(
+        "t = []\ndef put(y):\n    t.append(y)\n    return len(t)\ndef act(x):\n    return put(x)\nstate = ('t',)\n",
+    );
+    assert_eq!(
+        told,
+        "- The given x is added at the end of the t.\n- It returns the number of elements in the new t."
+    );
+}
+
+#[test]
+fn y3_results_of_unknown_calls_have_names() {
+    assert_eq!(
+        change("answer = o.ask(x)\nif answer:\n    n = answer"),
+        "- \"ask\" is carried out on the o with the given x, giving the answer.\nIf the answer is set:\n  - The n becomes the answer."
+    );
+}
+
+#[test]
+fn y4_branches_that_meet_again_are_one_event() {
+    assert_eq!(
+        change("if x:\n    n = 1\nelse:\n    n = 2\nm = n"),
+        "If the given x is set:\n  - The n becomes 1.\nOtherwise:\n  - The n becomes 2.\n- The m becomes the new n."
+    );
+}
+
+#[test]
+fn y4_a_local_that_differs_is_a_conditional_expression() {
+    assert_eq!(
+        change("if x:\n    y = 1\nelse:\n    y = 2\nn = y"),
+        "- The n becomes (1 if the given x is set, otherwise 2)."
+    );
+    assert_eq!(
+        change("y = 0\nif x:\n    y = 1\nn = y + i"),
+        "- The n becomes (1 if the given x is set, otherwise 0) plus the given i."
+    );
+}
+
+#[test]
+fn y5_branches_that_leave_part_the_ways() {
+    assert_eq!(
+        change("if x:\n    return 'no'\nn += 1\nreturn 'yes'"),
+        "If the given x is set:\n  - Nothing changes.\n  - It returns \"no\".\nOtherwise:\n  - The n goes up by 1.\n  - It returns \"yes\"."
+    );
+    assert_eq!(
+        change("return 1 if x else 2"),
+        "- Nothing changes.\nIf the given x is set:\n  - It returns 1.\nOtherwise:\n  - It returns 2."
+    );
+    assert_eq!(
+        change("n = 1 if x else 2"),
+        "If the given x is set:\n  - The n becomes 1.\nOtherwise:\n  - The n becomes 2."
+    );
+}
+
+#[test]
+fn y6_what_is_known_is_not_asked_again() {
+    assert_eq!(
+        change("if x == 1:\n    return 'one'\nif x != 1:\n    n = 2"),
+        "If the given x is 1:\n  - Nothing changes.\n  - It returns \"one\".\nOtherwise:\n  - The n becomes 2."
+    );
+    let told = happens(
+        "t = []\ndef some(): return t\ndef act():\n    if len(t) == 0:\n        return 'never'\n    t.pop()\n\
+         state = ('t',)\nenablers = {act: (some,)}\n",
+    );
+    assert_eq!(told, "- The last element of the t is removed.");
+}
+
+#[test]
+fn y6_a_fact_about_an_old_value_says_nothing_about_a_new_one() {
+    // Trap 7.
+    let told = change("if n > 3:\n    n -= 1\n    if n > 3:\n        m = 1");
+    assert!(told.contains("If the new n is greater than 3:"), "{told}");
+    let told = change("old = n\nn += 1\nm = old");
+    assert_eq!(told, "- The n goes up by 1.\n- The m becomes the old n.");
+}
+
+#[test]
+fn y7_outcomes_that_read_alike_are_one() {
+    assert_eq!(
+        change("if x:\n    n = 1\n    return 2\nn = 1\nreturn 2"),
+        "- The n becomes 1.\n- It returns 2."
+    );
+    assert_eq!(
+        change("if x:\n    n = 1\nelse:\n    n = 1"),
+        "- The n becomes 1."
+    );
+}
+
+#[test]
+fn y8_changes_that_nobody_saw_are_left_out() {
+    assert_eq!(change("n = 1\nn = 2"), "- The n becomes 2.");
+    assert_eq!(change("n += 1\nn = 2"), "- The n becomes 2.");
+    assert_eq!(
+        change("n = 1\nm = n\nn = 2"),
+        "- The n becomes 1.\n- The m becomes the new n.\n- The n becomes 2."
+    );
+    assert_eq!(change("y = n\nn = 0\nn = y + 1"), "- The n goes up by 1.");
+}
+
+#[test]
+fn y9_loops_are_one_sentence() {
+    assert_eq!(
+        change("for v in x:\n    t.append(v)\n    n += 1"),
+        "- For each v in the given x, v is added at the end of the t and the n goes up by 1."
+    );
+    assert_eq!(
+        change("for v in x:\n    if v > 3:\n        t.append(v)"),
+        "- For each v in the given x such that v is greater than 3, v is added at the end of the t."
+    );
+    assert_eq!(
+        change("for v in x:\n    if v > 3:\n        n += 1\n    else:\n        m += 1"),
+        "- For each v in the given x, if v is greater than 3 then the n goes up by 1, otherwise the m goes up by 1."
+    );
+    assert_eq!(
+        change("for v in x:\n    if not v > 3:\n        continue\n    n += v"),
+        "- For each v in the given x such that v is greater than 3, the n goes up by v."
+    );
+}
+
+#[test]
+fn y9_larger_loops_are_blocks() {
+    assert_eq!(
+        change("for v in x:\n    n += v\n    if v > 3:\n        t.append(v)"),
+        "For each v in the given x:\n  - The n goes up by v.\n  If v is greater than 3:\n    - V is added at the end of the t."
+    );
+}
+
+#[test]
+fn y9_accumulations_are_expressions() {
+    assert_eq!(
+        change("y = 0\nfor v in t:\n    y += v * 2\nreturn y"),
+        "- Nothing changes.\n- It returns the sum of v times 2 for each v in the t."
+    );
+    assert_eq!(
+        change("y = []\nfor v in t:\n    if v > x:\n        y.append(v)\nreturn y"),
+        "- Nothing changes.\n- It returns the elements v of the t such that v is greater than the given x."
+    );
+    assert_eq!(
+        change("y = 0\nfor v in t:\n    if v > x:\n        y += 1\nreturn y"),
+        "- Nothing changes.\n- It returns the number of elements v of the t such that v is greater than the given x."
+    );
+}
+
+#[test]
+fn y9_the_first_that_is_found() {
+    assert_eq!(
+        change("for v in t:\n    if v > x:\n        return v\nreturn None"),
+        "- Nothing changes.\nIf there is some v in the t such that v is greater than the given x:\n  - It returns the first v in the t such that v is greater than the given x."
+    );
+}
+
+#[test]
+fn y9_while() {
+    assert_eq!(
+        change("while t:\n    t.pop()"),
+        "- As long as the t is not empty, the last element of the t is removed."
+    );
+    let told = change("while t:\n    n += 1\n    if n > 3:\n        t.pop()");
+    assert!(
+        told.starts_with("As long as the t is not empty:\n  - The n goes up by 1.\n"),
+        "{told}"
+    );
+}
+
+#[test]
+fn y9_list_and_sorted_are_transparent_if_order_does_not_matter() {
+    let told = change("for k in sorted(d):\n    del d[k]");
+    assert_eq!(
+        told,
+        "- For each k in the d, the entry for k is removed from the d."
+    );
+    let told = change("for k in sorted(t):\n    t.append(k)");
+    assert_eq!(
+        told,
+        "- For each k in the t in sorted order, k is added at the end of the t."
+    );
+    let told = change("for k in list(d):\n    del d[k]");
+    assert_eq!(
+        told,
+        "- For each k in the d, the entry for k is removed from the d."
+    );
+}
+
+#[test]
+fn y9_locals_that_loops_change_are_told_of() {
+    assert_eq!(
+        change("y = x\nfor v in t:\n    y = v * y\nn = y"),
+        "- The y becomes the given x.\n- For each v in the t, the y becomes v times the y.\n- The n becomes the y."
+    );
+}
+
+#[test]
+fn y10_try_with_raise_assert_print() {
+    assert_eq!(
+        change("try:\n    n = int(x)\nexcept ValueError:\n    n = 0"),
+        "- The n becomes the given x as a whole number.\nIf this fails with the error \"value error\":\n  - The n becomes 0."
+    );
+    assert_eq!(
+        change("with o.lock() as y:\n    print('x')\n    n += 1"),
+        "- The n goes up by 1."
+    );
+    assert_eq!(
+        change("if x not in d:\n    raise errors.NotFound(x)\nreturn d[x]"),
+        "If the d has no entry for the given x:\n  - It fails with the error \"not found\".\nOtherwise:\n  - Nothing changes.\n  - It returns the entry for the given x in the d."
+    );
+    assert_eq!(
+        change("assert n > 0 and m > 0\nn -= 1"),
+        "- It is checked that the old n is greater than 0.\n- It is checked that the m is greater than 0.\n- The n goes down by 1."
+    );
+}
+
+#[test]
+fn y11_guards_are_one_condition() {
+    let told = text(
+        "model.py",
+        "t, n = [], 0\ndef act(): t.pop()\ndef may():\n    if n > 3:\n        return False\n    if not t:\n        return False\n    return n != 1\n\
+         state = ('t', 'n')\nactions = (act,)\nenablers = {act: (may,)}\n",
+    );
+    assert!(
+        told.contains("When it can happen: only if all of the following hold:\n    - the n is at most 3\n    - the t is not empty\n    - the n is not 1\n"),
+        "{told}"
+    );
+    let told = text(
+        "model.py",
+        "t, n = [], 0\ndef act(): t.pop()\ndef may():\n    if n > 3:\n        return t\n    return n == 1\n\
+         state = ('t', 'n')\nactions = (act,)\nenablers = {act: (may,)}\n",
+    );
+    assert!(
+        told.contains(
+            "only if if the n is greater than 3 then the t is not empty, otherwise the n is 1."
+        ),
+        "{told}"
+    );
+}

@@ -1,0 +1,558 @@
+//! The layout of actions and documents (sections 6.2, 6.5, 6.6 and 8.3), and the traps that concern it.
+
+mod telling;
+
+use expect_test::expect;
+use telling::{change, explained, happens, section, text, text_with};
+use testwright_readable::explain::Limits;
+use testwright_readable::render;
+
+fn when(guards: &str) -> String {
+    let model = format!(
+        "t, n = [], 0\ndef act(x): t.append(x)\nstate = ('t', 'n')\nactions = (act,)\nenablers = {{act: ({guards},)}}\n"
+    );
+    let told = text("model.py", &model);
+    let (_, rest) = told.split_once("  When it can happen:").expect("a guard");
+    let (guard, _) = rest.split_once("  What happens").expect("what happens");
+    guard.trim().to_owned()
+}
+
+#[test]
+fn l1_guards() {
+    assert_eq!(when("lambda: True"), "at any time.");
+    assert_eq!(when("lambda: 1 > 2"), "never.");
+    assert_eq!(when("lambda: n > 0"), "only if the n is greater than 0.");
+    assert_eq!(
+        when("lambda: n > 0, lambda x: x not in t"),
+        "only if all of the following hold:\n    - the n is greater than 0\n    - the given x is not in the t"
+    );
+    // Constant parts are folded away, and a guard's parameters are matched by position.
+    assert_eq!(
+        when("lambda y: True and y in t"),
+        "only if the given x is in the t."
+    );
+}
+
+#[test]
+fn l2_outcomes() {
+    assert_eq!(
+        change("n += 1\nif x:\n    return 1\nif i:\n    return 2\nm = 1\nreturn 3"),
+        "- The n goes up by 1.\nIf the given x is set:\n  - Nothing else changes.\n  - It returns 1.\nOtherwise, if the given i is set:\n  - Nothing else changes.\n  - It returns 2.\nOtherwise:\n  - The m becomes 1.\n  - It returns 3."
+    );
+}
+
+#[test]
+fn l2_otherwise_if_jumps_over_nothing() {
+    // Trap 5: the event between the conditions names what the second one asks for.
+    assert_eq!(
+        change("if x:\n    return 1\nanswer = ask(i)\nif answer:\n    return 2\nn = 1"),
+        "If the given x is set:\n  - Nothing changes.\n  - It returns 1.\nOtherwise:\n  - \"ask\" is carried out with the given i, giving the answer.\n  If the answer is set:\n    - It returns 2.\n  Otherwise:\n    - The n becomes 1."
+    );
+}
+
+#[test]
+fn l2_choices_continue_with_otherwise_if() {
+    assert_eq!(
+        change("if x == 1:\n    n = 1\nelif x == 2:\n    n = 2\nelse:\n    n = 3"),
+        "If the given x is 1:\n  - The n becomes 1.\nOtherwise, if the given x is 2:\n  - The n becomes 2.\nOtherwise:\n  - The n becomes 3."
+    );
+}
+
+#[test]
+fn l3_nothing_changes() {
+    assert_eq!(change("pass"), "- Nothing changes.");
+    assert_eq!(
+        change("if x:\n    return 1\nreturn 2"),
+        "- Nothing changes.\nIf the given x is set:\n  - It returns 1.\nOtherwise:\n  - It returns 2."
+    );
+    assert_eq!(
+        change("n = 1\nif x:\n    return 1\nreturn 2"),
+        "- The n becomes 1.\nIf the given x is set:\n  - It returns 1.\nOtherwise:\n  - It returns 2."
+    );
+}
+
+#[test]
+fn l4_choices_without_else() {
+    assert_eq!(
+        change("if x:\n    n = 1"),
+        "If the given x is set:\n  - The n becomes 1.\nOtherwise:\n  - Nothing changes."
+    );
+    assert_eq!(
+        change("m = 2\nif x:\n    n = 1"),
+        "- The m becomes 2.\nIf the given x is set:\n  - The n becomes 1."
+    );
+    assert_eq!(
+        change("m = 2\nif x:\n    pass\nelse:\n    n = 1"),
+        "- The m becomes 2.\nIf the given x is not set:\n  - The n becomes 1."
+    );
+}
+
+#[test]
+fn l5_results() {
+    assert!(change("return x").ends_with("- It returns the given x."));
+    assert!(
+        change("return x in t")
+            .ends_with("- It returns true if the given x is in the t, and false otherwise.")
+    );
+    assert!(change("return f").ends_with("- It returns the f flag."));
+    assert_eq!(change("return None"), "- Nothing changes.");
+}
+
+#[test]
+fn l5_what_a_rule_returns_is_kept() {
+    let told = text(
+        "m.py",
+        "class M(RuleBasedStateMachine):\n    keys = Bundle('keys')\n    @rule(target=keys, k=st.integers())\n    def add(self, k):\n        return k\n",
+    );
+    assert!(
+        told.contains(
+            "    - It returns the given k.\n    - What it returns is kept among the keys.\n"
+        ),
+        "{told}"
+    );
+}
+
+#[test]
+fn l6_long_locals_that_are_used_twice_are_defined() {
+    let body = "y = [v for v in t if v > x and v not in s]\nn = len(y)\nt = y + y";
+    let told = text(
+        "model.py",
+        &format!(
+            "t, s, n = [], set(), 0\ndef act(x):\n    global t, n\n    {}\nstate = ('t', 's', 'n')\nactions = (act,)\n",
+            body.replace('\n', "\n    ")
+        ),
+    );
+    expect![[r#"
+        Action: act
+          Inputs:
+            - x: any value
+          When it can happen: at any time.
+          Here:
+            - the y means the elements v of the t such that v is greater than the given x and v is not in the s
+          What happens:
+            - The n becomes the number of elements in the y.
+            - The t becomes the y followed by the y."#]]
+    .assert_eq(&section(&told, "Action: act"));
+    // A short phrase is written out, however often it is used.
+    assert_eq!(
+        change("y = x + 1\nn = y\nm = y"),
+        "- The n becomes one more than the given x.\n- The m becomes one more than the given x."
+    );
+}
+
+#[test]
+fn l7_harness_headings() {
+    let told = text(
+        "h.tstl",
+        "@import sut\npool: <int> 2\npool: <stack> 1\npool: <list> 1\n<int> := <[1..3]>\n<int> := <[7,8]>\n<stack> := sut.Stack()\n<stack> := sut.Stack(<int>)\n<list> := []\n~<list>.append(<int>)\n{IndexError,sut.Full} <stack>.push(<int>, <int>)\n<stack>.push(1)\n",
+    );
+    let titles: Vec<&str> = told
+        .lines()
+        .filter(|line| line.starts_with("Action: "))
+        .collect();
+    assert_eq!(
+        titles,
+        [
+            "Action: choose an int",
+            "Action: choose an int (2)",
+            "Action: make a stack",
+            "Action: make a stack (2)",
+            "Action: set a list",
+            "Action: append",
+            "Action: push",
+            "Action: push (2)"
+        ]
+    );
+    for sentence in [
+        "- The new int is a whole number from 1 to 3.",
+        "- The new int is one of 7 or 8.",
+        "- A new stack is made.",
+        "- A new stack is made from the int.",
+        "- The new list is the empty list.",
+        "- The int is added at the end of the list.",
+        "- \"push\" is carried out on the stack with the int and the second int.",
+        "- The error \"index error\" is acceptable.",
+        "- The error \"full\" is acceptable.",
+        "When it can happen: only if there is a stack, an int and a second int.",
+        "- second int: any int made so far",
+    ] {
+        assert!(told.contains(sentence), "{sentence} is not in\n{told}");
+    }
+}
+
+#[test]
+fn l8_after_the_actions() {
+    let told = text(
+        "model.py",
+        "t, n = [], 0\ndef act(): t.clear()\ndef StateInvariant(): return n > 0 and t\ndef StateFilter(): return n < 9\n\
+         def Accepting(): return not t and n == 0\nstate = ('t', 'n')\nactions = (act,)\n",
+    );
+    expect![[r#"
+
+        What must always be true:
+          - The n is greater than 0.
+          - The t is not empty.
+
+        A run may end: only if the t is empty and the n is 0.
+
+        Exploration is limited to situations in which the n is less than 9.
+    "#]]
+    .assert_eq(
+        told.split_once("- The t becomes empty.\n")
+            .expect("the action")
+            .1,
+    );
+}
+
+#[test]
+fn l8_properties_of_harnesses() {
+    let told = text(
+        "h.tstl",
+        "pool: <a> 1\npool: <b> 1\n<a> := 1\n<b> := 2\nproperty: <a> < <b> and f(<a>)\nproperty: True or 1\nreference: x ==> y\n",
+    );
+    assert!(
+        told.contains("  - For every a and every b, the a is less than the b.\n"),
+        "{told}"
+    );
+    assert!(
+        told.contains("  - For every a, \"f\" holds for the a.\n"),
+        "{told}"
+    );
+    assert!(
+        told.contains("The reference:\n  - \"x\" corresponds to \"y\".\n"),
+        "{told}"
+    );
+}
+
+#[test]
+fn l9_sections_are_separated_by_one_blank_line() {
+    let told = text(
+        "model.py",
+        "n = 0\ndef a(): pass\ndef b(): pass\nstate = ('n',)\nactions = (a, b)\n",
+    );
+    assert!(!told.contains("\n\n\n") && told.ends_with('\n') && !told.ends_with("\n\n"));
+    assert_eq!(told.matches("\n\n").count(), 3);
+}
+
+#[test]
+fn what_is_remembered_and_given() {
+    let told = text(
+        "model.py",
+        "LIMIT = 3\na, b, c, d, e, f, paid = [], {}, set(), '', None, 2, False\n\
+         def act(p, q, r, s, u, v): pass\nstate = ('a', 'b', 'c', 'd', 'e', 'f', 'paid')\nactions = (act,)\n\
+         domains = {act: {'p': [1], 'q': [1, 2], 'r': range(1, LIMIT), 's': lambda: a, 'u': lambda: b}}\n\
+         combinations = {act: 'cases'}\n",
+    );
+    expect![[r#"
+        Model: model
+
+        What is remembered:
+          - the a: a list, empty at the start
+          - the b: a dictionary, empty at the start
+          - the c: a set, empty at the start
+          - the d: a text, empty at the start
+          - the e: has no value at the start
+          - the f: starts as 2
+          - the paid flag: starts as false
+
+        Action: act
+          Inputs:
+            - p: always 1
+            - q: either 1 or 2
+            - r: a whole number from 1 to 2
+            - s: any element of the a
+            - u: any key of the b
+            - v: any value
+            The inputs are combined one by one, in order.
+          When it can happen: at any time.
+          What happens:
+            - Nothing changes.
+    "#]]
+    .assert_eq(&told);
+}
+
+const MACHINE: &str = r#"'''Not this.'''
+class NumberBag(RuleBasedStateMachine):
+    '''A bag of numbers.
+
+    More.'''
+    bags = Bundle('bags')
+
+    def __init__(self):
+        super().__init__()
+        self.model = set()
+
+    @rule(n=st.integers(0, 9), bag=bags)
+    def put(self, n, bag):
+        '''Put a number.'''
+        self.model.add(n)
+        assert len(self.model) <= 10
+
+    @precondition(lambda self: self.model)
+    @rule(bag=consumes(bags))
+    def empty(self, bag):
+        self.model.clear()
+
+    @invariant()
+    def small(self):
+        for n in self.model:
+            assert n < 10
+"#;
+
+#[test]
+fn machines_are_told() {
+    let told = text("machines.py", MACHINE);
+    expect![[r#"
+        Model: number bag
+          A bag of numbers.
+
+        What is remembered:
+          - the model: a set, empty at the start
+          - the bags: values kept for later steps
+
+        Action: put
+          Put a number.
+          Inputs:
+            - n: any whole number from 0 to 9
+            - bag: any of the bags
+          When it can happen: only if the bags are not empty.
+          What happens:
+            - The given n is added to the model.
+            - It is checked that the new model has at most 10 elements.
+
+        Action: empty
+          Inputs:
+            - bag: any of the bags, which is then used up
+          When it can happen: only if all of the following hold:
+            - the bags are not empty
+            - the model is not empty
+          What happens:
+            - The model becomes empty.
+
+        What must always be true:
+          - For every n in the model, n is less than 10.
+    "#]]
+    .assert_eq(&told);
+}
+
+#[test]
+fn scenario_machines_are_told() {
+    let told = text(
+        "visit.py",
+        "'''One visit.'''\nfrom shop import Enter, Buy, Leave\ninitial, accepting = 'out', ['out', 'in', 2]\n\
+         graph = (('out', (Enter, (), None), 'in'), ('in', (Buy, ('apple', 2), 3), 'in'), ('in', (Leave, ()), 'out'))\n",
+    );
+    expect![[r#"
+        Scenario machine: visit
+          One visit.
+
+        It starts in state "out".
+
+        From state "out":
+          - "enter" leads to state "in".
+
+        From state "in":
+          - "buy" with "apple" and 2, returning 3, leads back to the same state.
+          - "leave" leads to state "out".
+
+        A run may end: only in state "out", "in" or 2.
+    "#]]
+    .assert_eq(&told);
+}
+
+#[test]
+fn observed_actions_say_so() {
+    let told = text(
+        "m.py",
+        "n = 0\ndef act(): pass\nstate = ('n',)\nactions = (act,)\nobservables = (act,)\n",
+    );
+    assert!(
+        told.contains("\nAction: act (observed, not chosen by the tester)\n"),
+        "{told}"
+    );
+}
+
+/// Branches each of which leaves on some of its ways only, so that the ways double with each.
+fn doubling(branches: usize) -> String {
+    let mut model = "n = 0\ndef act(x):\n    global n\n".to_owned();
+    for number in 0..branches {
+        model += &format!(
+            "    if x > {number}:\n        if x == {number}.5:\n            return {number}\n        n += {number}\n"
+        );
+    }
+    model + "state = ('n',)\nactions = (act,)\n"
+}
+
+#[test]
+fn limits_end_what_would_not_end() {
+    let independent: String = (0..20)
+        .map(|number| format!("    if x[{number}]:\n        if y[{number}]:\n            return {number}\n        n += 1\n"))
+        .collect();
+    let model = format!(
+        "n = 0\ndef act(x, y):\n    global n\n{independent}state = ('n',)\nactions = (act,)\n"
+    );
+    let told = text("model.py", &model);
+    assert!(
+        told.contains("- Further outcomes are not listed, because the limit of 64 was reached.\n")
+    );
+    assert!(
+        told.ends_with("\n\nNote: this explanation is incomplete. 1 action has more than 64 possible outcomes.\n"),
+        "{}",
+        &told[told.len().saturating_sub(300)..]
+    );
+    assert!(
+        told.lines().count() < 2_000,
+        "{} lines",
+        told.lines().count()
+    );
+    let few = Limits {
+        outcomes: 3,
+        ..Limits::default()
+    };
+    let told = text_with("model.py", &doubling(4), "", few);
+    assert!(
+        told.contains("because the limit of 3 was reached."),
+        "{told}"
+    );
+    assert!(!text("model.py", &doubling(2)).contains("Note:"));
+}
+
+#[test]
+fn every_text_ends() {
+    // Twice as large with every line, and helpers that call one another twice.
+    let mut model = "n = 0\ndef f0(x): return x + x\n".to_owned();
+    for number in 1..40 {
+        model += &format!(
+            "def f{number}(x): return f{0}(x) + f{0}(x + 1)\n",
+            number - 1
+        );
+    }
+    model += "def act(x):\n    global n\n    y = f39(x)\n";
+    model += &"    y = y + y * y\n".repeat(60);
+    model += "    n = y\n    return y\nstate = ('n',)\nactions = (act,)\n";
+    let told = text("model.py", &model);
+    assert!(told.len() < 1_000_000, "{}", told.len());
+}
+
+#[test]
+fn what_cannot_be_read_is_quoted_and_counted() {
+    let model = "n = 0\ndef act(x):\n    match x:\n        case [1]: pass\nstate = ('n',)\nactions = (act,)\n";
+    let told = explained("model.py", model);
+    let text = render::text(&told.document.shown_at(1));
+    assert!(
+        text.contains("- The Python statement \"match x: case [1]: pass\" is carried out.\n"),
+        "{text}"
+    );
+    assert_eq!(told.phrased().by_fallback, 1);
+}
+
+#[test]
+fn cases_that_compare_are_choices() {
+    assert_eq!(
+        change("match x:\n    case 1: n = 1\n    case 2 | 3: n = 2\n    case y: n = y"),
+        "If the given x is 1:\n  - The n becomes 1.\nOtherwise, if the given x is either 2 or 3:\n  - The n becomes 2.\nOtherwise:\n  - The n becomes the given x."
+    );
+}
+
+#[test]
+fn level_0_is_brief_and_level_2_full() {
+    let model = "'''Doc.'''\nn, m = 0, 0\ndef act(x):\n    global n\n    if x:\n        n = 1\n        return 5\n    return 6\n\
+        state = ('n', 'm')\nactions = (act,)\ndomains = {act: {'x': [1, 2]}}\n";
+    let document = explained("model.py", model).document;
+    expect![[r#"
+        Model: model
+          Doc.
+
+        Action: act
+          When it can happen: at any time.
+          What happens:
+            If the given x is not zero:
+              - The n becomes 1.
+            Otherwise:
+              - Nothing changes.
+    "#]]
+    .assert_eq(&render::text(&document.shown_at(0)));
+    let full = render::text(&document.shown_at(2));
+    for line in [
+        "  Source: model.py, lines 3 to 8.\n",
+        "    - kind of x: number\n",
+        "      - The n becomes 1.\n      - It returns 5.\n      Unchanged: the m.\n",
+        "      Unchanged: the n and the m.\n",
+    ] {
+        assert!(full.contains(line), "{line} is not in\n{full}");
+    }
+    let trace = render::text(&document.shown_at(3));
+    assert!(
+        trace.contains("      - The n becomes 1.\n          `n = 1`\n"),
+        "{trace}"
+    );
+}
+
+#[test]
+fn each_level_is_the_next_one_with_lines_left_out() {
+    let model = "n, m, t = 0, 0, []\ndef act(x):\n    global n\n    y = ask(x)\n    assert y\n    if x:\n        n = 1\n        return 5\n    for v in t:\n        n += v\n\
+        state = ('n', 'm', 't')\nactions = (act,)\n";
+    let document = explained("model.py", model).document;
+    for level in 0..3 {
+        let (less, more) = (
+            render::text(&document.shown_at(level)),
+            render::text(&document.shown_at(level + 1)),
+        );
+        let mut rest = more.lines();
+        for line in less.lines() {
+            assert!(
+                rest.any(|other| other == line),
+                "{line} of level {level} is not in\n{more}"
+            );
+        }
+    }
+}
+
+#[test]
+fn trap_9_and_10_numbers_and_nouns() {
+    let told = text(
+        "model.py",
+        "users_logged_in, waiting, paid = [], False, 0\ndef act(): pass\n\
+         def StateInvariant(): return users_logged_in and not waiting and paid > 3\n\
+         state = ('users_logged_in', 'waiting', 'paid')\nactions = (act,)\n",
+    );
+    for sentence in [
+        "- The users logged in are not empty.",
+        "- The waiting flag is false.",
+        "- The paid total is greater than 3.",
+    ] {
+        assert!(told.contains(sentence), "{sentence} is not in\n{told}");
+    }
+}
+
+#[test]
+fn trap_11_docstrings_stay_as_they_are() {
+    let told = text(
+        "model.py",
+        "n = 0\ndef act():\n    '''Given x == 1,\n    do `this`.\n\n    Not that.'''\nstate = ('n',)\nactions = (act,)\n",
+    );
+    assert!(
+        told.contains("Action: act\n  Given x == 1, do `this`.\n  Inputs: none.\n"),
+        "{told}"
+    );
+    assert!(!told.contains("Not that"));
+}
+
+#[test]
+fn trap_14_nothing_depends_on_hash_order() {
+    let model = "s = {'b', 'aa', 'c'}\ndef act(x): s.add(x)\nstate = ('s',)\nactions = {act}\ndomains = {act: {'x': {3, 10, 2}}}\n";
+    let told = text("model.py", model);
+    assert!(told.contains("- x: one of 2, 3 or 10\n"), "{told}");
+    assert!(told.contains("starts as {\"b\", \"c\", \"aa\"}"), "{told}");
+}
+
+#[test]
+fn r10_in_a_rule_that_returns_after_a_change() {
+    let told = happens(
+        "n, m = 0, 0\ndef act(x):\n    global n\n    old = n\n    n = m\n    return old + n + m\nstate = ('n', 'm')\n",
+    );
+    assert_eq!(
+        told,
+        "- The n becomes the m.\n- It returns the old n plus the new n plus the m."
+    );
+}
