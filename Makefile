@@ -13,7 +13,7 @@ CHOICE := target/python-choice
 SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 	$(shell find crates/*/src crates/*/Cargo.toml crates/*/build.rs 2>/dev/null) \
 	$(shell find python/testwright -name '*.py' -o -name '*.pyi')
-PYTHON_FILES := python scripts examples docs bench crates/python/src/support.py crates/python/src/coverage/observe.py
+PYTHON_FILES := python scripts examples docs bench crates/python/src/support.py crates/python/src/coverage/observe.py crates/readable/src/steps/support.py
 
 # The tests embed the interpreter: it is found at build time by the first, noticed to have changed by the second,
 # and finds its packages by the third (a virtual environment is recognised by the `python3` that is first on PATH).

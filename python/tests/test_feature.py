@@ -400,7 +400,7 @@ def test_what_cannot_be_done_is_said(lists):
     )
     lists.write("bad.py", "def prop_a(n: int):\n    assert n >\n")
     complaint = lists("feature", "bad.py", status=2).stderr
-    assert "bad.py:2:" in complaint and "not Python" in complaint
+    assert "bad.py:2:" in complaint and "python-syntax" in complaint
     lists.write("empty.py", "x = 1\n")
     assert "has no properties" in lists("feature", "empty.py", status=2).stderr
     lists.write("broken.py", "import nowhere_to_be_found\n\n\ndef prop_a(n: int):\n    assert n\n")
