@@ -81,6 +81,10 @@ pub(crate) struct Feature {
     #[arg(long, value_name = "HOW", value_enum, default_value = "expected")]
     style: StyleName,
 
+    /// Write a document, too; can be given several times
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    document: Vec<DocumentName>,
+
     /// Write no diagrams
     #[arg(long)]
     no_diagram: bool,
@@ -120,6 +124,14 @@ enum RunnerName {
     Behave,
     /// test_NAME_feature.py
     PytestBdd,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum DocumentName {
+    /// NAME.md
+    Markdown,
+    /// NAME.html, one file that needs nothing else
+    Html,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
