@@ -380,6 +380,21 @@ def test_generated_files_are_python_and_clean(lists):
         assert str(lists.folder) not in text
 
 
+def test_documents(testwright):
+    testwright.write("test_lists.py", WRONG)
+    arguments = ["--document", "markdown", "--document", "html", "--case", "n=7, xs=[7, 7]"]
+    testwright("feature", "test_lists.py::prop_delete", *arguments, status=1)
+    text = (testwright.folder / "delete.counterexample.md").read_text(encoding="utf-8")
+    assert "## Rule: Deleting a number" in text and "```mermaid\nsequenceDiagram\n" in text
+    page = (testwright.folder / "delete.counterexample.html").read_text(encoding="utf-8")
+    assert "<li><strong>Then</strong> n is not in the result</li>" in page and "http" not in page
+    testwright(
+        "feature", "test_lists.py::prop_clear", "--document", "markdown", "--case", "n=7, xs=[7]"
+    )
+    text = (testwright.folder / "lists.md").read_text(encoding="utf-8")
+    assert re.search(r"\nThis example exercises \d+ of \d+ branches of test_lists\.\n", text), text
+
+
 def test_what_cannot_be_done_is_said(lists):
     assert "there is no file" in lists("feature", "nothing.py", status=2).stderr
     assert "no function `f`" in lists("feature", "test_lists.py::f", status=2).stderr
@@ -400,7 +415,7 @@ def test_what_cannot_be_done_is_said(lists):
     )
     lists.write("bad.py", "def prop_a(n: int):\n    assert n >\n")
     complaint = lists("feature", "bad.py", status=2).stderr
-    assert "bad.py:2:" in complaint and "not Python" in complaint
+    assert "bad.py:2:" in complaint and "python-syntax" in complaint
     lists.write("empty.py", "x = 1\n")
     assert "has no properties" in lists("feature", "empty.py", status=2).stderr
     lists.write("broken.py", "import nowhere_to_be_found\n\n\ndef prop_a(n: int):\n    assert n\n")

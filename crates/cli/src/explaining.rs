@@ -6,6 +6,7 @@ use testwright_core::Error;
 use testwright_lang::{Diagnostic, Severity};
 use testwright_readable::explain::{Explanation, Options, Unreadable, explain};
 use testwright_readable::idiom::{IdiomError, Vocabulary};
+use testwright_source::Problem;
 
 use crate::Trouble;
 use crate::console::Console;
@@ -62,6 +63,28 @@ fn idiom(text: &str, error: &IdiomError) -> Diagnostic {
     }
 }
 
+/// Tells why a file is not Python.
+pub(crate) fn not_python(
+    console: &mut Console<'_>,
+    file: &TextFile,
+    problems: Vec<Problem>,
+) -> Trouble {
+    let told: Vec<Diagnostic> = problems
+        .into_iter()
+        .map(|problem| Diagnostic {
+            severity: Severity::Error,
+            name: "python-syntax",
+            message: problem.message,
+            range: problem.range,
+            label: String::new(),
+            related: None,
+            help: None,
+        })
+        .collect();
+    tell_problems(console, file, &told);
+    Trouble::Told
+}
+
 /// Explains what a file has.
 pub(crate) fn explained(
     console: &mut Console<'_>,
@@ -73,22 +96,7 @@ pub(crate) fn explained(
     let refuse = |message: String, help: &str| Err(Error::new(message).with_help(help).into());
     match explain(&name, &file.text, options) {
         Ok(explanation) => Ok(explanation),
-        Err(Unreadable::Python(problems)) => {
-            let told: Vec<Diagnostic> = problems
-                .into_iter()
-                .map(|problem| Diagnostic {
-                    severity: Severity::Error,
-                    name: "python-syntax",
-                    message: problem.message,
-                    range: problem.range,
-                    label: String::new(),
-                    related: None,
-                    help: None,
-                })
-                .collect();
-            tell_problems(console, &file, &told);
-            Err(Trouble::Told)
-        }
+        Err(Unreadable::Python(problems)) => Err(not_python(console, &file, problems)),
         Err(Unreadable::Harness(problems)) => {
             tell_problems(console, &file, &problems);
             Err(Trouble::Told)

@@ -15,11 +15,13 @@
 //! # Ok::<(), gherkin::Problem>(())
 //! ```
 
+mod page;
 mod read;
 mod write;
 
 use std::fmt;
 
+pub use page::Page;
 pub use read::read;
 pub use write::write;
 
@@ -143,6 +145,16 @@ impl Step {
 }
 
 impl Keyword {
+    /// As it is written behind another: `And`, if it is the same again (F9). The first is never `And` (G4), for nothing is
+    /// before it.
+    #[must_use]
+    pub(crate) fn written(self, before: Option<Keyword>) -> &'static str {
+        match before == Some(self) {
+            true => "And",
+            false => self.word(),
+        }
+    }
+
     /// As it is written.
     #[must_use]
     pub fn word(self) -> &'static str {

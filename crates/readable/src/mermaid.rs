@@ -74,6 +74,25 @@ impl Diagram {
     }
 }
 
+impl Diagram {
+    /// The same as sentences, for those who have no pictures.
+    #[must_use]
+    pub fn sentences(&self) -> Vec<String> {
+        let name = |index: &usize| {
+            self.participants
+                .get(*index)
+                .map_or("System", String::as_str)
+        };
+        let messages = self.messages.iter().map(|message| match message {
+            Message::Call { to, text } => format!("Tester to {}: {text}", name(to)),
+            Message::Answer { from, text } | Message::Failure { from, text } => {
+                format!("{} to Tester: {text}", name(from))
+            }
+        });
+        messages.chain(self.notes.iter().cloned()).collect()
+    }
+}
+
 impl Message {
     fn write(&self) -> String {
         match self {

@@ -15,7 +15,7 @@ use testwright_readable::steps::{self, Runner};
 use super::run::{at_least_one, seed};
 use crate::console::Console;
 use crate::files::{Place, TextFile};
-use crate::{ExitStatus, Trouble, duration};
+use crate::{ExitStatus, Trouble, duration, explaining};
 
 mod examples;
 mod module;
@@ -81,13 +81,17 @@ pub(crate) struct Feature {
     #[arg(long, value_name = "HOW", value_enum, default_value = "expected")]
     style: StyleName,
 
+    /// Write a document, too; can be given several times
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    document: Vec<DocumentName>,
+
     /// Write no diagrams
     #[arg(long)]
     no_diagram: bool,
 
-    /// A file with names and idioms; can be given several times, earlier ones are consulted first
+    /// Words for names, and idioms; can be given several times, the first has the first word
     #[arg(long, value_name = "FILE")]
-    idioms: Vec<PathBuf>,
+    names: Vec<PathBuf>,
 
     /// How many cases to try for each property
     #[arg(long, value_name = "N", default_value = "100", allow_negative_numbers = true, value_parser = at_least_one::<u32>)]
@@ -120,6 +124,14 @@ enum RunnerName {
     Behave,
     /// test_NAME_feature.py
     PytestBdd,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum DocumentName {
+    /// NAME.md
+    Markdown,
+    /// NAME.html, one file that needs nothing else
+    Html,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -156,7 +168,7 @@ struct Wanted {
 
 impl Feature {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
-        let vocabulary = vocabulary(console, &self.idioms)?;
+        let vocabulary = explaining::vocabulary(console, &self.names)?;
         let mut status = ExitStatus::NothingFound;
         let mut written = Vec::new();
         for wanted in wanted(&self.properties)? {
@@ -181,7 +193,7 @@ impl Feature {
     ) -> Result<ExitStatus, Trouble> {
         let file = TextFile::read(&wanted.path)?;
         let subject = Subject::read(&file.name, &file.text)
-            .map_err(|problems| module::not_python(console, &file, &problems))?;
+            .map_err(|problems| explaining::not_python(console, &file, problems))?;
         let properties = chosen(&subject, wanted)?;
         let speaker = Speaker::new(vocabulary);
         let place = ModulePlace::of(&wanted.path)?;
@@ -312,26 +324,6 @@ fn chosen(subject: &Subject, wanted: &Wanted) -> Result<Vec<Property>, Error> {
         })
     };
     wanted.names.iter().map(find).collect()
-}
-
-/// Names and idioms from files. All that is wrong with one is told.
-fn vocabulary(console: &mut Console<'_>, files: &[PathBuf]) -> Result<Vocabulary, Trouble> {
-    let mut vocabulary = Vocabulary::default();
-    for path in files {
-        let file = TextFile::read(path)?;
-        if let Err(problems) = vocabulary.add(&file.text) {
-            for problem in problems {
-                let place = format!("{}:{}:{}", file.name, problem.line, problem.column);
-                let error = Error::new(format!("{place}: {}", problem.message));
-                console.error(&match problem.help {
-                    Some(help) => error.with_help(help),
-                    None => error,
-                });
-            }
-            return Err(Trouble::Told);
-        }
-    }
-    Ok(vocabulary)
 }
 
 impl From<RunnerName> for Runner {

@@ -24,11 +24,20 @@ fn first_difference(one: &str, other: &str) -> usize {
 }
 
 #[derive(Default)]
-struct Writer {
+pub(super) struct Writer {
     text: String,
 }
 
 impl Writer {
+    /// Scenarios alone, without a feature around them.
+    pub(super) fn scenarios(scenarios: &[Scenario]) -> String {
+        let mut writer = Writer::default();
+        for scenario in scenarios {
+            writer.scenario(0, scenario);
+        }
+        writer.text.trim_start().to_owned()
+    }
+
     fn feature(mut self, feature: &Feature) -> String {
         self.tags(0, &feature.tags);
         self.named(0, "Feature:", &feature.name);
@@ -75,11 +84,7 @@ impl Writer {
     }
 
     fn step(&mut self, level: usize, step: &Step, before: Option<Keyword>) {
-        // The first is never `And` (G4), for nothing is before it.
-        let word = match before == Some(step.keyword) {
-            true => "And",
-            false => step.keyword.word(),
-        };
+        let word = step.keyword.written(before);
         self.named(level, word, &step.text);
         match &step.argument {
             Some(Argument::Table(table)) => self.table(level + 1, table),

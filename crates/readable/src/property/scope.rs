@@ -115,6 +115,12 @@ impl<'a> Here<'a> {
             .push((call, Reference::new(result, Role::Phrase)));
     }
 
+    /// Something is done to the object: what calls about it have answered may not be so any more.
+    pub(super) fn forget(&mut self, object: &str) {
+        self.heard
+            .retain(|(call, _)| !speaks_of(&Term::Call(Box::new(call.clone())), object));
+    }
+
     /// Earlier values, before something is done to the object: locals that speak of it keep what they stood for (S5).
     /// Gives under which names they are kept, and how they are found out.
     pub(super) fn keep_earlier(
@@ -127,9 +133,8 @@ impl<'a> Here<'a> {
             let Known::Written { term, code, .. } = known else {
                 continue;
             };
-            let speaks_of_it = |part: &Term| matches!(part, Term::Reference(reference) if reference.name == object);
             let is_steady = matches!(term, Term::Reference(_) | Term::Earlier(_));
-            if is_steady || !term.any(&speaks_of_it) || !is_wanted(name) {
+            if is_steady || !speaks_of(term, object) || !is_wanted(name) {
                 continue;
             }
             let key = format!("earlier {}", (self.words)(name));
@@ -215,6 +220,10 @@ impl<'a> Here<'a> {
             .iter()
             .find_map(|(other, known)| (other == name).then_some(known))
     }
+}
+
+fn speaks_of(term: &Term, object: &str) -> bool {
+    term.any(&|part| matches!(part, Term::Reference(reference) if reference.name == object))
 }
 
 impl Scope for Here<'_> {

@@ -227,6 +227,38 @@ fn f7_errors_that_are_expected() {
 }
 
 #[test]
+fn f7_an_error_can_have_a_name() {
+    assert_eq!(
+        steps(
+            "n",
+            "with pytest.raises(KeyError) as caught:\n    shop.price(n)\nassert 'x' in str(caught.value)"
+        ),
+        [
+            "When I try to call \"price\" with n",
+            "Then it fails with the error \"key error\"",
+            "And the value of caught as text contains \"x\"",
+        ]
+    );
+}
+
+#[test]
+fn f8_an_answer_is_asked_for_again_after_something_was_done() {
+    assert_eq!(
+        steps(
+            "n",
+            "box = shop.Box()\nassert box.count() == 0\nbox.add(n)\nassert box.count() == 1"
+        ),
+        [
+            "And I have a new box, called box",
+            "When I call \"count\" on box",
+            "Then the result is 0",
+            "When I call \"add\" on box with n",
+            "Then the result of \"count\" on box is 1",
+        ]
+    );
+}
+
+#[test]
 fn f7_locals_are_written_out() {
     assert_eq!(
         steps("n", "m = n + 2\nk = m * 3\nassert k > m"),

@@ -125,8 +125,8 @@ impl<'a> Walk<'a> {
                 body,
                 is_async: false,
             } => match items.as_slice() {
-                [(manager, None)] if acts::raised(manager).is_some() => {
-                    self.raises(manager, body, statement)
+                [(manager, name)] if acts::raised(manager).is_some() => {
+                    self.raises(manager, name.as_ref(), body, statement);
                 }
                 _ => self.leak(statement),
             },

@@ -73,7 +73,7 @@ pub(super) fn files(told: &Told, home: &Home) -> Vec<File> {
 fn steps(told: &Told, home: &Home) -> String {
     let (imports, support) = support();
     let mut text = format!(
-        "\"\"\"Steps of {}, for behave.\"\"\"\n\n{imports}\nimport os\nimport sys\nimport types\n\n",
+        "\"\"\"Steps of {}, for behave.\"\"\"\n\n{imports}\nimport os\nimport sys\n\n",
         home.feature
     );
     text.push_str("from behave import given, then, use_step_matcher, when\n\n");

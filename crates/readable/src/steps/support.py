@@ -2,6 +2,7 @@ import datetime
 import decimal
 import fractions
 import re
+import types
 
 # What all steps share: reading values back from their phrases, and noticing errors. Only Python itself is needed.
 
@@ -227,6 +228,12 @@ def fails(store, errors, pattern=None):
     assert error is not None, "no error was raised"
     assert isinstance(error, errors), f"another error was raised: {error!r}"
     assert pattern is None or re.search(pattern, str(error)), f"the error says {str(error)!r}"
+
+
+def raised(store):
+    """What was raised, as test runners hand it out."""
+    error = store["_error"]
+    return types.SimpleNamespace(value=error, exception=error, type=type(error))
 
 
 def remember(store, name, find):

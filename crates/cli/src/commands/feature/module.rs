@@ -3,16 +3,9 @@
 use std::path::{Component, Path, PathBuf};
 
 use testwright_core::Error;
-use testwright_lang::{Diagnostic, Severity};
 use testwright_readable::property::Property;
 use testwright_readable::sample::{Argument, Case};
 use testwright_readable::steps::Home;
-use testwright_source::Problem;
-
-use crate::Trouble;
-use crate::console::Console;
-use crate::files::TextFile;
-use crate::load;
 
 /// How Python imports a module.
 pub(super) struct ModulePlace {
@@ -151,28 +144,6 @@ pub(super) fn fitting(property: &Property, arguments: Vec<Argument>) -> Result<C
         }
     }
     Ok(Case::of(fitting))
-}
-
-/// Tells why a module cannot be read.
-pub(super) fn not_python(
-    console: &mut Console<'_>,
-    file: &TextFile,
-    problems: &[Problem],
-) -> Trouble {
-    let diagnostics: Vec<Diagnostic> = problems
-        .iter()
-        .map(|problem| Diagnostic {
-            severity: Severity::Error,
-            name: "host-syntax",
-            message: "this is not Python".to_owned(),
-            range: problem.range.clone(),
-            label: problem.message.clone(),
-            related: None,
-            help: None,
-        })
-        .collect();
-    load::tell_problems(console, file, &diagnostics);
-    Trouble::Told
 }
 
 #[cfg(test)]

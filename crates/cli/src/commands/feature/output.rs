@@ -1,14 +1,15 @@
 //! What is said and written in the end.
 
 use testwright_core::Error;
-use testwright_readable::gherkin;
+use testwright_readable::gherkin::{self, Page};
+use testwright_readable::mermaid::Diagram;
 use testwright_readable::phrase::Speaker;
 use testwright_readable::property::{Property, Sampled, Subject, Told};
 use testwright_readable::steps::{self, Home};
 
-use super::Feature;
 use super::examples::Examined;
 use super::module::ModulePlace;
+use super::{DocumentName, Feature};
 use crate::console::Console;
 use crate::files::Place;
 use crate::{ExitStatus, Trouble, quantity};
@@ -93,9 +94,17 @@ impl Output<'_> {
             false if sampled.is_empty() => Vec::new(),
             false => vec![(self.subject.short_name().to_owned(), sampled.as_slice())],
         };
+        let remarks = self.remarks(properties, examined);
         for (name, group) in groups {
             let told = self.subject.tell(group, values, layout, self.speaker);
-            self.put(console, &format!("{name}.feature"), told, written)?;
+            let of_group = |sampled: &Sampled<'_>| {
+                let remark = remarks
+                    .iter()
+                    .find(|(path, _)| *path == sampled.property.path());
+                remark.map(|(_, remark)| remark.clone()).unwrap_or_default()
+            };
+            let remarks: Vec<String> = group.iter().map(of_group).collect();
+            self.put(console, &name, told, &remarks, None, written)?;
         }
         for (property, examined) in properties.iter().zip(examined) {
             let Some((case, observation)) = &examined.failing else {
@@ -110,41 +119,70 @@ impl Output<'_> {
                 values,
                 self.speaker,
             );
-            let name = file_name(property);
-            self.put(
-                console,
-                &format!("{name}.counterexample.feature"),
-                found.told,
-                written,
-            )?;
-            if !self.feature.no_diagram {
-                let name = format!("{name}.counterexample.mmd");
-                self.file(console, &name, &found.diagram.write())?;
-            }
+            let name = format!("{}.counterexample", file_name(property));
+            let diagram = Some(&found.diagram).filter(|_| !self.feature.no_diagram);
+            self.put(console, &name, found.told, &[], diagram, written)?;
         }
         Ok(())
     }
 
-    /// Writes a feature and its steps.
+    /// How much the examples of each property show.
+    fn remarks(&self, properties: &[Property], examined: &[Examined]) -> Vec<(String, String)> {
+        let remark = |(property, examined): (&Property, &Examined)| {
+            let (reached, all) = examined.branches?;
+            let examples = match examined.cases.len() {
+                1 => "This example exercises".to_owned(),
+                count => format!("These {count} examples exercise"),
+            };
+            let module = self.subject.module_name();
+            let all = quantity::of(all as u64, "branch");
+            Some((
+                property.path(),
+                format!("{examples} {reached} of {all} of {module}."),
+            ))
+        };
+        properties.iter().zip(examined).filter_map(remark).collect()
+    }
+
+    /// Writes a feature, its steps, its diagram and its documents.
     fn put(
         &self,
         console: &mut Console<'_>,
         name: &str,
         told: Told,
+        remarks: &[String],
+        diagram: Option<&Diagram>,
         written: &mut Vec<gherkin::Feature>,
     ) -> Result<(), Trouble> {
+        let file = format!("{name}.feature");
         let text = gherkin::write(&told.feature).map_err(|problem| {
             Error::new(format!(
-                "`{name}` is not written: not every parser would read it alike ({problem})"
+                "`{file}` is not written: not every parser would read it alike ({problem})"
             ))
             .with_help(
                 "a docstring or a name says something that Gherkin takes for its own; change it",
             )
         })?;
-        self.file(console, name, &text)?;
+        self.file(console, &file, &text)?;
+        if let Some(diagram) = diagram {
+            self.file(console, &format!("{name}.mmd"), &diagram.write())?;
+        }
+        let page = Page {
+            feature: &told.feature,
+            remarks,
+            diagram,
+            source: &self.subject.text,
+        };
+        for format in &self.feature.document {
+            let (ending, text) = match format {
+                DocumentName::Markdown => ("md", page.markdown()),
+                DocumentName::Html => ("html", page.html()),
+            };
+            self.file(console, &format!("{name}.{ending}"), &text)?;
+        }
         if let Some(runner) = self.feature.steps {
             let home = Home {
-                feature: name.to_owned(),
+                feature: file,
                 ..self
                     .place
                     .home(self.folder.absolute(), self.subject.store())

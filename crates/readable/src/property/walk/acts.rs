@@ -12,6 +12,17 @@ use crate::property::loops;
 use crate::property::script::{Code, Given, Saying};
 use crate::term::{Call, Callee, Reference, Role, Term, Type};
 
+/// What a call is made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// For what it does: it may change its object and whatever it is given.
+    Effect,
+    /// For its answer: it may change its object.
+    Answer,
+    /// For a check: its object may change, but what other parts of the check have heard stays true.
+    Question,
+}
+
 impl Walk<'_> {
     /// A call for what it does, or for its answer.
     pub(super) fn act(
@@ -30,7 +41,11 @@ impl Walk<'_> {
             true => code,
             false => format!("{} = {code}", places.join(", ")),
         };
-        let earlier = self.keep_earlier(&call, giving.is_none(), statement.range.end);
+        let purpose = match giving {
+            None => Purpose::Effect,
+            Some(_) => Purpose::Answer,
+        };
+        let earlier = self.keep_earlier(&call, purpose, statement.range.end);
         let code = Code {
             earlier,
             body: vec![body],
@@ -53,14 +68,14 @@ impl Walk<'_> {
     pub(super) fn keep_earlier(
         &mut self,
         call: &Call,
-        is_for_effect: bool,
+        purpose: Purpose,
         end: usize,
     ) -> Vec<(String, String)> {
         let mut objects = Vec::new();
         if let Callee::Method { object, .. } = &call.callee {
             objects.extend(root(object));
         }
-        if is_for_effect {
+        if purpose == Purpose::Effect {
             objects.extend(call.arguments.iter().filter_map(root));
         }
         let text = self.here.text;
@@ -72,6 +87,9 @@ impl Walk<'_> {
             .map_or(end, |last| last.range.end);
         let mut kept = Vec::new();
         for object in objects {
+            if purpose != Purpose::Question {
+                self.here.forget(&object);
+            }
             kept.extend(
                 self.here
                     .keep_earlier(&object, |name| is_mentioned(name, text, end, last)),
@@ -83,6 +101,7 @@ impl Walk<'_> {
     pub(super) fn raises(
         &mut self,
         manager: &Expression,
+        name: Option<&Expression>,
         body: &[Statement],
         statement: &Statement,
     ) {
@@ -125,7 +144,7 @@ impl Walk<'_> {
             "attempt({store}, lambda: {}{giving})",
             self.here.code(expression)
         );
-        let earlier = self.keep_earlier(&call, true, statement.range.end);
+        let earlier = self.keep_earlier(&call, Purpose::Effect, statement.range.end);
         let code = Code {
             earlier,
             body: vec![body],
@@ -153,6 +172,9 @@ impl Walk<'_> {
         let pattern = pattern
             .map(|keyword| format!(", {}", self.here.code(&keyword.value)))
             .unwrap_or_default();
+        if let Some(name) = name.and_then(Expression::as_name) {
+            self.here.hide(name, format!("raised({store})"));
+        }
         let code = Code {
             body: vec![format!("fails({store}, {classes}{pattern})")],
             ..Code::default()
@@ -198,7 +220,7 @@ impl Walk<'_> {
             let Term::Call(term) = term else {
                 return self.leak(statement);
             };
-            let earlier = self.keep_earlier(&term, true, statement.range.end);
+            let earlier = self.keep_earlier(&term, Purpose::Effect, statement.range.end);
             let inner = Box::new(Saying::Call {
                 call: term,
                 giving: None,

@@ -3,6 +3,7 @@
 use testwright_source::tree::{Expression, ExpressionKind, Statement};
 
 use super::Walk;
+use super::acts::Purpose;
 use crate::gherkin::Keyword;
 use crate::phrase::Polarity;
 use crate::property::code::{self, quoted};
@@ -93,7 +94,7 @@ impl Walk<'_> {
             };
             let place = format!("{}[{}]", self.here.store, quoted(&result));
             let body = format!("{place} = {}", self.here.code(expression));
-            let earlier = self.keep_earlier(&call, false, start);
+            let earlier = self.keep_earlier(&call, Purpose::Question, start);
             self.here.hear((*call).clone(), &result);
             let code = Code {
                 earlier,

@@ -1,0 +1,337 @@
+//! A feature as a document: Markdown, or one HTML file that needs nothing else (8.1).
+
+use std::fmt::Write;
+
+use super::{Feature, Keyword, Rule, Scenario, write::Writer};
+use crate::mermaid::Diagram;
+
+/// What a document says beside the feature itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Page<'a> {
+    /// What people read.
+    pub feature: &'a Feature,
+    /// A sentence below each rule, in their order: how much its examples show. May be empty.
+    pub remarks: &'a [String],
+    /// Who said what to whom, if something went wrong.
+    pub diagram: Option<&'a Diagram>,
+    /// The source that the rules come from.
+    pub source: &'a str,
+}
+
+impl Page<'_> {
+    /// The document in Markdown: a fenced block for each rule.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        let mut text = format!("# Feature: {}\n", self.feature.name);
+        for line in self.feature.description.lines() {
+            paragraph(&mut text, line);
+        }
+        if !self.feature.scenarios.is_empty() {
+            fence(
+                &mut text,
+                "gherkin",
+                &Writer::scenarios(&self.feature.scenarios),
+            );
+        }
+        for (index, rule) in self.feature.rules.iter().enumerate() {
+            paragraph(&mut text, &format!("## Rule: {}", rule.name));
+            for line in rule.description.lines() {
+                paragraph(&mut text, line);
+            }
+            fence(&mut text, "gherkin", &Writer::scenarios(&rule.scenarios));
+            paragraph(&mut text, self.remark(index));
+        }
+        if let Some(diagram) = self.diagram {
+            fence(&mut text, "mermaid", &diagram.write());
+        }
+        text
+    }
+
+    /// The document as a page: an article for each scenario.
+    #[must_use]
+    pub fn html(&self) -> String {
+        let title = escape(&format!("Feature: {}", self.feature.name));
+        let mut lines = vec![
+            "<!DOCTYPE html>".to_owned(),
+            "<html lang=\"en\">".to_owned(),
+            "<head>".to_owned(),
+            "<meta charset=\"utf-8\">".to_owned(),
+            format!("<title>{title}</title>"),
+            "</head>".to_owned(),
+            "<body>".to_owned(),
+            format!("<h1>{title}</h1>"),
+        ];
+        paragraphs(&mut lines, self.feature.description.lines());
+        articles(&mut lines, &self.feature.scenarios);
+        for (index, rule) in self.feature.rules.iter().enumerate() {
+            lines.push(format!("<section id=\"rule-{}\">", index + 1));
+            lines.push(format!("<h2>Rule: {}</h2>", escape(&rule.name)));
+            paragraphs(&mut lines, rule.description.lines());
+            articles(&mut lines, &rule.scenarios);
+            paragraphs(&mut lines, &[self.remark(index).to_owned()]);
+            self.source_of(rule, &mut lines);
+            lines.push("</section>".to_owned());
+        }
+        if let Some(diagram) = self.diagram {
+            lines.push(format!(
+                "<pre class=\"mermaid\">\n{}</pre>",
+                escape(&diagram.write())
+            ));
+            lines.push("<ol>".to_owned());
+            lines.extend(
+                diagram
+                    .sentences()
+                    .iter()
+                    .map(|sentence| format!("<li>{}</li>", escape(sentence))),
+            );
+            lines.push("</ol>".to_owned());
+        }
+        lines.extend(["</body>", "</html>", ""].map(str::to_owned));
+        lines.join("\n")
+    }
+
+    fn remark(&self, index: usize) -> &str {
+        self.remarks.get(index).map_or("", String::as_str)
+    }
+
+    /// Folded away: the lines that a rule comes from, up to the next thing that stands as far left.
+    fn source_of(&self, rule: &Rule, lines: &mut Vec<String>) {
+        if rule.origin.line == 0 {
+            return;
+        }
+        let mut source = self.source.lines().skip(rule.origin.line - 1);
+        let mut code: Vec<&str> = Vec::new();
+        let is_inside = |line: &str| line.is_empty() || line.starts_with([' ', '\t', ')']);
+        let mut has_begun = false;
+        while let Some(line) = source.next().filter(|line| !has_begun || is_inside(line)) {
+            has_begun |= line.trim_start().starts_with("def ")
+                || line.trim_start().starts_with("async def ");
+            code.push(line);
+        }
+        let place = format!("{}, line {}", rule.origin.file, rule.origin.line);
+        lines.push(format!("<details><summary>{}</summary>", escape(&place)));
+        lines.push(format!(
+            "<pre>\n{}</pre>",
+            escape(code.join("\n").trim_end())
+        ));
+        lines.push("</details>".to_owned());
+    }
+}
+
+fn paragraph(text: &mut String, words: &str) {
+    if !words.is_empty() {
+        // Writing into a text cannot fail.
+        let _ = writeln!(text, "\n{words}");
+    }
+}
+
+fn fence(text: &mut String, language: &str, inside: &str) {
+    let _ = writeln!(text, "\n```{language}\n{}\n```", inside.trim_end());
+}
+
+fn paragraphs(lines: &mut Vec<String>, words: &[String]) {
+    let said = words.iter().filter(|words| !words.is_empty());
+    lines.extend(said.map(|words| format!("<p>{}</p>", escape(words))));
+}
+
+fn articles(lines: &mut Vec<String>, scenarios: &[Scenario]) {
+    for scenario in scenarios {
+        let anchor: String = scenario
+            .name
+            .chars()
+            .map(|letter| {
+                if letter.is_alphanumeric() {
+                    letter
+                } else {
+                    '-'
+                }
+            })
+            .collect();
+        lines.push(format!("<article id=\"{}\">", anchor.to_lowercase()));
+        lines.push(format!("<h3>{}</h3>", escape(&scenario.name)));
+        paragraphs(lines, scenario.description.lines());
+        lines.push("<ul>".to_owned());
+        let mut before = None;
+        for step in &scenario.steps {
+            let word = Keyword::written(step.keyword, before);
+            lines.push(format!(
+                "<li><strong>{word}</strong> {}</li>",
+                escape(&step.text)
+            ));
+            before = Some(step.keyword);
+        }
+        lines.push("</ul>".to_owned());
+        if let Some(table) = &scenario.examples {
+            let row = |cells: &[String], cell: &str| {
+                let cells: String = cells
+                    .iter()
+                    .map(|text| format!("<{cell}>{}</{cell}>", escape(text)))
+                    .collect();
+                format!("<tr>{cells}</tr>")
+            };
+            lines.push("<table>".to_owned());
+            lines.push(row(&table.headings, "th"));
+            lines.extend(table.rows.iter().map(|cells| row(cells, "td")));
+            lines.push("</table>".to_owned());
+        }
+        lines.push("</article>".to_owned());
+    }
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::super::{Description, Origin, Step, Table};
+    use super::*;
+    use crate::mermaid::Message;
+
+    fn feature() -> Feature {
+        let steps = vec![
+            Step::new(Keyword::Given, "I have the number <n>, called n"),
+            Step::new(Keyword::Given, "n < 3 & more"),
+        ];
+        let scenario = Scenario {
+            name: "Few - examples".to_owned(),
+            steps,
+            examples: Some(Table {
+                headings: vec!["n".to_owned()],
+                rows: vec![vec!["1".to_owned()]],
+            }),
+            ..Scenario::default()
+        };
+        Feature {
+            name: "Numbers".to_owned(),
+            description: Description::from_iter(["About numbers."]),
+            rules: vec![Rule {
+                name: "They are few.".to_owned(),
+                description: Description::from_iter(["This must hold."]),
+                scenarios: vec![scenario],
+                origin: Origin {
+                    file: "test_n.py".to_owned(),
+                    line: 2,
+                },
+            }],
+            ..Feature::default()
+        }
+    }
+
+    fn diagram() -> Diagram {
+        Diagram {
+            participants: vec!["System".to_owned()],
+            messages: vec![Message::Call {
+                to: 0,
+                text: "go".to_owned(),
+            }],
+            notes: vec!["Expected: nothing".to_owned()],
+        }
+    }
+
+    const SOURCE: &str = "import x\n@given(\n    n\n)\ndef test_a(n):\n    assert n\n\nother = 1\n";
+
+    #[test]
+    fn markdown_has_a_block_for_each_rule() {
+        let feature = feature();
+        let page = Page {
+            feature: &feature,
+            remarks: &["These examples show all.".to_owned()],
+            diagram: Some(&diagram()),
+            source: SOURCE,
+        };
+        expect![[r#"
+            # Feature: Numbers
+
+            About numbers.
+
+            ## Rule: They are few.
+
+            This must hold.
+
+            ```gherkin
+            Scenario Outline: Few - examples
+              Given I have the number <n>, called n
+              And n < 3 & more
+
+              Examples:
+                | n |
+                | 1 |
+            ```
+
+            These examples show all.
+
+            ```mermaid
+            sequenceDiagram
+                actor P0 as Tester
+                participant P1 as System
+                P0->>P1: go
+                Note over P0,P1: Expected: nothing
+            ```
+        "#]]
+        .assert_eq(&page.markdown());
+    }
+
+    #[test]
+    fn html_has_an_article_for_each_scenario_and_loads_nothing() {
+        let feature = feature();
+        let page = Page {
+            feature: &feature,
+            remarks: &[],
+            diagram: Some(&diagram()),
+            source: SOURCE,
+        };
+        expect![[r#"
+            <!DOCTYPE html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <title>Feature: Numbers</title>
+            </head>
+            <body>
+            <h1>Feature: Numbers</h1>
+            <p>About numbers.</p>
+            <section id="rule-1">
+            <h2>Rule: They are few.</h2>
+            <p>This must hold.</p>
+            <article id="few---examples">
+            <h3>Few - examples</h3>
+            <ul>
+            <li><strong>Given</strong> I have the number &lt;n&gt;, called n</li>
+            <li><strong>And</strong> n &lt; 3 &amp; more</li>
+            </ul>
+            <table>
+            <tr><th>n</th></tr>
+            <tr><td>1</td></tr>
+            </table>
+            </article>
+            <details><summary>test_n.py, line 2</summary>
+            <pre>
+            @given(
+                n
+            )
+            def test_a(n):
+                assert n</pre>
+            </details>
+            </section>
+            <pre class="mermaid">
+            sequenceDiagram
+                actor P0 as Tester
+                participant P1 as System
+                P0-&gt;&gt;P1: go
+                Note over P0,P1: Expected: nothing
+            </pre>
+            <ol>
+            <li>Tester to System: go</li>
+            <li>Expected: nothing</li>
+            </ol>
+            </body>
+            </html>
+        "#]]
+        .assert_eq(&page.html());
+    }
+}
