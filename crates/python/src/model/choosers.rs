@@ -45,7 +45,9 @@ impl<'py> Models<'py> {
             Some(name) => match self.own_choice(name) {
                 Ok(function) => Strategy::Own(function),
                 // A module of the user's that cannot be imported is not one that is not there.
-                Err(trouble @ Trouble::Raised { .. }) => return Err(trouble),
+                Err(trouble @ (Trouble::Raised { .. } | Trouble::Misread(_))) => {
+                    return Err(trouble);
+                }
                 Err(trouble) => match name {
                     "ActionNameCoverage" => Strategy::ByName(FxHashMap::default()),
                     "StateCoverage" => Strategy::ByState(FxHashMap::default()),
