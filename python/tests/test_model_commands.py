@@ -281,7 +281,7 @@ REFUSED = {
     "model test Pile --strategy Nowhere": "error: there is no module `Nowhere`",
     "model test Pile --strategy Forgetful": "error: the strategy `Forgetful` has no `SelectAction`\n",
     "explore NoState": "error: the module `NoState` has no `state`\n",
-    "explore Broken": "SyntaxError: invalid syntax",
+    "explore Broken": "this is not Python: invalid syntax",
     "explore ExitsAtOnce": "error: the code of a model raised SystemExit: 0\n",
     "explore Exits": "error: the code of a model raised SystemExit: 0\n",
     "model test Exits": "error: the code of a model raised SystemExit: 0\n",

@@ -411,7 +411,7 @@ def test_a_strategy_in_the_folder_counts_more(models):
     )
     models.write(StateCoverage="def SelectAction(:\n")
     done = models.run("compat", "pmt", "Fan", "-n", 3, "-g", "StateCoverage", status=1)
-    assert "SyntaxError" in done.stderr and done.stdout == ""
+    assert "this is not Python: invalid syntax" in done.stderr and done.stdout == ""
     done = models.run("compat", "pmt", "Fan", "-n", 3, "-g", "Switch", status=1)
     assert "the strategy `Switch` has no `SelectAction`" in done.stderr
     done = models.run("compat", "pmt", "Fan", "-n", 3, "-g", "Nothing", status=1)
