@@ -131,7 +131,9 @@ def test_texts_are_kept_true(testwright):
 
 
 def test_too_many_outcomes(testwright):
-    lines = [f"    if x[{n}]:\n        if y[{n}]: return {n}\n        t.append({n})" for n in range(20)]
+    lines = [
+        f"    if x[{n}]:\n        if y[{n}]: return {n}\n        t.append({n})" for n in range(20)
+    ]
     text = "t = []\ndef act(x, y):\n" + "\n".join(lines) + "\nstate = ('t',)\nactions = (act,)\n"
     testwright.write("branches.py", text)
     done = testwright("explain", "branches.py", "--max-outcomes", "5")
