@@ -357,15 +357,6 @@ fn y11_guards_are_one_condition() {
     );
 }
 
-/// On its own the condition reads "if … then …" (C37).
-#[test]
-fn l2_there_is_no_if_behind_if() {
-    assert_eq!(
-        change("if x not in d or n > 3:\n    n = 0"),
-        "If either the d has no entry for the given x or the n is greater than 3:\n  - The n becomes 0.\nOtherwise:\n  - Nothing changes."
-    );
-}
-
 #[test]
 fn what_is_in_collections_is_learnt_from_what_is_put_there() {
     assert_eq!(
@@ -375,5 +366,14 @@ fn what_is_in_collections_is_learnt_from_what_is_put_there() {
     assert_eq!(
         change("y = d.setdefault(x, [])\nif i not in y:\n    y.append(i)"),
         "- An entry for the given x is added to the d, with the value the empty list, unless there is one already.\nIf the given i is not in the entry for the given x in the new d:\n  - The given i is added at the end of the entry for the given x in the d."
+    );
+}
+
+/// On its own the condition reads "if … then …" (C37).
+#[test]
+fn l2_there_is_no_if_behind_if() {
+    assert_eq!(
+        change("if x not in d or n > 3:\n    n = 0"),
+        "If either the d has no entry for the given x or the n is greater than 3:\n  - The n becomes 0.\nOtherwise:\n  - Nothing changes."
     );
 }
