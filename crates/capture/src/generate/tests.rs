@@ -8,7 +8,6 @@ use crate::inspect::Chosen;
 use crate::recording::{Execution, External, Unit};
 use crate::toys::Made;
 use crate::validate::Python;
-use crate::value::NodeId;
 
 const SHOP: &str = "\
 import random
@@ -32,6 +31,10 @@ def chance():
 def save(path):
     with open(path, 'w') as file:
         file.write('x')
+
+
+def nothing():
+    pass
 
 
 class Cart:
@@ -81,6 +84,28 @@ fn generated(calls: Vec<Made>) -> Generated {
         modules: vec!["shop".to_owned()],
     };
     generate(&recording, &project, &options, &runner).expect("tests were run")
+}
+
+/// The same with classes of the module that is tested here.
+fn in_shop(mut made: Made) -> Made {
+    use crate::recording::Receiver;
+    use crate::value::{Reference, Value};
+    let places: Vec<_> = made
+        .call
+        .values
+        .iter()
+        .map(|(place, node)| (place, node.clone()))
+        .collect();
+    for (place, mut node) in places {
+        if let Value::Object(object) = &mut node.value {
+            object.class = Reference::new("shop", object.class.path.clone());
+            made.call.values.set(place, node);
+        }
+    }
+    if let Receiver::Instance(class) = &mut made.call.receiver {
+        class.module = "shop".to_owned();
+    }
+    made
 }
 
 fn doubled(given: i64, result: i64) -> Made {
@@ -142,16 +167,28 @@ fn what_a_test_leaves_changed_is_put_back() {
 }
 
 #[test]
-fn a_test_that_checks_nothing_is_counted_as_smoke() {
+fn a_test_that_checks_nothing_is_counted_as_smoke_and_only_kept_if_there_is_no_other() {
+    let found = generated(vec![Made::of("nothing")]);
+    assert_eq!(outcomes(&found), [&Outcome::Written(Completeness::Smoke)]);
+    assert_eq!((found.counts().full, found.counts().smoke), (0, 1));
+}
+
+#[test]
+fn an_emptied_unit_makes_real_tests_fail() {
     let mut made = Made::of("Cart.add");
     let item = made.number(1);
-    let before = made.object(1, "Cart", &[]);
-    let made = made.on("Cart", before, before).argument("item", item, item);
-    let mut call = made;
-    call.call.outcome = crate::recording::Outcome::Returned(NodeId(0));
-    // The unit fails without its attributes, so nothing is left of it.
-    let found = generated(vec![call]);
-    assert!(found.suites.is_empty() || found.counts().full == 0);
+    let owner = made.text("ann");
+    let items = made.list(2, &[]);
+    let before = made.object(1, "Cart", &[("owner", owner), ("items", items)]);
+    let items = made.list(2, &[1]);
+    let after = made.object(1, "Cart", &[("owner", owner), ("items", items)]);
+    let made = made.on("Cart", before, after).argument("item", item, item);
+    let found = generated(vec![in_shop(made)]);
+    assert_eq!(
+        outcomes(&found),
+        [&Outcome::Written(Completeness::Full)],
+        "{found:?}"
+    );
 }
 
 #[test]
