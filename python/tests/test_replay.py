@@ -54,7 +54,7 @@ def test_the_harness_that_a_test_notes_is_found(saved):
     saved.write("kept/inner/four.test", noting.format("../../outside/evil.tstl"))
     done = saved("replay", "kept/inner/four.test", status=2)
     assert "there is no harness `../../outside/evil.tstl` beside the test" in done.stderr
-    assert "help: name the harness with `--harness FILE`" in done.stderr
+    assert "help: name the harness, or the model, with `--harness FILE`" in done.stderr
     # Several harnesses are near, and this test does not say which.
     done = saved("replay", "passing.test", status=2)
     assert "the test `passing.test` does not say which harness it belongs to" in done.stderr

@@ -29,6 +29,10 @@ pub(crate) enum Source {
 pub(crate) fn is_model(name: &Path) -> bool {
     match name.extension() {
         Some(ending) => ending == "py" || in_package(name).is_some(),
+        // A folder is one only as a package, or beside a file of its name.
+        None if name.is_dir() => {
+            name.with_extension("py").is_file() || name.join("__init__.py").is_file()
+        }
         None => !name.is_file(),
     }
 }

@@ -121,7 +121,7 @@ fn help_fits_the_page() {
 fn wrong_arguments_are_refused() {
     assert_refused("", "Usage: testwright <COMMAND>");
     assert_refused("rum a.tstl", "a similar subcommand exists: 'run'");
-    assert_refused("run", "<HARNESS>");
+    assert_refused("run", "<HARNESS|MODEL>");
     assert_refused("run a.tstl --time soon", "write a duration such as 30s, 2m");
     assert_refused("run a.tstl --time 0", "must be more than nothing");
     assert_refused("run a.tstl --time -1s", "must be more than nothing");

@@ -100,7 +100,7 @@ mod tests {
                 json!(["duration", "-1", "86399", "0"]),
                 "the duration minus 1 second",
             ),
-            (json!(["other", "UserAccount"]), "a user account"),
+            (json!(["other", "UserAccount"]), "an user account"),
         ] {
             assert_eq!(
                 value(&told).map(|value| value.notation()).as_deref(),
