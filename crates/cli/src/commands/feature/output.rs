@@ -198,7 +198,11 @@ impl Output<'_> {
     fn file(&self, console: &mut Console<'_>, name: &str, text: &str) -> Result<(), Trouble> {
         let place = self.folder.inside(name);
         place.write(text)?;
-        console.say(format_args!("  {}", place.shown().display()));
+        let shown = place.shown();
+        console.say(format_args!(
+            "  {}",
+            shown.strip_prefix(".").unwrap_or(shown).display()
+        ));
         Ok(())
     }
 }
