@@ -132,6 +132,16 @@ impl<'a> Speaker<'a> {
         }
     }
 
+    /// The same, for what "if" stands before: "if if A then B" would be hard to read, so C37 and C40 give way to
+    /// "either … or …".
+    #[must_use]
+    pub fn behind_if(self) -> Self {
+        Self {
+            behind_if: true,
+            ..self
+        }
+    }
+
     /// The same, noting what is phrased by which rule. Whatever is phrased more than once counts more than once.
     #[must_use]
     pub fn with_recorder(self, recorder: &'a Recorder) -> Self {
@@ -260,26 +270,12 @@ impl<'a> Speaker<'a> {
         self.say(term, Polarity::Negative, Tense::Present)
     }
 
-    /// The clause of a term that "if" stands before: "if if A then B" would be hard to read, so C37 and C40 give way to
-    /// "either … or …".
-    #[must_use]
-    pub fn condition(&self, term: &Term) -> String {
-        self.behind_if().clause(term)
-    }
-
     /// The same speaker inside a phrase; nobody if it could not be read any more.
     fn deeper(&self) -> Option<Self> {
         (self.depth < DEEPEST).then(|| Self {
             depth: self.depth + 1,
             ..*self
         })
-    }
-
-    fn behind_if(&self) -> Self {
-        Self {
-            behind_if: true,
-            ..*self
-        }
     }
 
     /// A value alone (N), or shortened in documents.

@@ -351,8 +351,17 @@ fn y11_guards_are_one_condition() {
     );
     assert!(
         told.contains(
-            "only if if the n is greater than 3 then the t is not empty, otherwise the n is 1."
+            "only if either the n is greater than 3 and the t is not empty, or the n is at most 3 and the n is 1."
         ),
         "{told}"
+    );
+}
+
+/// On its own the condition reads "if … then …" (C37).
+#[test]
+fn l2_there_is_no_if_behind_if() {
+    assert_eq!(
+        change("if x not in d or n > 3:\n    n = 0"),
+        "If either the d has no entry for the given x or the n is greater than 3:\n  - The n becomes 0.\nOtherwise:\n  - Nothing changes."
     );
 }

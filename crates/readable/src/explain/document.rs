@@ -371,7 +371,7 @@ impl<'a, 'w> Author<'a, 'w> {
             Some(false) => Asked::Never,
             None => {
                 let clauses: Vec<String> =
-                    conditions.iter().map(|one| teller.condition(one)).collect();
+                    conditions.iter().map(|one| teller.behind_if(one)).collect();
                 Asked::If(join::clauses(&clauses, "and"))
             }
         };
@@ -409,9 +409,15 @@ pub(super) fn when(
     if truth(guards) == Some(false) {
         return Item::labelled(LABEL, "never.", lines.clone()).from_level(0);
     }
-    let open = guards.iter().filter(|one| one.as_value().is_none());
+    let open: Vec<&Term> = guards
+        .iter()
+        .filter(|one| one.as_value().is_none())
+        .collect();
     let mut all = kept;
-    all.extend(open.map(|one| teller.condition(one)));
+    match open.as_slice() {
+        [only] if all.is_empty() => all.push(teller.behind_if(only)),
+        _ => all.extend(open.iter().map(|one| teller.condition(one))),
+    }
     let item = match all.as_slice() {
         [] => Item::labelled(LABEL, "at any time.", lines.clone()),
         [only] => Item::labelled(LABEL, format!("only if {only}."), lines.clone()),

@@ -116,6 +116,12 @@ impl<'t, 'w> Teller<'t, 'w> {
         self.speaker.with_marking(Marking::Condition).clause(&term)
     }
 
+    /// The same where "if" stands before it.
+    pub(crate) fn behind_if(&self, term: &Term) -> String {
+        let speaker = self.speaker.with_marking(Marking::Condition);
+        speaker.behind_if().clause(&self.said(term))
+    }
+
     /// A condition of which no part is old or new: what holds after a step speaks of what came before it in its own way.
     pub(crate) fn plain(&self, term: &Term) -> String {
         let term = self.said(term);

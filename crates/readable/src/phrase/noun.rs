@@ -272,7 +272,7 @@ impl Speaker<'_> {
         Noun::one(format!(
             "({} if {}, otherwise {})",
             self.noun(then).text,
-            self.condition(condition),
+            self.behind_if().clause(condition),
             self.noun(otherwise).text
         ))
     }
@@ -299,7 +299,8 @@ impl Speaker<'_> {
         }
         let mut text = self.noun(last).text;
         for operand in before.iter().rev() {
-            let (condition, otherwise) = (self.condition(operand), self.noun(operand).text);
+            let (condition, otherwise) =
+                (self.behind_if().clause(operand), self.noun(operand).text);
             text = format!("({text} if {condition}, otherwise {otherwise})");
         }
         Some(Noun::one(text))

@@ -96,5 +96,5 @@ pub(crate) fn was_not(text: &str) -> String {
 /// The clause behind "if".
 pub(crate) fn condition(text: &str) -> String {
     let vocabulary = Vocabulary::default();
-    Speaker::new(&vocabulary).condition(&term(text))
+    Speaker::new(&vocabulary).behind_if().clause(&term(text))
 }

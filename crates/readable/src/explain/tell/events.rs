@@ -176,9 +176,9 @@ impl Teller<'_, '_> {
         let words = match then.is_empty() {
             true => {
                 std::mem::swap(&mut then, &mut otherwise);
-                speaker.negative(&said)
+                speaker.behind_if().negative(&said)
             }
-            false => speaker.clause(&said),
+            false => speaker.behind_if().clause(&said),
         };
         let mut branches = vec![(words, then)];
         let mut last = (!otherwise.is_empty()).then_some(otherwise);
@@ -252,7 +252,8 @@ impl Teller<'_, '_> {
                 ))
             }
             (false, true) => {
-                let (words, done) = (speaker.clause(&condition), self.simple(then)?);
+                let words = speaker.behind_if().clause(&condition);
+                let done = self.simple(then)?;
                 Some(format!(
                     "{}, if {words} then {done}",
                     self.cycle_heading(event)
@@ -260,7 +261,7 @@ impl Teller<'_, '_> {
             }
             (false, false) => {
                 let (then, otherwise) = (self.simple(then)?, self.simple(otherwise)?);
-                let words = speaker.clause(&condition);
+                let words = speaker.behind_if().clause(&condition);
                 Some(format!(
                     "{}, if {words} then {then}, otherwise {otherwise}",
                     self.cycle_heading(event)

@@ -104,7 +104,7 @@ impl Teller<'_, '_> {
             _ if is_condition(&value) => {
                 format!(
                     "it returns true if {}, and false otherwise",
-                    speaker.clause(&value)
+                    speaker.behind_if().clause(&value)
                 )
             }
             _ => format!("it returns {}", speaker.noun(&value).text),
@@ -148,7 +148,7 @@ impl Teller<'_, '_> {
                 last = then;
                 continue;
             }
-            let speaker = self.speaker.with_marking(Marking::Condition);
+            let speaker = self.speaker.with_marking(Marking::Condition).behind_if();
             let said = self.said(condition);
             if branches.is_empty() && says_nothing(&then) {
                 branches.push((speaker.negative(&said), std::mem::take(&mut last)));
