@@ -601,3 +601,51 @@ def test_a_part_of_a_program(watched):
         "swap(items=[5, 6]) returned [6, 5]",
     ]
     assert watched.show("moment")[1].startswith("time.time() gave ")
+
+
+@pytest.mark.skipif(
+    sys.version_info < (3, 11), reason="there are no groups of exceptions before 3.11"
+)
+def test_groups_of_exceptions(watched):
+    watched.run(
+        """\
+        def fail():
+            raise ExceptionGroup("both", [ValueError(1), KeyError("a")])
+        try:
+            fail()
+        except* ValueError:
+            print("caught")
+        except* KeyError:
+            pass
+        """
+    )
+    assert watched.show("fail") == [
+        "fail() raised ExceptionGroup('both', [ValueError(1), KeyError('a')])"
+    ]
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="there are no places for tools before 3.12")
+def test_a_start_that_fails_leaves_nothing_behind(watched):
+    watched.command.write(
+        "full.py",
+        textwrap.dedent(
+            """\
+            import sys, time
+            import testwright.capture
+            for place in (3, 4):
+                sys.monitoring.use_tool_id(place, "other")
+            try:
+                testwright.capture.start()
+            except RuntimeError as error:
+                print(error)
+            sys.monitoring.free_tool_id(3)
+            testwright.capture.start()
+            testwright.capture.stop()
+            print(time.time)
+            """
+        ),
+    )
+    ended = watched.command.python("full.py")
+    assert ended.stdout == (
+        "other tools occupy all places for monitoring tools in this process\n<built-in function time>\n"
+    )

@@ -122,9 +122,13 @@ pub fn start(python: Python<'_>, capture: Capture) -> PyResult<()> {
         *place = Some(recorder);
     }
     with(python, |recorder| recorder.note_loaded_modules(python));
-    sources::install(python)?;
     sources::listen(python);
-    Listener::start(python)
+    let started = sources::install(python).and_then(|()| Listener::start(python));
+    if started.is_err() {
+        // Nothing stays behind of a start that failed half-way.
+        stop(python)?;
+    }
+    started
 }
 
 /// Stops watching, and finishes the file. Without effect if nothing is watched.

@@ -172,6 +172,8 @@ impl Moment<'_> {
         let arguments: Vec<_> = arguments.iter().flat_map(|all| all.iter()).collect();
         let arguments = arguments.iter().map(|one| self.node(one, depth)).collect();
         let attributes = self.named(attributes, depth);
+        let members = members(exception);
+        let members = members.iter().map(|one| self.node(one, depth)).collect();
         Value::Exception(Exception {
             class,
             is_importable,
@@ -179,7 +181,7 @@ impl Moment<'_> {
             attributes,
             cause: cause.map(class_of),
             context: context.map(class_of),
-            members: Vec::new(),
+            members,
         })
     }
 }
@@ -225,6 +227,19 @@ fn own_attributes<'py>(
         }
     }
     found
+}
+
+/// The exceptions in a group, which the interpreter's own class keeps.
+fn members<'py>(exception: &Bound<'py, PyBaseException>) -> Vec<Bound<'py, PyAny>> {
+    let group = Reference::new("builtins", "BaseExceptionGroup");
+    let group = (names::bases(&exception.get_type()).into_iter())
+        .find(|base| names::class_reference(base) == group);
+    let descriptor = group
+        .and_then(|group| names::namespace(&group))
+        .and_then(|namespace| names::entry(&namespace, "exceptions"));
+    let all = descriptor.and_then(|one| one.call_method1("__get__", (exception,)).ok());
+    let all = all.and_then(|all| all.cast_into::<PyTuple>().ok());
+    all.iter().flat_map(|all| all.iter()).collect()
 }
 
 /// The names of a member, or of the members that are combined in it.
