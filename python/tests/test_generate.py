@@ -153,7 +153,7 @@ def twice(function, value):
 
 
 def thrice(function, value):
-    return function(twice(function, value))
+    return function(function(function(value)))
 
 
 def move(point, dx):

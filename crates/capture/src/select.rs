@@ -162,12 +162,11 @@ fn goals(call: &Call) -> BTreeSet<Goal> {
             StepAction::Close => "is closed".to_owned(),
         }));
     }
-    for argument in call
-        .arguments
-        .iter()
-        .filter(|argument| !argument.is_default)
-    {
-        let shape = shape(&call.values, argument.before);
+    for argument in &call.arguments {
+        let shape = match argument.is_default {
+            true => "left out".to_owned(),
+            false => shape(&call.values, argument.before),
+        };
         goals.insert(Goal::Shape(format!("{} {shape}", argument.name)));
     }
     goals

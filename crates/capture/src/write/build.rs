@@ -1,6 +1,7 @@
 //! Recorded values as Python expressions that make them again.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use super::code::Code;
 use super::construct::Evidence;
@@ -385,12 +386,9 @@ impl<'a> Builder<'a> {
                 Code::Text(format!("{}.{name}", receiver.flat()))
             }
             Value::Function(function) => {
-                let module = self.scope.module_name(&function.module);
                 let copied =
                     function.qualified_name.ends_with("<lambda>") && function.closure.is_empty();
-                let text = copied
-                    .then(|| self.knowledge.lambda(module, function.line))
-                    .flatten();
+                let text = copied.then(|| self.lambda(function)).flatten();
                 match text {
                     Some(text) => Code::Text(text),
                     None => return Err(self.unnamed_function(function)),
@@ -501,6 +499,16 @@ impl<'a> Builder<'a> {
         }
         let callee = self.reference(callee)?.flat();
         Ok(Code::call(&callee, items))
+    }
+
+    /// The text of a lambda, wherever it was made.
+    fn lambda(&self, function: &crate::value::Function) -> Option<String> {
+        let project = self.knowledge.project;
+        let module = match function.module.as_str() {
+            "__main__" => project.module_at(Path::new(self.evidence.script(self.call.execution)?)),
+            name => project.module_named(name),
+        };
+        self.knowledge.lambda(module?, function.line)
     }
 
     fn unnamed_function(&self, function: &crate::value::Function) -> Missing {

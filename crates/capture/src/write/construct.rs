@@ -7,7 +7,9 @@ use super::build::{Builder, HELPERS, Missing};
 use super::code::Code;
 use super::plan::Setup;
 use crate::Graph;
-use crate::recording::{Call, Outcome, ParameterKind, Receiver, Recording, Unit, UnitId};
+use crate::recording::{
+    Call, Execution, Outcome, ParameterKind, Receiver, Recording, Unit, UnitId,
+};
 use crate::value::{NodeId, Object, ObjectKind, Reference, Value};
 
 /// What the recording as a whole tells about single calls.
@@ -17,6 +19,8 @@ pub(crate) struct Evidence<'a> {
     by_class: BTreeMap<&'a Reference, Vec<Creation<'a>>>,
     /// The units that returned something in some call.
     returning: BTreeSet<UnitId>,
+    /// The script of each execution, as the command named it.
+    scripts: Vec<Option<&'a str>>,
 }
 
 /// One run of `__init__` that did nothing but set up its object.
@@ -61,7 +65,13 @@ impl<'a> Evidence<'a> {
         Evidence {
             by_class,
             returning,
+            scripts: recording.executions.iter().map(script).collect(),
         }
+    }
+
+    /// The file that was run as the program.
+    pub(super) fn script(&self, execution: u32) -> Option<&'a str> {
+        *self.scripts.get(usize::try_from(execution).ok()?)?
     }
 
     /// Whether `None` from this unit says something, because it gave something else as well.
@@ -90,6 +100,11 @@ impl<'a> Evidence<'a> {
         }
         best.filter(|(_, different)| different.len() * 2 <= object.attributes.len())
     }
+}
+
+fn script(execution: &Execution) -> Option<&str> {
+    let words = execution.command.iter().map(String::as_str);
+    words.into_iter().find(|word| word.ends_with(".py"))
 }
 
 impl Creation<'_> {

@@ -6,11 +6,11 @@ use testwright_source::{names, tokens};
 
 use super::Knowledge;
 use super::scope::is_builtin;
+use crate::inspect::Module;
 
 impl Knowledge<'_> {
     /// The text of the only lambda on a line of a module, if it uses nothing but its parameters and Python's own names.
-    pub(super) fn lambda(&self, module: &str, line: u32) -> Option<String> {
-        let module = self.project.module_named(module)?;
+    pub(super) fn lambda(&self, module: &Module, line: u32) -> Option<String> {
         let text = fs::read_to_string(self.project.root.join(&module.path)).ok()?;
         only_lambda(&text, line)
     }
