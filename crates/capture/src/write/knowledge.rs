@@ -1,6 +1,6 @@
 //! What the project's own text tells about the units and classes of a recording.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::inspect::{Class, Definition, DefinitionKind, Module, Project, Role};
 use crate::recording::{Recording, Unit};
@@ -43,18 +43,9 @@ impl<'a> Knowledge<'a> {
         let unit = calls
             .filter(|call| call.execution == execution)
             .filter_map(|call| recording.unit(call.unit))
-            .find(|unit| unit.module == "__main__");
-        let file = match unit {
-            Some(unit) => PathBuf::from(&unit.file),
-            // A program that only calls others has no unit of its own, but was named.
-            None => {
-                let execution = recording.executions.get(execution as usize)?;
-                let mut words = execution.command.iter();
-                let script = words.find(|word| word.ends_with(".py"))?;
-                Path::new(&execution.folder).join(script)
-            }
-        };
-        Some(self.project.module_at(&file)?.name.clone())
+            .find(|unit| unit.module == "__main__")?;
+        let module = self.project.module_at(Path::new(&unit.file))?;
+        Some(module.name.clone())
     }
 
     fn class(&self, class: &Reference) -> Option<(&'a Module, &'a Class)> {
