@@ -68,7 +68,6 @@ def test_examples_exercise_both_ways(lists):
     assert "    This must hold for any whole number n and any list xs of whole numbers.\n" in text
     # One sample takes each branch of `if n in xs`, and the condition is said.
     assert "    Given n is in xs\n" in text and "    Given n is not in xs\n" in text
-    assert "Then ys has exactly as many elements as" not in text
 
 
 def test_the_same_seed_gives_the_same_bytes(lists):
@@ -89,7 +88,7 @@ def test_features_run_with_behave(lists, values, layout):
     folder = lists.folder / "features"
     results = FakeBehave(folder).run("lists.feature")
     assert results and all(names(results).values()), results
-    # Somebody changes what is given in the feature, and it is that which counts.
+    # Somebody changes a number in the feature, and it is that number which is used.
     if (values, layout) == ("named", "scenarios"):
         file = folder / "lists.feature"
         text = file.read_text(encoding="utf-8")
@@ -140,8 +139,8 @@ def test_a_failing_property_gets_a_counterexample(testwright):
         "    @counterexample\n    Scenario: Delete - counterexample\n      Expected: n is not in the result.\n"
         in text
     )
-    assert "      Observed: n is in the result.\n      The result is the list [-1].\n" in text
-    assert "      And I have the list [-1, -1], called xs\n" in text
+    assert "      Observed: n is in the result.\n      The result is the list [0].\n" in text
+    assert "      And I have the list [0, 0], called xs\n" in text
     assert (
         "      It does not happen when n is the number 1.\n      It does not happen when xs is the list [0].\n"
         in text
@@ -268,7 +267,7 @@ def test_objects_errors_loops_and_earlier_values_run(testwright, runner):
     text = (folder / "bank.feature").read_text(encoding="utf-8")
     assert 'Then it fails with the error "insufficient funds"\n' in text
     assert 'When for every amount in amounts, I call "withdraw" on account with amount\n' in text
-    assert "the balance of account goes down by the absolute value of amount" in text
+    assert "Then the balance of account goes down by the absolute value of amount\n" in text
     assert "Python" not in text
 
 

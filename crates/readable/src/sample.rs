@@ -8,7 +8,7 @@ mod shape;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) use generate::without_one;
-pub use generate::{Generator, generator, simpler};
+pub use generate::{Generator, generator, simpler, simpler_together};
 pub use shape::{shapes, size};
 
 use crate::value::Value;

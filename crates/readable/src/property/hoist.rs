@@ -35,7 +35,7 @@ fn collect<'a>(
         ExpressionKind::Conditional { condition, .. } => inside(condition, true),
         ExpressionKind::Compare { first, rest } => {
             let second = rest.first();
-            inside(first, second.is_some_and(|second| is_truth_value(second)));
+            inside(first, second.is_some_and(is_truth_value));
             if let Some((_, second)) = second {
                 inside(second, false);
             }

@@ -121,7 +121,7 @@ impl Saying {
                 iterable, inner, ..
             } => {
                 *iterable = change(iterable);
-                *inner = Box::new(inner.with_terms(change));
+                **inner = inner.with_terms(change);
             }
             Saying::Input { .. } | Saying::Fails { .. } | Saying::Statement(_) => {}
         }

@@ -259,6 +259,54 @@ pub fn simpler(value: &Value) -> Vec<Value> {
     }
 }
 
+/// The same values with one number made simpler wherever it occurs: what matters is often only that two are equal.
+#[must_use]
+pub fn simpler_together(values: &[Value]) -> Vec<Vec<Value>> {
+    let mut numbers = Vec::new();
+    values
+        .iter()
+        .for_each(|value| collect_numbers(value, &mut numbers));
+    let candidates = numbers.into_iter().flat_map(|number| {
+        simpler_numbers(number).into_iter().map(move |simpler| {
+            let replaced = values
+                .iter()
+                .map(|value| renumbered(value, number, simpler));
+            replaced.collect()
+        })
+    });
+    candidates.collect()
+}
+
+fn collect_numbers(value: &Value, numbers: &mut Vec<i128>) {
+    match value {
+        Value::Integer(_) => {
+            let number = value
+                .as_integer()
+                .filter(|number| !numbers.contains(number));
+            numbers.extend(number);
+        }
+        Value::List(items) | Value::Tuple(items) => {
+            items.iter().for_each(|item| collect_numbers(item, numbers))
+        }
+        _ => {}
+    }
+}
+
+fn renumbered(value: &Value, number: i128, simpler: i128) -> Value {
+    let all = |items: &[Value]| {
+        items
+            .iter()
+            .map(|item| renumbered(item, number, simpler))
+            .collect()
+    };
+    match value {
+        Value::Integer(_) if value.as_integer() == Some(number) => Value::integer(simpler),
+        Value::List(items) => Value::List(all(items)),
+        Value::Tuple(items) => Value::Tuple(all(items)),
+        other => other.clone(),
+    }
+}
+
 fn simpler_numbers(number: i128) -> Vec<i128> {
     let mut candidates = vec![0, number / 2, number - number.signum()];
     candidates.retain(|candidate| candidate.unsigned_abs() < number.unsigned_abs());
@@ -347,6 +395,24 @@ mod tests {
         for _ in 0..20 {
             assert_eq!(generator.draw(&mut one), generator.draw(&mut other));
         }
+    }
+
+    #[test]
+    fn equal_numbers_become_simpler_together() {
+        let values = [
+            Value::integer(7),
+            Value::List(vec![Value::integer(7), Value::integer(1)]),
+        ];
+        let first = simpler_together(&values)
+            .into_iter()
+            .next()
+            .expect("a candidate");
+        let zeros = [
+            Value::integer(0),
+            Value::List(vec![Value::integer(0), Value::integer(1)]),
+        ];
+        assert_eq!(first, zeros);
+        assert!(simpler_together(&[Value::integer(0)]).is_empty());
     }
 
     #[test]

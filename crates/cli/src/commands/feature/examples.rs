@@ -8,6 +8,7 @@ use testwright_readable::phrase::Speaker;
 use testwright_readable::property::{Property, Subject};
 use testwright_readable::sample::{self, Argument, Case, Features, Generator};
 use testwright_readable::steps::{self, Home};
+use testwright_readable::value::Value;
 
 use super::module::ModulePlace;
 use super::worker::{Outcome, Record, StepsRun, Worker};
@@ -214,37 +215,36 @@ impl<'a> Examples<'a> {
                 .filter(|smaller| is_same(smaller))
                 .map(|smaller| smaller.case));
         }
+        self.simpler(worker, record.case.clone(), is_same).map(Some)
+    }
+
+    /// The same for a plain function: whatever is simpler and still such is taken, until nothing is.
+    fn simpler(
+        &self,
+        worker: &mut Worker,
+        mut best: Case,
+        is_same: &dyn Fn(&Record) -> bool,
+    ) -> Result<Case, Error> {
         let generators = self.generators()?;
-        let mut best = record.case.clone();
+        let is_allowed = |case: &Case| {
+            let mut pairs = generators.iter().zip(&case.arguments);
+            pairs.all(|(generator, argument)| generator.allows(&argument.value))
+        };
         let mut left = SHRINKING;
-        let mut index = 0;
-        while index < best.arguments.len() {
-            let candidates = best
-                .arguments
-                .get(index)
-                .map(|argument| sample::simpler(&argument.value))
-                .unwrap_or_default();
-            let allowed = candidates
-                .into_iter()
-                .filter(|value| generators.get(index).is_some_and(|kind| kind.allows(value)));
-            let mut found = None;
-            for value in allowed {
+        'better: loop {
+            for candidate in candidates(&best).into_iter().filter(&is_allowed) {
                 if left == 0 {
-                    return Ok(Some(best));
+                    return Ok(best);
                 }
                 left -= 1;
-                let tried = worker.try_case(&self.name, &with_value(&best, index, value))?;
-                found = tried.filter(|tried| is_same(tried));
-                if found.is_some() {
-                    break;
+                let tried = worker.try_case(&self.name, &candidate)?;
+                if let Some(tried) = tried.filter(|tried| is_same(tried)) {
+                    best = tried.case;
+                    continue 'better;
                 }
             }
-            match found {
-                Some(record) => best = record.case,
-                None => index += 1,
-            }
+            return Ok(best);
         }
-        Ok(Some(best))
     }
 
     /// Whether calls may be steps of their own, and for each case whether its steps agree with the property (4.7).
@@ -376,7 +376,33 @@ impl<'a> Examples<'a> {
     }
 }
 
-fn with_value(case: &Case, index: usize, value: testwright_readable::value::Value) -> Case {
+/// Cases that are a little simpler than this one: in one argument, or in one number wherever it occurs.
+fn candidates(case: &Case) -> Vec<Case> {
+    let each = case
+        .arguments
+        .iter()
+        .enumerate()
+        .flat_map(|(index, argument)| {
+            let simpler = sample::simpler(&argument.value).into_iter();
+            simpler.map(move |value| with_value(case, index, value))
+        });
+    let values: Vec<Value> = case
+        .arguments
+        .iter()
+        .map(|argument| argument.value.clone())
+        .collect();
+    let together = sample::simpler_together(&values).into_iter().map(|values| {
+        let arguments = case.arguments.iter().zip(values);
+        Case::of(
+            arguments
+                .map(|(argument, value)| Argument::new(&argument.name, value))
+                .collect(),
+        )
+    });
+    each.chain(together).collect()
+}
+
+fn with_value(case: &Case, index: usize, value: Value) -> Case {
     let mut other = Case::of(case.arguments.clone());
     if let Some(argument) = other.arguments.get_mut(index) {
         *argument = Argument::new(&argument.name.clone(), value);
