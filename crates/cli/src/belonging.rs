@@ -14,7 +14,7 @@ const NAME_ONE: &str = "name the harness, or the model, with `--harness FILE`";
 /// The option of all commands that work with saved tests.
 #[derive(clap::Args)]
 pub(crate) struct HarnessArgument {
-    /// The harness or model that tests were made from; several models are composed [default: what tests note]
+    /// The harness or model that tests were made from; models are composed [default: what tests note]
     #[arg(long, value_name = "FILE")]
     harness: Vec<PathBuf>,
 }
