@@ -72,9 +72,7 @@ class Pace:
     def __init__(self, setting, tool, system, **options):
         self.search = lambda tests: tool.search(system, tests, **options)
         some = 5
-        self.start_up = measure.median(
-            self.search(1)[0].cpu for _ in range(setting.repeats)
-        )
+        self.start_up = measure.median(self.search(1)[0].cpu for _ in range(setting.repeats))
         while True:
             done, steps = self.search(some)
             taken = done.cpu - self.start_up
