@@ -152,28 +152,12 @@ fn is_same_form(one: &Value, other: &Value) -> bool {
 mod tests {
     use super::*;
     use crate::graph::Node;
-    use crate::recording::{Argument, CallId, Outcome, PlaceState, Receiver, UnitId};
+    use crate::recording::{Argument, CallId, PlaceState, UnitId};
 
     fn call() -> Call {
         Call {
-            id: CallId(0),
             end: Some(1),
-            execution: 0,
-            thread: 0,
-            task: None,
-            unit: UnitId(0),
-            caller: None,
-            is_from_own_method: false,
-            receiver: Receiver::None,
-            arguments: Vec::new(),
-            places: Vec::new(),
-            outcome: Outcome::Unfinished,
-            steps: Vec::new(),
-            events: Vec::new(),
-            lines: Vec::new(),
-            microseconds: 0,
-            uncaptured: Vec::new(),
-            values: Graph::default(),
+            ..Call::begun(CallId(0), 0, UnitId(0), None)
         }
     }
 

@@ -167,6 +167,32 @@ pub struct Call {
     pub values: Graph,
 }
 
+impl Call {
+    /// A call that has begun, and of which nothing else is known yet.
+    pub(crate) fn begun(id: CallId, execution: u32, unit: UnitId, caller: Option<CallId>) -> Call {
+        Call {
+            id,
+            end: None,
+            execution,
+            thread: 0,
+            task: None,
+            unit,
+            caller,
+            is_from_own_method: false,
+            receiver: Receiver::None,
+            arguments: Vec::new(),
+            places: Vec::new(),
+            outcome: Outcome::Unfinished,
+            steps: Vec::new(),
+            events: Vec::new(),
+            lines: Vec::new(),
+            microseconds: 0,
+            uncaptured: Vec::new(),
+            values: Graph::default(),
+        }
+    }
+}
+
 /// What the first argument of a call is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Receiver {

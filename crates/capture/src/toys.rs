@@ -1,11 +1,11 @@
 //! Recordings made by hand, for tests.
 
+use crate::Node;
 use crate::recording::{
     Argument, Call, CallId, Event, External, Outcome, Parameter, ParameterKind, Place, PlaceState,
     Receiver, Unit, UnitId, UnitKind,
 };
 use crate::value::{NodeId, Object, ObjectId, ObjectKind, Reference, Value};
-use crate::{Graph, Node};
 
 /// A call that is made up step by step.
 pub(crate) struct Made {
@@ -25,24 +25,8 @@ impl Made {
             calls: 1,
         };
         let call = Call {
-            id: CallId(0),
             end: Some(1),
-            execution: 0,
-            thread: 0,
-            task: None,
-            unit: UnitId(0),
-            caller: None,
-            is_from_own_method: false,
-            receiver: Receiver::None,
-            arguments: Vec::new(),
-            places: Vec::new(),
-            outcome: Outcome::Unfinished,
-            steps: Vec::new(),
-            events: Vec::new(),
-            lines: Vec::new(),
-            microseconds: 0,
-            uncaptured: Vec::new(),
-            values: Graph::default(),
+            ..Call::begun(CallId(0), 0, UnitId(0), None)
         };
         let mut made = Made { unit, call };
         let none = made.plain(Value::None);

@@ -107,3 +107,26 @@ pub(crate) fn is_filled(slots: &Bound<'_, PyList>, place: usize) -> bool {
         item != ffi::Py_None()
     }
 }
+
+/// A Python function around a C function, which is handed `receiver` with each call.
+pub(crate) fn around(
+    receiver: &Bound<'_, PyAny>,
+    function: ffi::PyCFunctionFast,
+) -> PyResult<Py<PyAny>> {
+    let definition = Box::new(ffi::PyMethodDef {
+        ml_name: c"testwright".as_ptr(),
+        ml_meth: ffi::PyMethodDefPointer {
+            PyCFunctionFast: function,
+        },
+        ml_flags: ffi::METH_FASTCALL,
+        ml_doc: std::ptr::null(),
+    });
+    // The function object refers to it for as long as it lives, which nobody knows.
+    let definition = Box::leak(definition);
+    // SAFETY: the definition lives for ever and says truly what kind of function it has; the result is a new
+    // reference or null with an exception set.
+    unsafe {
+        let function = ffi::PyCFunction_NewEx(definition, receiver.as_ptr(), std::ptr::null_mut());
+        Ok(Bound::from_owned_ptr_or_err(receiver.py(), function)?.unbind())
+    }
+}

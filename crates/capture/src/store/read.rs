@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::format::{Digest, Link, Record, StoredCall, VERSION};
 use super::{EXTENSION, graphs};
-use crate::graph::Graph;
-use crate::recording::{Call, CallId, Execution, Outcome, Receiver, Recording, Unit, UnitId};
+use crate::recording::{Call, CallId, Execution, Recording, Unit, UnitId};
 use crate::value::Value;
 
 /// What was found in a folder or a file.
@@ -146,7 +145,7 @@ impl Loaded {
         }
         calls.extend(
             (lines.open.into_iter())
-                .map(|(id, (unit, caller))| unfinished(id, number, unit, caller)),
+                .map(|(id, (unit, caller))| Call::begun(id, number, unit, caller)),
         );
         calls.sort_by_key(|call| call.id);
         for mut call in calls {
@@ -173,28 +172,5 @@ impl Loaded {
         });
         units[place].calls += calls;
         UnitId(u32::try_from(place).unwrap_or(u32::MAX))
-    }
-}
-
-fn unfinished(id: CallId, execution: u32, unit: UnitId, caller: Option<CallId>) -> Call {
-    Call {
-        id,
-        end: None,
-        execution,
-        thread: 0,
-        task: None,
-        unit,
-        caller,
-        is_from_own_method: false,
-        receiver: Receiver::None,
-        arguments: Vec::new(),
-        places: Vec::new(),
-        outcome: Outcome::Unfinished,
-        steps: Vec::new(),
-        events: Vec::new(),
-        lines: Vec::new(),
-        microseconds: 0,
-        uncaptured: Vec::new(),
-        values: Graph::default(),
     }
 }

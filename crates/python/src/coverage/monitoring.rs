@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyBytes, PyCode, PyTuple};
 use rustc_hash::FxHashMap;
 
-use self::events::{callback, callbacks};
+use self::events::callbacks;
 use super::code_memory::CodeMemory;
 use super::dialect::Dialect;
 use super::flow::Thrown;
@@ -24,6 +24,7 @@ use super::instrument::{put_together, take_apart};
 use super::quicken::{Shortcuts, join_all};
 use super::record::Record;
 use super::unit::Unit;
+use crate::call;
 
 /// The events of single code objects.
 const LOCAL_EVENTS: [&str; 3] = ["LINE", "JUMP", "PY_RETURN"];
@@ -107,7 +108,7 @@ impl Monitor {
         };
         let monitor = Py::new(python, monitor)?;
         for (name, function) in callbacks() {
-            let callback = callback(monitor.bind(python), function)?;
+            let callback = call::around(monitor.bind(python).as_any(), function)?;
             monitoring.call_method1("register_callback", (tool, number(name)?, callback))?;
         }
         monitoring.call_method1("set_events", (tool, sum(&GLOBAL_EVENTS)?))?;

@@ -10,6 +10,7 @@ use pyo3::types::{PyAny, PyCode};
 use super::calls::{Left, Standing};
 use super::frame::Frame;
 use super::with;
+use crate::call;
 
 /// 0 to 2 and 5 belong to debuggers, coverage.py, profilers and optimisers; our own coverage prefers 4.
 const TOOLS: [u8; 2] = [3, 4];
@@ -48,7 +49,7 @@ impl Listener {
         let mut all = 0u32;
         for (name, function) in EVENTS {
             let event: u32 = events.getattr(name)?.extract()?;
-            let callback = callback(&disable, function)?;
+            let callback = call::around(&disable, function)?;
             monitoring.call_method1("register_callback", (tool, event, callback))?;
             // Lines are asked for code by code.
             if name != "LINE" {
@@ -250,24 +251,4 @@ fn line(code: &Bound<'_, PyCode>, arguments: &[Bound<'_, PyAny>]) -> Again {
         }
     });
     Again::Yes
-}
-
-/// A Python function around a C function, which is handed `DISABLE` with each event.
-fn callback(disable: &Bound<'_, PyAny>, function: ffi::PyCFunctionFast) -> PyResult<Py<PyAny>> {
-    let definition = Box::new(ffi::PyMethodDef {
-        ml_name: c"testwright".as_ptr(),
-        ml_meth: ffi::PyMethodDefPointer {
-            PyCFunctionFast: function,
-        },
-        ml_flags: ffi::METH_FASTCALL,
-        ml_doc: std::ptr::null(),
-    });
-    // The function object refers to it for as long as it lives, which nobody knows.
-    let definition = Box::leak(definition);
-    // SAFETY: the definition lives for ever and says truly what kind of function it has; the result is a new
-    // reference or null with an exception set.
-    unsafe {
-        let function = ffi::PyCFunction_NewEx(definition, disable.as_ptr(), std::ptr::null_mut());
-        Ok(Bound::from_owned_ptr_or_err(disable.py(), function)?.unbind())
-    }
 }

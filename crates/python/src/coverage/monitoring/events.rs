@@ -271,29 +271,6 @@ unsafe fn answer(
     }
 }
 
-/// A Python function around a C function, bound to a monitor.
-pub(super) fn callback(
-    monitor: &Bound<'_, Monitor>,
-    function: ffi::PyCFunctionFast,
-) -> PyResult<Py<PyAny>> {
-    let definition = Box::new(ffi::PyMethodDef {
-        ml_name: c"testwright".as_ptr(),
-        ml_meth: ffi::PyMethodDefPointer {
-            PyCFunctionFast: function,
-        },
-        ml_flags: ffi::METH_FASTCALL,
-        ml_doc: std::ptr::null(),
-    });
-    // The function object refers to it for as long as it lives, which nobody knows.
-    let definition = Box::leak(definition);
-    // SAFETY: the definition lives for ever and says truly what kind of function it has; the result is a new
-    // reference or null with an exception set.
-    unsafe {
-        let function = ffi::PyCFunction_NewEx(definition, monitor.as_ptr(), std::ptr::null_mut());
-        Ok(Bound::from_owned_ptr_or_err(monitor.py(), function)?.unbind())
-    }
-}
-
 /// Where the innermost Python frame is, in bytes.
 fn offset_of_frame(_python: Python<'_>) -> Option<usize> {
     // SAFETY: the lock is held. The frame is a borrowed reference, or null outside of Python code; it is used
