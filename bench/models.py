@@ -171,12 +171,12 @@ def _growing(setting, folder):
         "The same stack with Testwright, up to some number of transitions and at last all of it: transitions per second with one process, and as a ratio to the first row. Later states are deeper stacks, so that there is more to each of them. How many times as fast two processes explore is by the clock on the wall, so that other work on the machine does harm there. The memory of a state is what Testwright itself says, and what is measured as in the table above.",
         ["transitions", "states", "per second", "", "two processes", "memory of a state", "measured"],
     )  # fmt: skip
-    repeats = setting.repeats
     least = explore(folder, 1)
     others, own = Others(), 0
     paces = []
     for most in GROWING[:1] if setting.quick else [*GROWING, None]:
         works = {jobs: lambda jobs=jobs, most=most: explore(folder, most, jobs) for jobs in (1, 2)}
+        repeats = setting.repeats if most else 1
         one, two = alternately(repeats, works).values()
         own += sum(done.cpu for done in one + two)
         paces.append(pace(folder, one[0], repeats))

@@ -3,44 +3,44 @@
 The model knows nothing of cookies, numbers of sessions and ports. That is what makes it short.
 """
 
-logged_in = set()
+active_users = set()
 
 
 def Login(user, password):
     if password == "right":
-        logged_in.add(user)
+        active_users.add(user)
         return "welcome"
     return "wrong password"
 
 
 def LoginEnabled(user, password):
-    return user not in logged_in
+    return user not in active_users
 
 
 def Logout(user):
-    logged_in.remove(user)
+    active_users.remove(user)
     return "goodbye"
 
 
 def LogoutEnabled(user):
-    return user in logged_in
+    return user in active_users
 
 
 def Read(user):
-    return f"mail of {user}" if user in logged_in else "please log in"
+    return f"mail of {user}" if user in active_users else "please log in"
 
 
 def Reset():
-    logged_in.clear()
+    active_users.clear()
 
 
 def Accepting():
-    return not logged_in
+    return not active_users
 
 
 USERS = ["ann", "bob"]
 
-state = ("logged_in",)
+state = ("active_users",)
 actions = (Login, Logout, Read)
 enablers = {Login: (LoginEnabled,), Logout: (LogoutEnabled,)}
 domains = {

@@ -45,6 +45,25 @@ def test_without_cleanup_a_run_ends_anywhere(models):
     assert {how for _, how in ends} == {"reached accepting state"}
 
 
+def test_a_failing_run_in_english(models):
+    line = ("model", "test", "Pile", "--stepper", "Forgetful", "--seed", 1, "--runs", 30)
+    done = models(*line, "--explain", status=1)
+    feature = (models.folder / "testwright-out/Pile/failure_1.feature").read_text(encoding="utf-8")
+    assert "".join(f"  {line}".rstrip() + "\n" for line in feature.splitlines()) in done.stdout
+    assert 'Observed: "the pile is empty".' in feature
+    steps = feature.partition("steps\n")[2].split("\n")
+    assert [re.sub(r"\d", "N", step.strip()) for step in steps if step] == [
+        'When I call "push" with N',
+        'And I call "push" with N',
+        'And I call "pop"',
+        "Then the answer is N",
+        'When I call "pop"',
+        "Then the answer is N",
+    ]
+    diagram = (models.folder / "testwright-out/Pile/failure_1.mmd").read_text(encoding="utf-8")
+    assert "P0->>P1: push 2\n" in diagram
+
+
 def test_a_bug_is_found_reduced_and_written(models, tmp_path_factory):
     line = ("model", "test", "Pile", "--stepper", "Forgetful", "--seed", 1, "--runs", 30)
     done = models(*line, status=1)

@@ -154,6 +154,28 @@ def test_a_model_that_ends_its_process_is_survived(models):
     assert "crash.test: fails at step 3, Up(): the process exited with status 7" in done.stdout
 
 
+def test_what_was_found_in_english(models):
+    models.write(
+        "Stairs.py",
+        "n = 0\ndef Up():\n    global n\n    n += 1\n"
+        "def StateInvariant(): return n < 2\nstate = ('n',)\nactions = (Up,)\n",
+    )
+    done = search(models, "Stairs", "--explain")
+    assert '    When I call "up"\n      And I call "up"\n' in done.stdout
+    feature = (models.folder / "testwright-out/Stairs/failure-1.feature").read_text(
+        encoding="utf-8"
+    )
+    assert "Expected: the n is less than 2." in feature
+
+
+def test_a_model_that_never_comes_back_is_survived(models):
+    models.write("Hangs.py", CRASHES.replace("os._exit(7)", "while True: pass"))
+    done = search(models, "Hangs", "--step-timeout", "1s")
+    assert "Hang after 3 steps: no end after 1s" in done.stdout
+    assert "in Up" in done.stdout
+    assert steps(models, "testwright-out/Hangs/crash.test") == ["Up()"] * 3
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -1,10 +1,12 @@
-//! From files to explanations, with what is wrong with them told like any other problem.
+//! From files and failures to explanations, with what is wrong with files told like any other problem.
 
 use std::path::{Path, PathBuf};
 
 use testwright_core::Error;
 use testwright_lang::{Diagnostic, Severity};
+use testwright_readable::counterexample::Counterexample;
 use testwright_readable::explain::{Explanation, Options, Unreadable, explain};
+use testwright_readable::gherkin;
 use testwright_readable::idiom::{IdiomError, Vocabulary};
 use testwright_source::Problem;
 
@@ -12,6 +14,38 @@ use crate::Trouble;
 use crate::console::Console;
 use crate::files::TextFile;
 use crate::load::tell_problems;
+
+/// A failing test in English, and as a diagram.
+pub(crate) struct Explained {
+    pub(crate) feature: String,
+    pub(crate) diagram: String,
+}
+
+impl Explained {
+    /// The text of both; nothing if not every parser would read it.
+    pub(crate) fn new(found: &Counterexample) -> Option<Explained> {
+        Some(Explained {
+            feature: gherkin::write(&found.told.feature).ok()?,
+            diagram: found.diagram.write(),
+        })
+    }
+
+    /// Shows the scenario below what was said of the failure.
+    pub(crate) fn say(&self, console: &mut Console<'_>) {
+        console.say("");
+        for line in self.feature.lines() {
+            console.say(format_args!("  {line}").to_string().trim_end());
+        }
+    }
+}
+
+/// The class of the exception that a message tells of, without its module.
+pub(crate) fn error_class(message: &str) -> Option<String> {
+    let behind = message.rsplit("` raised ").next().unwrap_or_default();
+    let class = behind.split([':', ' ']).next().unwrap_or_default();
+    let name = class.rsplit('.').next().filter(|name| !name.is_empty());
+    name.map(str::to_owned)
+}
 
 /// `FILE` or `FILE::NAME`.
 pub(crate) fn parted(argument: &str) -> (PathBuf, Option<String>) {

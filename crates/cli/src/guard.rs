@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime};
 
 use testwright_campaign::how_it_ended;
 use testwright_core::{Error, Failure};
@@ -41,6 +41,12 @@ impl Note {
         let _a_crash_says_less_then = self.0.write_all_at(words.as_bytes(), 0);
     }
 
+    /// How much is noted, and when that was.
+    fn state(&self) -> Option<(u64, SystemTime)> {
+        let facts = self.0.metadata().ok()?;
+        Some((facts.len(), facts.modified().ok()?))
+    }
+
     fn read(mut self) -> String {
         let mut words = String::new();
         let _a_crash_says_less_then = self
@@ -69,10 +75,58 @@ pub(crate) fn tell_crash(
     Ok(ExitStatus::FailureFound)
 }
 
+/// Watches a copy that notes every step, and ends it when it stays at one for too long.
+struct Watch {
+    patience: Option<Duration>,
+    seen: Option<(u64, SystemTime)>,
+    since: Instant,
+    /// What the copy was asked to end with.
+    asked: Option<i32>,
+}
+
+impl Watch {
+    /// How long a copy that was asked to tell where it is may take for that.
+    const LAST_WORDS: Duration = Duration::from_secs(1);
+
+    fn new(patience: Option<Duration>) -> Watch {
+        Watch {
+            patience,
+            seen: None,
+            since: Instant::now(),
+            asked: None,
+        }
+    }
+
+    /// The signal that the copy is due.
+    fn signal(&mut self, note: &Note) -> Option<i32> {
+        let patience = match self.asked {
+            None => self.patience?,
+            Some(_) => Self::LAST_WORDS,
+        };
+        let state = note.state();
+        // Without a step it is not a test that takes so long.
+        let is_in_test = state.is_some_and(|(length, _)| length > 0);
+        if state != self.seen || !is_in_test {
+            (self.seen, self.since) = (state, Instant::now());
+        }
+        if self.since.elapsed() < patience {
+            return None;
+        }
+        self.since = Instant::now();
+        // The first makes it tell where it is. Nothing can ignore the second.
+        self.asked = Some(match self.asked {
+            None => signal_hook::consts::SIGABRT,
+            Some(_) => signal_hook::consts::SIGKILL,
+        });
+        self.asked
+    }
+}
+
 /// Does some work in a copy of this process. If the copy does not come back, `crashed` is told what it was at and how it
-/// ended.
+/// ended. With patience, it must note a step every so often.
 pub(crate) fn guarded(
     console: &mut Console<'_>,
+    patience: Option<Duration>,
     crashed: impl FnOnce(&mut Console<'_>, &str, &Failure) -> Result<ExitStatus, Trouble>,
     work: impl FnOnce(&mut Console<'_>, &Note) -> Result<ExitStatus, Trouble>,
 ) -> Result<ExitStatus, Trouble> {
@@ -102,11 +156,15 @@ pub(crate) fn guarded(
         note.write(OVER);
         testwright_python::leave(status.code().into());
     };
+    let mut watch = Watch::new(patience);
     let ended = testwright_campaign::wait_for(copy, || {
-        let (signal, _) = came
+        let asked = came
             .iter()
-            .find(|(_, has_come)| has_come.swap(false, Ordering::Relaxed))?;
-        Some(*signal)
+            .find(|(_, has_come)| has_come.swap(false, Ordering::Relaxed));
+        match asked {
+            Some((signal, _)) => Some(*signal),
+            None => watch.signal(&note),
+        }
     });
     for handler in handlers.into_iter().flatten() {
         signal_hook::low_level::unregister(handler);
@@ -116,8 +174,11 @@ pub(crate) fn guarded(
     match status.code() {
         Some(code) if words == OVER => Ok(ExitStatus::OfProgram(u8::try_from(code).unwrap_or(2))),
         _ => {
-            let ending = how_it_ended(status, last_words);
-            crashed(console, &words, &ending.failure("", Duration::ZERO))
+            let mut ending = how_it_ended(status, last_words);
+            ending.hangs = watch.asked.is_some();
+            let last = words.lines().next_back().unwrap_or_default();
+            let failure = ending.failure(last, patience.unwrap_or_default());
+            crashed(console, &words, &failure)
         }
     }
 }

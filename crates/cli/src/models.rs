@@ -1,5 +1,6 @@
 //! Models for commands: loading them, and telling what is wrong with them.
 
+mod explaining;
 pub(crate) mod log;
 mod system;
 
@@ -16,6 +17,7 @@ use crate::Trouble;
 use crate::console::Console;
 use crate::files::TextFile;
 
+pub(crate) use explaining::RunExplaining;
 pub(crate) use system::{At, Curtain, ModelSystem};
 
 /// Imports models, composes them with the logs among them, and hands them to `work`.

@@ -1,9 +1,10 @@
-//! What went wrong, as one scenario (section 5): from a property and its failing arguments, or from a harness and a
-//! reduced test.
+//! What went wrong, as one scenario (section 5): from a property and its failing arguments, from a harness and a
+//! reduced test, or from a model and a run.
 
 mod contrast;
 mod harness;
 mod property;
+mod run;
 mod slots;
 #[cfg(test)]
 mod tests;
@@ -12,6 +13,7 @@ mod values;
 pub use contrast::{Contrast, NEIGHBOURS, neighbours};
 pub use harness::{Failing, Violation};
 pub use property::Observation;
+pub use run::{FailedRun, RunFailure, Taken};
 pub use values::{given, reported};
 
 use crate::mermaid::Diagram;

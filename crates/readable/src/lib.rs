@@ -16,6 +16,7 @@ pub mod measure;
 pub mod mermaid;
 pub mod phrase;
 pub mod property;
+mod quotation;
 pub mod render;
 pub mod sample;
 pub mod steps;

@@ -1,7 +1,9 @@
 //! What the parser accepts can be phrased: long chains and deep nesting neither overflow the stack nor take for ever.
 
+use testwright_readable::explain::{Options, explain};
 use testwright_readable::idiom::Vocabulary;
 use testwright_readable::phrase::Speaker;
+use testwright_readable::render;
 use testwright_readable::term::{Term, Unscoped};
 use testwright_source::tree;
 
@@ -59,4 +61,17 @@ fn the_longest_chain() {
     let work = || longest_phrase(&format!("x{}", " + x".repeat(990)));
     let thread = std::thread::Builder::new().stack_size(8 << 20).spawn(work);
     assert_ne!(thread.ok().and_then(|thread| thread.join().ok()), None);
+}
+
+#[test]
+fn locals_that_are_made_of_locals() {
+    let updates = "    n = n + x\n".repeat(3_000);
+    let model =
+        format!("t = []\ndef act(x):\n    n = 0\n{updates}    t.append(n)\nactions = (act,)\n");
+    let told =
+        explain("model.py", &model, &Options::default()).unwrap_or_else(|_| panic!("{model}"));
+    let text = render::text(&told.document);
+    assert!(text.contains(" means "), "{text}");
+    let longest = text.lines().map(str::len).max();
+    assert!(longest < Some(2_000), "{longest:?}");
 }

@@ -133,7 +133,7 @@ impl Layout {
         let room = room(&layout);
         if room >= name.min(LEAST_NAME) + least_missing {
             // Names come first, up to two thirds; what they leave is for what is missing.
-            let for_names = (room * 2 / 3).max(room.saturating_sub(missing + 2));
+            let for_names = (room / 3 * 2).max(room.saturating_sub(missing + 2));
             layout.name = name
                 .min(for_names.max(LEAST_NAME))
                 .min(room - least_missing);

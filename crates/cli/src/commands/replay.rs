@@ -63,7 +63,7 @@ impl Replay {
         let tests = load::all(console, &self.tests, read)?;
         let reports = self.coverage.prepare()?;
         // The tests may have been saved because they crash.
-        guarded(console, tell_crash, |console, note| {
+        guarded(console, None, tell_crash, |console, note| {
             self.replay_all(console, ready, tests, &options, &reports, note)
         })
     }

@@ -44,7 +44,7 @@ mod watching;
 mod workers;
 
 use campaign::Means;
-use explaining::Explaining;
+use explaining::{Explaining, HarnessExplaining};
 use finding::{Desk, Finding};
 use in_process::InProcess;
 use json::{FailureReport, Report};
@@ -227,7 +227,9 @@ impl Run {
         }
         let (file, harness) = load::harness(console, self.harness())?;
         let nothing_yet = Report::new(plan.seed, &harness.catalog);
-        let explaining = self.explain.then(|| Explaining::new(&file, &harness));
+        let explaining = self
+            .explain
+            .then(|| Explaining::Harness(HarnessExplaining::new(&file, &harness)));
         let catalog = harness.catalog.clone();
         let desk = Desk::new(&self, source, folder, plan, catalog, explaining);
         let ran = match self.jobs() {

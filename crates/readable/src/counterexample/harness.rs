@@ -10,6 +10,7 @@ use crate::gherkin::{Description, Feature, Keyword, Scenario, Step};
 use crate::mermaid::{Diagram, Message};
 use crate::phrase::Speaker;
 use crate::property::{Saying, Told, called};
+use crate::quotation;
 use crate::term::{Call, Callee, Term, Type};
 use crate::value::Value;
 use crate::words::capitalised;
@@ -208,7 +209,7 @@ impl<'a> Story<'a> {
 
     fn leak(&mut self, text: &str) {
         self.has_acted = true;
-        let saying = Saying::Statement(crate::gherkin::one_line(text));
+        let saying = Saying::Statement(quotation::on_one_line(text));
         let words = saying.words(self.speaker);
         self.say(Keyword::When, &words);
     }
@@ -270,9 +271,9 @@ impl<'a> Story<'a> {
                         (self.speaker.clause(&term), self.speaker.negative(&term))
                     }
                     Err(_) => {
-                        let text = crate::gherkin::one_line(&text);
+                        let text = quotation::quoted(&quotation::on_one_line(&text));
                         (
-                            format!("the Python expression \"{text}\" is true"),
+                            format!("the Python expression {text} is true"),
                             "it is not".to_owned(),
                         )
                     }

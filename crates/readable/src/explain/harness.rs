@@ -157,7 +157,8 @@ impl<'w> Author<'_, 'w> {
                 false => "",
             };
             let name = self.speaker.words(&pool.name);
-            let told = format!("up to {} values called {name}{mirrored}", pool.size);
+            let values = if pool.size == 1 { "value" } else { "values" };
+            let told = format!("up to {} {values} called {name}{mirrored}", pool.size);
             Item::sentence(told, pool.line..=pool.line)
         });
         pools.collect()

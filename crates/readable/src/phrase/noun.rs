@@ -1,6 +1,7 @@
 //! Noun phrases (3.5) of everything but calls and parts of collections.
 
 use super::{Fallback, Noun, Polarity, Speaker, Tense, join};
+use crate::quotation;
 use crate::term::{Binding, Clause, Form, Operator, Reference, Role, Term, Type, UnaryOperator};
 use crate::value::Value;
 
@@ -56,7 +57,8 @@ impl Speaker<'_> {
     /// P42.
     fn leak(&self, term: &Term) -> Noun {
         self.note_fallback(Fallback::Source, term);
-        Noun::one(format!("the Python expression \"{}\"", term.to_python()))
+        let code = quotation::quoted(&term.to_python());
+        Noun::one(format!("the Python expression {code}"))
     }
 
     fn specific(&self, term: &Term) -> Option<Noun> {

@@ -95,9 +95,10 @@ pub(super) fn all(module: &Module) -> Vec<Property> {
 #[must_use]
 pub(super) fn named(module: &Module, name: &str) -> Option<Property> {
     let path = name.replace("::", ".");
+    // The last of that name is what Python calls, as where `@overload` stands above the others.
     each(module)
         .into_iter()
-        .find(|property| property.path() == path)
+        .rfind(|property| property.path() == path)
 }
 
 fn is_property(property: &Property) -> bool {
@@ -344,5 +345,8 @@ mod tests {
         );
         assert!(named(&module, "f").is_some());
         assert!(named(&module, "g").is_none());
+        let twice = tree::module("def f(n): ...\ndef f(n, m): ...\n").expect("Python");
+        let inputs = named(&twice, "f").map(|found| found.inputs.len());
+        assert_eq!(inputs, Some(2));
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::gherkin::Keyword;
 use crate::phrase::{Polarity, Speaker, Tense, join};
+use crate::quotation;
 use crate::term::{Call, Callee, Term};
 
 /// A property as the lines of a scenario.
@@ -189,7 +190,10 @@ impl Saying {
                 format!("for every {names} in {iterable}, {}", inner.words(speaker))
             }
             Saying::Statement(source) => {
-                format!("the Python statement \"{source}\" is carried out")
+                format!(
+                    "the Python statement {} is carried out",
+                    quotation::quoted(source)
+                )
             }
         }
     }

@@ -12,6 +12,7 @@ use super::scope::Here;
 use super::script::{Code, Line, Saying, Script};
 use super::unittest;
 use crate::gherkin::Keyword;
+use crate::quotation;
 use crate::sample::{Case, Decision};
 use crate::term::{Role, Term, Type};
 
@@ -356,7 +357,7 @@ impl<'a> Walk<'a> {
             body.push(format!("    {} = {name}", self.here.place(name)));
             self.here.variable(name, Type::Unknown);
         }
-        let saying = Saying::Statement(crate::gherkin::one_line(source));
+        let saying = Saying::Statement(quotation::on_one_line(source));
         self.has_acted = true;
         self.line(
             Keyword::Then,

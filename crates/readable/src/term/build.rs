@@ -3,6 +3,7 @@
 use testwright_source::tree::{self, Expression, ExpressionKind, Piece};
 
 use super::{Call, Callee, Clause, Reference, Role, Term, Type, UnaryOperator, is_class_name};
+use crate::quotation;
 use crate::value::{Float, Value};
 
 /// What names stand for where an expression is read.
@@ -190,7 +191,7 @@ impl Reader<'_> {
 
     fn source(&self, expression: &Expression) -> Term {
         let text = self.text.get(expression.range.clone()).unwrap_or("...");
-        Term::Source(text.split_whitespace().collect::<Vec<_>>().join(" "))
+        Term::Source(quotation::on_one_line(text))
     }
 
     fn formatted(&mut self, pieces: &[Piece]) -> Term {

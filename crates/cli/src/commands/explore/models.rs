@@ -49,7 +49,7 @@ impl Explore {
             exclude: self.exclude.clone(),
         };
         // The code of a model may end its process, and somebody has to tell.
-        guarded(console, tell_crash, |console, note| {
+        guarded(console, None, tell_crash, |console, note| {
             let wanted = Wanted {
                 names: &names,
                 formula: formula.as_ref(),

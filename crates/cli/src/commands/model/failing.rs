@@ -7,9 +7,12 @@ use testwright_core::product::{Label, NameId, Product, ValueId};
 use testwright_core::{Error, Failure};
 use testwright_model::{Implementation, RunEnd, Script, shorten, step_text, suite_file};
 use testwright_python::Models;
+use testwright_readable::counterexample::Taken;
 
 use crate::console::{Console, Look};
+use crate::explaining::Explained;
 use crate::files::Place;
+use crate::models::RunExplaining;
 use crate::{Trouble, quantity};
 
 /// A run that failed.
@@ -36,6 +39,8 @@ pub(super) struct Failing<'f> {
     pub(super) stepper: Option<&'f str>,
     pub(super) patience: Duration,
     pub(super) reduce: bool,
+    /// How runs are told in English, if that is wanted.
+    pub(super) explaining: Option<RunExplaining>,
     /// Whether a state in which an invariant does not hold is a failure.
     pub(super) check: bool,
     /// Where to write them.
@@ -104,7 +109,38 @@ impl Failing<'_> {
             for line in traceback.flat_map(|traceback| traceback.lines()) {
                 console.say(format_args!("  | {line}"));
             }
+            let explained = self.explained(&models.product, &short);
+            if let Some(explained) = &explained {
+                explained.say(console);
+            }
             self.write(console, &models.product, number, run.run, &short)?;
+            if let Some(explained) = explained {
+                self.write_explained(console, number, &explained)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The run in English.
+    fn explained(&self, product: &Product<'_>, short: &Short) -> Option<Explained> {
+        let taken = |(label, is_observed): &(Label, bool)| Taken {
+            text: step_text(product.words(), *label),
+            is_observed: *is_observed,
+        };
+        let steps: Vec<Taken> = short.steps.iter().map(taken).collect();
+        self.explaining.as_ref()?.explain(&steps, &short.failure)
+    }
+
+    fn write_explained(
+        &self,
+        console: &mut Console<'_>,
+        number: usize,
+        explained: &Explained,
+    ) -> Result<(), Trouble> {
+        for (ending, text) in [("feature", &explained.feature), ("mmd", &explained.diagram)] {
+            let place = self.folder.inside(&format!("failure_{number}.{ending}"));
+            place.write(text)?;
+            console.say(format_args!("Written: {}", place.shown().display()));
         }
         Ok(())
     }

@@ -16,6 +16,7 @@ use super::failing::{Failing, FailingRun, PATIENCE};
 use crate::commands::draw_seed;
 use crate::console::{Console, Look};
 use crate::files::Place;
+use crate::models::RunExplaining;
 use crate::{ExitStatus, Trouble, duration, models, quantity};
 
 /// Test an implementation against a model, step by step, or make tests of a model
@@ -92,6 +93,10 @@ pub(super) struct Test {
     #[arg(long)]
     no_reduce: bool,
 
+    /// Tell runs that fail in English, too, and write that as a feature and as a diagram
+    #[arg(long)]
+    explain: bool,
+
     /// Where to write runs that fail [default: testwright-out/NAME]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -137,6 +142,7 @@ impl Test {
                     stepper: self.stepper.as_deref(),
                     patience: self.patience(),
                     reduce: !self.no_reduce,
+                    explaining: (self.explain).then(|| RunExplaining::new(&self.model.models)),
                     check: !self.no_check,
                     folder: &folder,
                     here: &here,

@@ -2,41 +2,22 @@
 
 use testwright_core::{Catalog, Failure, FailureKind, Test};
 use testwright_lang::Harness;
-use testwright_readable::counterexample::{Failing, Violation};
-use testwright_readable::gherkin;
+use testwright_readable::counterexample::{Failing, Taken, Violation};
 use testwright_readable::idiom::Vocabulary;
 use testwright_readable::phrase::Speaker;
 
+use crate::explaining::{Explained, error_class};
 use crate::files::TextFile;
+use crate::models::RunExplaining;
 use crate::report;
 
-/// What is known of a harness to people.
-pub(super) struct Explaining {
-    name: String,
-    /// The comment that it begins with.
-    comment: Vec<String>,
-    pools: Vec<String>,
-}
-
-/// A failing test in English, and as a diagram.
-pub(super) struct Explained {
-    pub(super) feature: String,
-    pub(super) diagram: String,
+/// What is known to people of what is tested.
+pub(super) enum Explaining {
+    Harness(HarnessExplaining),
+    Models(RunExplaining),
 }
 
 impl Explaining {
-    pub(super) fn new(file: &TextFile, harness: &Harness) -> Explaining {
-        let lines = file.text.lines().take_while(|line| line.starts_with('#'));
-        let stem = file.path.file_stem().unwrap_or_default();
-        Explaining {
-            name: stem.to_string_lossy().into_owned(),
-            comment: lines
-                .map(|line| line.trim_start_matches('#').trim().to_owned())
-                .collect(),
-            pools: harness.pools.iter().map(|pool| pool.name.clone()).collect(),
-        }
-    }
-
     /// The scenario of a test; nothing if not every parser would read it.
     pub(super) fn explain(
         &self,
@@ -45,19 +26,51 @@ impl Explaining {
         failure: &Failure,
     ) -> Option<Explained> {
         let steps = report::step_texts(catalog, test);
+        match self {
+            Explaining::Harness(harness) => harness.explain(&steps, failure),
+            Explaining::Models(models) => {
+                let taken = |text: String| Taken {
+                    text,
+                    is_observed: false,
+                };
+                let steps: Vec<Taken> = steps.into_iter().map(taken).collect();
+                models.explain(&steps, failure)
+            }
+        }
+    }
+}
+
+/// What is known of a harness to people.
+pub(super) struct HarnessExplaining {
+    name: String,
+    /// The comment that it begins with.
+    comment: Vec<String>,
+    pools: Vec<String>,
+}
+
+impl HarnessExplaining {
+    pub(super) fn new(file: &TextFile, harness: &Harness) -> HarnessExplaining {
+        let lines = file.text.lines().take_while(|line| line.starts_with('#'));
+        let stem = file.path.file_stem().unwrap_or_default();
+        HarnessExplaining {
+            name: stem.to_string_lossy().into_owned(),
+            comment: lines
+                .map(|line| line.trim_start_matches('#').trim().to_owned())
+                .collect(),
+            pools: harness.pools.iter().map(|pool| pool.name.clone()).collect(),
+        }
+    }
+
+    fn explain(&self, steps: &[String], failure: &Failure) -> Option<Explained> {
         let vocabulary = Vocabulary::default();
         let failing = Failing {
             harness: &self.name,
             comment: &self.comment,
             pools: &self.pools,
-            steps: &steps,
+            steps,
             violation: violation(failure),
         };
-        let found = failing.tell(&Speaker::new(&vocabulary));
-        Some(Explained {
-            feature: gherkin::write(&found.told.feature).ok()?,
-            diagram: found.diagram.write(),
-        })
+        Explained::new(&failing.tell(&Speaker::new(&vocabulary)))
     }
 }
 
@@ -74,16 +87,7 @@ fn violation(failure: &Failure) -> Violation {
         (FailureKind::Hang | FailureKind::Crash | FailureKind::PoolType, _) => {
             Violation::Error(None)
         }
-        _ => {
-            let behind = failure
-                .message
-                .rsplit("` raised ")
-                .next()
-                .unwrap_or_default();
-            let class = behind.split([':', ' ']).next().unwrap_or_default();
-            let name = class.rsplit('.').next().filter(|name| !name.is_empty());
-            Violation::Error(name.map(str::to_owned))
-        }
+        _ => Violation::Error(error_class(&failure.message)),
     }
 }
 

@@ -10,9 +10,10 @@ use testwright_core::{Catalog, Error, Failure, FailureKind, Test, saved};
 use testwright_report::Timestamp;
 
 use super::Run;
-use super::explaining::{Explained, Explaining};
+use super::explaining::Explaining;
 use crate::columns::harmless;
 use crate::console::{Console, Look};
+use crate::explaining::Explained;
 use crate::files::{OutputFolder, Place};
 use crate::source::Source;
 use crate::{quantity, report};
@@ -230,10 +231,7 @@ impl Desk<'_> {
                 console.say("");
                 report::say_test(console, &self.catalog, &finding.test, &finding.failure);
                 if let Some(explained) = &explained {
-                    console.say("");
-                    for line in explained.feature.lines() {
-                        console.say(format_args!("  {line}").to_string().trim_end());
-                    }
+                    explained.say(console);
                 }
                 self.say_files(console, finding);
             }

@@ -3,14 +3,15 @@
 //! Models have their states in one process, and what is possible is found out by trying. So one process searches, a copy
 //! of this one: if the code of a model ends it, somebody is left to tell, and to keep the test that did it.
 
-use testwright_core::{Catalog, Error, Failure, System};
+use testwright_core::{Catalog, Error, Failure, FailureKind, System};
 
 use super::Run;
+use super::explaining::Explaining;
 use super::finding::Desk;
 use crate::console::{Console, Look};
 use crate::files::{OutputFolder, Place};
 use crate::guard::guarded;
-use crate::models::{At, ModelSystem};
+use crate::models::{At, ModelSystem, RunExplaining};
 use crate::source::{Source, with_model_system};
 use crate::{ExitStatus, Trouble, quantity, report};
 
@@ -26,31 +27,33 @@ pub(super) fn run(
     let crashed = |console: &mut Console<'_>, test: &str, failure: &Failure| {
         tell_crash(console, &folder, source, test, failure)
     };
-    guarded(console, crashed, |console, note| {
-        let findings = OutputFolder::of_findings(&run.folder())?;
-        let kept = run.keep_tests.as_deref().map(OutputFolder::of_tests);
-        let kept = kept.transpose()?;
-        let reports = run.coverage.prepare()?;
-        let catalog = Catalog::default();
-        let desk = Desk::new(run, source.clone(), findings, plan, catalog, None);
-        let work = |console: &mut Console<'_>, system: &mut ModelSystem<'_, '_, '_>| {
-            system.reset()?;
-            let kinds = system.actions().templates().len();
-            let what = quantity::of(kinds as u64, "action name");
-            run.search_here(console, system, &what, desk, kept, &reports)
-        };
-        with_model_system(console, names, &run.options(), At::Test(note), work)
-    })
+    guarded(
+        console,
+        Some(run.workers.patience().step),
+        crashed,
+        |console, note| {
+            let findings = OutputFolder::of_findings(&run.folder())?;
+            let kept = run.keep_tests.as_deref().map(OutputFolder::of_tests);
+            let kept = kept.transpose()?;
+            let reports = run.coverage.prepare()?;
+            let catalog = Catalog::default();
+            let explaining = (run.explain).then(|| Explaining::Models(RunExplaining::new(names)));
+            let desk = Desk::new(run, source.clone(), findings, plan, catalog, explaining);
+            let work = |console: &mut Console<'_>, system: &mut ModelSystem<'_, '_, '_>| {
+                system.reset()?;
+                let kinds = system.actions().templates().len();
+                let what = quantity::of(kinds as u64, "action name");
+                run.search_here(console, system, &what, desk, kept, &reports)
+            };
+            with_model_system(console, names, &run.options(), At::Test(note), work)
+        },
+    )
 }
 
 /// What has a meaning for harnesses only.
 fn refuse(run: &Run, source: &Source) -> Result<(), Error> {
     run.system.options_for(source, run.output())?;
     run.coverage.measured_for(source)?;
-    if run.explain {
-        let help = "`testwright explain MODEL` tells what models say";
-        return Err(Error::new("`--explain` is for harnesses").with_help(help));
-    }
     let given = [
         (run.workers.jobs.is_some_and(|jobs| jobs > 1), "--jobs"),
         (run.json_lines, "--json-lines"),
@@ -76,7 +79,11 @@ fn tell_crash(
     failure: &Failure,
 ) -> Result<ExitStatus, Trouble> {
     let steps = test.lines().count() as u64;
-    let title = console.paint(Look::Bad, "Crash");
+    let title = match failure.kind {
+        FailureKind::Hang => "Hang",
+        _ => "Crash",
+    };
+    let title = console.paint(Look::Bad, title);
     let place = match steps {
         0 => "where runs begin".to_owned(),
         steps => format!("after {}", quantity::of(steps, "step")),

@@ -9,6 +9,7 @@ use crate::block::{Item, ItemKind};
 use crate::explain::effect;
 use crate::explain::flow::{Event, EventKind};
 use crate::phrase::{Fallback, Marking, Speaker, join};
+use crate::quotation;
 use crate::term::Term;
 use crate::words::capitalised;
 
@@ -111,11 +112,10 @@ impl Teller<'_, '_> {
             EventKind::Returns(value) => self.result(value, range, marking).into_iter().collect(),
             EventKind::Ends => vec![self.item("no further one is looked at", range)],
             EventKind::Python(code) => {
-                let code = self.shown(code);
-                let quoted = crate::value::Value::text(code.clone());
+                let code = quotation::on_one_line(&self.shown(code));
+                let quoted = quotation::quoted(&code);
                 self.recorder
                     .fallback(Fallback::Statement, &Term::Source(code));
-                let quoted = speaker.notation(&quoted);
                 let clause = format!("the Python statement {quoted} is carried out");
                 vec![self.item(&clause, range)]
             }

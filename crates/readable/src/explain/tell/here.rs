@@ -1,5 +1,7 @@
 //! What is told under "Here:" (L6): a local with a long phrase that is referred to more than once is named there.
 
+use std::collections::BTreeSet;
+
 use super::{Teller, Told, named, terms};
 use crate::block::Item;
 use crate::explain::flow::{End, Event, EventKind, Flow};
@@ -9,6 +11,8 @@ use crate::term::{Change, Reference, Role, Term};
 
 /// How many words a phrase needs to be worth a name.
 const LONG: usize = 8;
+/// How many locals may be written out inside each other before nobody can follow.
+const DEEP: usize = 20;
 
 impl Teller<'_, '_> {
     /// Decides which locals are named, given all that is going to be told.
@@ -19,15 +23,19 @@ impl Teller<'_, '_> {
         for term in told {
             count(term, 1, &mut counts);
         }
+        self.defined = self.deep();
         // Later locals can only be made of earlier ones, so when one is decided, all that speaks of it is.
         let silent = Recorder::default();
         for number in (0..number).rev() {
             let times = counts.get(number).copied().unwrap_or_default();
             let Some(definition) = self.execution.definition(number).filter(|_| times > 0) else {
+                self.defined.remove(&number);
                 continue;
             };
             // Until earlier ones are decided they are taken to be written out, as a reader would have to read them.
+            let is_deep = self.defined.contains(&number);
             let is_long = times > 1
+                && !is_deep
                 && (self.execution.is_too_large(&definition.value) || {
                     let speaker = self
                         .speaker
@@ -39,12 +47,28 @@ impl Teller<'_, '_> {
             if is_long {
                 self.defined.insert(number);
             }
-            count(
-                &definition.value,
-                if is_long { 1 } else { times },
-                &mut counts,
-            );
+            let told = if is_long || is_deep { 1 } else { times };
+            count(&definition.value, told, &mut counts);
         }
+    }
+
+    /// Locals that are made of locals that are made of locals, and so on for too long.
+    fn deep(&self) -> BTreeSet<usize> {
+        let number = self.execution.definitions();
+        let mut depths = vec![0_usize; number];
+        let mut deep = BTreeSet::new();
+        for number in 0..number {
+            let Some(definition) = self.execution.definition(number) else {
+                continue;
+            };
+            let depth = deepest(&definition.value, &depths) + 1;
+            if depth > DEEP {
+                deep.insert(number);
+            } else if let Some(known) = depths.get_mut(number) {
+                *known = depth;
+            }
+        }
+        deep
     }
 
     /// The definitions that are named, in order of assignment.
@@ -89,6 +113,17 @@ fn count(term: &Term, times: usize, counts: &mut [usize]) {
     for part in term.children() {
         count(part, times, counts);
     }
+}
+
+/// The depth of the deepest local in a term.
+fn deepest(term: &Term, depths: &[usize]) -> usize {
+    let own = match term {
+        Term::Reference(reference) => number_of(reference).and_then(|number| depths.get(number)),
+        _ => None,
+    };
+    let parts = term.children();
+    let below = parts.iter().map(|part| deepest(part, depths)).max();
+    own.copied().max(below).unwrap_or_default()
 }
 
 /// Unknown calls whose results have names.

@@ -1,0 +1,36 @@
+//! Python code inside of a sentence, where nothing better can be said.
+
+use testwright_source::{TokenKind, tokens};
+
+use crate::value::Value;
+
+/// The code on one line, without comments, which would end it.
+pub(crate) fn on_one_line(code: &str) -> String {
+    let mut kept = String::new();
+    let mut end = 0;
+    for comment in tokens(code) {
+        if comment.kind == TokenKind::Comment {
+            kept.push_str(code.get(end..comment.range.start).unwrap_or_default());
+            end = comment.range.end;
+        }
+    }
+    kept.push_str(code.get(end..).unwrap_or_default());
+    kept.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The code in quotation marks, so that a reader sees where it ends whatever it contains.
+pub(crate) fn quoted(code: &str) -> String {
+    Value::text(code).notation()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_are_left_out_and_quotation_marks_are_marked() {
+        let line = on_one_line("while n:  # why\n    # more\n    n = '#'\n");
+        assert_eq!(line, "while n: n = '#'");
+        assert_eq!(quoted("s == \"a\""), r#""s == \"a\"""#);
+    }
+}
