@@ -6,7 +6,7 @@ use testwright_core::Error;
 use testwright_lang::{Diagnostic, Severity};
 use testwright_readable::counterexample::Counterexample;
 use testwright_readable::explain::{Explanation, Options, Unreadable, explain};
-use testwright_readable::gherkin;
+use testwright_readable::gherkin::{self, Page};
 use testwright_readable::idiom::{IdiomError, Vocabulary};
 use testwright_source::Problem;
 
@@ -19,6 +19,8 @@ use crate::load::tell_problems;
 pub(crate) struct Explained {
     pub(crate) feature: String,
     pub(crate) diagram: String,
+    /// Both on a page that needs nothing else.
+    pub(crate) page: String,
 }
 
 impl Explained {
@@ -27,6 +29,13 @@ impl Explained {
         Some(Explained {
             feature: gherkin::write(&found.told.feature).ok()?,
             diagram: found.diagram.write(),
+            page: Page {
+                feature: &found.told.feature,
+                remarks: &[],
+                diagram: Some(&found.diagram),
+                source: "",
+            }
+            .html(),
         })
     }
 

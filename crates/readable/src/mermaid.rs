@@ -1,5 +1,8 @@
-//! Sequence diagrams of what a tester did (5.4), in the language of Mermaid.
+//! Sequence diagrams of what a tester did (5.4), in the language of Mermaid and as pictures.
 
+mod picture;
+
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Who talks to whom, in which order, and what was wrong with it.
@@ -25,6 +28,13 @@ pub enum Message {
     Failure { from: usize, text: String },
 }
 
+/// What is drawn below each other.
+enum Row<'a> {
+    Message(&'a Message),
+    /// Over everybody.
+    Note(Cow<'a, str>),
+}
+
 /// More arrows than that are not drawn: nobody would follow them.
 const MOST: usize = 40;
 const FIRST: usize = 10;
@@ -46,31 +56,36 @@ impl Diagram {
             0 => "P0".to_owned(),
             count => format!("P0,P{count}"),
         };
+        for row in self.rows() {
+            line(
+                &mut text,
+                &match row {
+                    Row::Message(message) => message.write(),
+                    Row::Note(note) => format!("Note over {everybody}: {}", escaped(&note)),
+                },
+            );
+        }
+        text
+    }
+
+    /// What is drawn, from top to bottom.
+    fn rows(&self) -> Vec<Row<'_>> {
         let left_out = match self.messages.len() {
             count if count > MOST => FIRST..count - LAST,
             count => count..count,
         };
+        let mut rows = Vec::new();
         for (index, message) in self.messages.iter().enumerate() {
             if index == left_out.start && !left_out.is_empty() {
-                line(
-                    &mut text,
-                    &format!(
-                        "Note over {everybody}: {} messages are left out",
-                        left_out.len()
-                    ),
-                );
+                let note = format!("{} messages are left out", left_out.len());
+                rows.push(Row::Note(note.into()));
             }
             if !left_out.contains(&index) {
-                line(&mut text, &message.write());
+                rows.push(Row::Message(message));
             }
         }
-        for note in &self.notes {
-            line(
-                &mut text,
-                &format!("Note over {everybody}: {}", escaped(note)),
-            );
-        }
-        text
+        rows.extend(self.notes.iter().map(|note| Row::Note(note.into())));
+        rows
     }
 }
 

@@ -5,7 +5,7 @@ mod markdown;
 mod text;
 
 pub use html::html;
-pub(crate) use html::place;
+pub(crate) use html::{STYLE, place};
 pub use markdown::markdown;
 pub use text::text;
 

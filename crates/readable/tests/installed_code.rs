@@ -12,6 +12,7 @@ use testwright_readable::phrase::Speaker;
 use testwright_readable::property::{Layout, Property, Sampled, Subject, Values};
 use testwright_readable::sample::{Argument, Case};
 use testwright_readable::value::Value;
+use testwright_readable::words::humanise;
 use testwright_source::tree::{self, Statement, StatementKind};
 use testwright_source::{TokenKind, tokens};
 
@@ -166,7 +167,10 @@ fn words_of_names(text: &str) -> BTreeSet<String> {
         .filter(|token| token.kind == TokenKind::Name);
     let names = names.filter_map(|token| text.get(token.range));
     names
-        .flat_map(|name| name.split('_').map(str::to_lowercase))
+        .flat_map(|name| {
+            let words = humanise(name).to_lowercase();
+            words.split(' ').map(str::to_owned).collect::<Vec<_>>()
+        })
         .collect()
 }
 

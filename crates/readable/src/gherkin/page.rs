@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::{Feature, Keyword, Rule, Scenario, write::Writer};
 use crate::mermaid::Diagram;
+use crate::render::STYLE;
 
 /// What a document says beside the feature itself.
 #[derive(Debug, Clone, Copy)]
@@ -56,9 +57,12 @@ impl Page<'_> {
             "<html lang=\"en\">".to_owned(),
             "<head>".to_owned(),
             "<meta charset=\"utf-8\">".to_owned(),
+            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">".to_owned(),
             format!("<title>{title}</title>"),
+            format!("<style>\n{STYLE}\n</style>"),
             "</head>".to_owned(),
             "<body>".to_owned(),
+            "<main>".to_owned(),
             format!("<h1>{title}</h1>"),
         ];
         paragraphs(&mut lines, self.feature.description.lines());
@@ -73,10 +77,8 @@ impl Page<'_> {
             lines.push("</section>".to_owned());
         }
         if let Some(diagram) = self.diagram {
-            lines.push(format!(
-                "<pre class=\"mermaid\">\n{}</pre>",
-                escape(&diagram.write())
-            ));
+            lines.push(format!("<figure>\n{}</figure>", diagram.svg()));
+            lines.push("<details><summary>The same in words, and for Mermaid</summary>".to_owned());
             lines.push("<ol>".to_owned());
             lines.extend(
                 diagram
@@ -85,8 +87,12 @@ impl Page<'_> {
                     .map(|sentence| format!("<li>{}</li>", escape(sentence))),
             );
             lines.push("</ol>".to_owned());
+            lines.push(format!(
+                "<pre class=\"mermaid\">\n{}</pre>\n</details>",
+                escape(&diagram.write())
+            ));
         }
-        lines.extend(["</body>", "</html>", ""].map(str::to_owned));
+        lines.extend(["</main>", "</body>", "</html>", ""].map(str::to_owned));
         lines.join("\n")
     }
 

@@ -266,7 +266,11 @@ impl Speaker<'_> {
             {
                 "empty value".to_owned()
             }
-            _ => self.noun(class).text,
+            Term::Call(call) if call.only_argument("type").is_some() => {
+                let other = call.only_argument("type").unwrap_or(class);
+                format!("value of the same kind as {}", self.noun(other).text)
+            }
+            _ => format!("value of the kind {}", self.noun(class).text),
         }
     }
 
@@ -360,6 +364,14 @@ mod tests {
         );
         assert_eq!(not("isinstance(x, Account)"), "x is not an account");
         assert_eq!(was("isinstance(x, dict)"), "x was a dictionary");
+        assert_eq!(
+            cl("isinstance(x, type(y))"),
+            "x is a value of the same kind as y"
+        );
+        assert_eq!(
+            cl("isinstance(x, kinds[0])"),
+            "x is a value of the kind the first element of kinds"
+        );
     }
 
     #[test]

@@ -6,12 +6,16 @@
 use super::markdown::parted;
 use crate::block::{Document, Heading, Item, ItemKind, Lines, Section, Source};
 
-const STYLE: &str = "\
+/// How all pages look.
+pub(crate) const STYLE: &str = "\
 body { max-width: 46rem; margin: 2rem auto; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.6rem; }
 h2 { font-size: 1.2rem; margin-top: 2rem; }
 li { margin: 0.2rem 0; }
 details { margin: 0.4rem 0; color: #555; }
+figure { margin: 2rem 0; overflow-x: auto; }
+table { border-collapse: collapse; }
+th, td { padding: 0.2rem 0.8rem 0.2rem 0; text-align: left; border-bottom: 1px solid #ddd; }
 pre { overflow-x: auto; }";
 
 /// A document as a page.

@@ -137,7 +137,12 @@ impl Failing<'_> {
         number: usize,
         explained: &Explained,
     ) -> Result<(), Trouble> {
-        for (ending, text) in [("feature", &explained.feature), ("mmd", &explained.diagram)] {
+        let all = [
+            ("feature", &explained.feature),
+            ("mmd", &explained.diagram),
+            ("html", &explained.page),
+        ];
+        for (ending, text) in all {
             let place = self.folder.inside(&format!("failure_{number}.{ending}"));
             place.write(text)?;
             console.say(format_args!("Written: {}", place.shown().display()));

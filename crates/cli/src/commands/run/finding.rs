@@ -84,7 +84,7 @@ struct Paper {
 }
 
 impl Explained {
-    fn papers(&self, number: usize) -> [Paper; 2] {
+    fn papers(&self, number: usize) -> [Paper; 3] {
         let paper = |ending: &str, text: &String, meaning| Paper {
             name: format!("failure-{number}.{ending}"),
             text: text.clone(),
@@ -94,6 +94,11 @@ impl Explained {
         [
             paper("feature", &self.feature, "this test in English"),
             paper("mmd", &self.diagram, "this test as a diagram, for Mermaid"),
+            paper(
+                "html",
+                &self.page,
+                "this test as a page, with the diagram as a picture",
+            ),
         ]
     }
 }
