@@ -88,8 +88,8 @@ pub type MutantId = (usize, usize);
 
 /// How long tests may take beyond ten times what they take without a mutant. Processor time decides where there is a limit for
 /// it, because a busy machine does not make it longer.
-const PATIENCE: f64 = 10.0;
-const PROCESSOR_PATIENCE: f64 = 2.0;
+const PATIENCE: f64 = 15.0;
+const PROCESSOR_PATIENCE: f64 = 1.0;
 
 /// Tries mutants, with several processes at once. `told` hears of each as soon as it is known. When `is_stopped` becomes true,
 /// what is known is all there is.

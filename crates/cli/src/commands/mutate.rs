@@ -78,6 +78,8 @@ pub(crate) struct Mutate {
 
 impl Mutate {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+        let interrupt = Interrupt::listen();
+        let is_stopped = &*interrupt.is_wanted;
         let root = std::env::current_dir()
             .and_then(fs::canonicalize)
             .map_err(|error| Error::new(format!("cannot tell the current folder: {error}")))?;
@@ -85,8 +87,6 @@ impl Mutate {
         let modules = self.modules(console, &project)?;
         let setting = self.setting(&project)?;
         let files = files(&project, &modules)?;
-        let interrupt = Interrupt::listen();
-        let is_stopped = &*interrupt.is_wanted;
         console.status(|| "running the tests without any mutant …".to_owned());
         let measured = measure(&setting, &files, is_stopped, |tests| {
             console.status(|| {

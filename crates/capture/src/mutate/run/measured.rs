@@ -184,12 +184,14 @@ impl Measured {
         near.into_iter().chain(far).collect()
     }
 
-    /// The names of the tests that come to a mutant.
+    /// The names of the tests that come to a mutant, in their own order, which does not depend on how fast they are.
     #[must_use]
     pub fn names_reaching(&self, file: usize, mutant: &Mutant) -> Vec<&str> {
         let numbers = self.reaching(file, mutant).into_iter();
         let tests = numbers.filter_map(|number| self.tests.get(number));
-        tests.map(|test| test.name.as_str()).collect()
+        let mut names: Vec<&str> = tests.map(|test| test.name.as_str()).collect();
+        names.sort_unstable();
+        names
     }
 
     /// Whether any test comes to a mutant.

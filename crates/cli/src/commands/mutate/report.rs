@@ -8,7 +8,7 @@ use testwright_capture::mutate::run::{File, Measured, MutantId, Verdict};
 use crate::console::{Console, Look};
 use crate::quantity;
 
-/// More tests than this are not named one by one.
+/// More tests or modules than this are not named one by one.
 const MOST_NAMED: usize = 3;
 
 /// All that is known. Modules and files have the same numbers.
@@ -86,15 +86,16 @@ impl<'a> Report<'a> {
             .map(|file| self.counts(file))
             .collect();
         let (mut rows, mut unreached) = (Vec::new(), Vec::new());
+        let mut total = Counts::default();
         for (module, counts) in self.modules.iter().zip(&counts) {
             let is_reached = counts.not_covered < counts.mutants;
             if is_reached || self.shows_all_modules {
                 rows.push(counts.cells(&module.name));
+                total = total.plus(*counts);
             } else if counts.mutants > 0 {
                 unreached.push(module.name.as_str());
             }
         }
-        let total = counts.iter().copied().fold(Counts::default(), Counts::plus);
         if rows.len() > 1 {
             rows.push(total.cells("all"));
         }
@@ -106,10 +107,8 @@ impl<'a> Report<'a> {
         }
         if !unreached.is_empty() {
             let number = quantity::of(unreached.len() as u64, "module");
-            console.say(format!(
-                "{number} that no test reaches: {}",
-                unreached.join(", ")
-            ));
+            console.say("");
+            console.say(format!("{number} that no test reaches: {}", some(&unreached)));
         }
         let coverable = match self.counts_all_lines {
             true => total.mutants,
@@ -122,6 +121,9 @@ impl<'a> Report<'a> {
                 quantity::grouped(coverable as u64),
                 self.seed
             ));
+        }
+        if total.survived > 0 && unreached.is_empty() {
+            console.say("");
         }
         console.say(match (total.tried, total.survived) {
             (0, _) => "no test reaches any mutant".to_owned(),
@@ -271,6 +273,13 @@ impl<'a> Report<'a> {
         let module = self.modules.get(file);
         module.map_or_else(String::new, |module| module.path.display().to_string())
     }
+}
+
+/// The first of some names.
+fn some(names: &[&str]) -> String {
+    let named: Vec<&str> = names.iter().copied().take(MOST_NAMED).collect();
+    let more = if names.len() > MOST_NAMED { ", …" } else { "" };
+    named.join(", ") + more
 }
 
 /// Names begin below each other, numbers end there.
