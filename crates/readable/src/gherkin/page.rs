@@ -296,9 +296,22 @@ mod tests {
             <html lang="en">
             <head>
             <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
             <title>Feature: Numbers</title>
+            <style>
+            body { max-width: 46rem; margin: 2rem auto; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif; }
+            h1 { font-size: 1.6rem; }
+            h2 { font-size: 1.2rem; margin-top: 2rem; }
+            li { margin: 0.2rem 0; }
+            details { margin: 0.4rem 0; color: #555; }
+            figure { margin: 2rem 0; overflow-x: auto; }
+            table { border-collapse: collapse; }
+            th, td { padding: 0.2rem 0.8rem 0.2rem 0; text-align: left; border-bottom: 1px solid #ddd; }
+            pre { overflow-x: auto; }
+            </style>
             </head>
             <body>
+            <main>
             <h1>Feature: Numbers</h1>
             <p>About numbers.</p>
             <section id="rule-1">
@@ -324,6 +337,28 @@ mod tests {
                 assert n</pre>
             </details>
             </section>
+            <figure>
+            <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 218 146" width="218" height="146" role="img">
+            <title>Who said what to whom</title>
+            <style>text{font:14px system-ui,sans-serif;fill:#222}.box{fill:#eef3fb;stroke:#5b7db1}.life{stroke:#bbb;stroke-dasharray:3 4}.arrow{stroke:#333;fill:none}.back{stroke-dasharray:6 4}.bad{stroke:#c0262d}.bad-text{fill:#c0262d}.tip{fill:#333}.note{fill:#fff8dc;stroke:#c9b458}</style>
+            <path class="life" d="M51 46V130"/>
+            <rect class="box" x="18" y="16" width="66" height="30" rx="4"/>
+            <text x="51" y="36" text-anchor="middle">Tester</text>
+            <path class="life" d="M167 46V130"/>
+            <rect class="box" x="134" y="16" width="66" height="30" rx="4"/>
+            <text x="167" y="36" text-anchor="middle">System</text>
+            <text x="109" y="72" text-anchor="middle">go</text>
+            <path class="arrow" d="M51 80H159"/>
+            <path class="tip" d="M167 80L159 75V85z"/>
+            <rect class="note" x="16" y="94" width="186" height="28"/>
+            <text x="109" y="112" text-anchor="middle">Expected: nothing</text>
+            </svg>
+            </figure>
+            <details><summary>The same in words, and for Mermaid</summary>
+            <ol>
+            <li>Tester to System: go</li>
+            <li>Expected: nothing</li>
+            </ol>
             <pre class="mermaid">
             sequenceDiagram
                 actor P0 as Tester
@@ -331,10 +366,8 @@ mod tests {
                 P0-&gt;&gt;P1: go
                 Note over P0,P1: Expected: nothing
             </pre>
-            <ol>
-            <li>Tester to System: go</li>
-            <li>Expected: nothing</li>
-            </ol>
+            </details>
+            </main>
             </body>
             </html>
         "#]]

@@ -32,7 +32,7 @@ impl Diagram {
             .chain(self.participants.iter().map(String::as_str))
             .collect();
         let rows = self.rows();
-        let columns = columns(&names, &rows);
+        let mut columns = columns(&names, &rows);
         let last = columns.last().copied().unwrap_or(MARGIN);
         let half_name = names.last().map_or(0.0, |name| width(name) / 2.0 + 12.0);
         let notes = rows.iter().filter_map(|row| match row {
@@ -40,8 +40,13 @@ impl Diagram {
             Row::Message(_) => None,
         });
         let widest = notes.fold(0.0, f64::max) + 24.0 + 2.0 * MARGIN;
+        let needed = last + half_name + MARGIN;
+        let width = needed.max(widest);
+        columns
+            .iter_mut()
+            .for_each(|column| *column += (width - needed) / 2.0);
         let mut sheet = Sheet {
-            width: (last + half_name + MARGIN).max(widest),
+            width,
             columns,
             bottom: MARGIN + HEAD,
             shapes: Vec::new(),
