@@ -58,6 +58,48 @@ def lists(testwright):
     return testwright
 
 
+MACHINE = """\
+class Shelf(RuleBasedStateMachine):
+    'Things on a shelf.'
+
+    @invariant()
+    def has_room(self): ...
+"""
+
+PRINTED = """\
+    assert len(self.items) < 2
+AssertionError
+Falsifying example:
+state = Shelf()
+state.has_room()
+state.put(thing='a')
+state.has_room()
+state.put(thing='b')
+state.has_room()
+state.teardown()
+"""
+
+
+def test_a_failed_run_of_a_state_machine(testwright):
+    testwright.write("machine.py", MACHINE)
+    testwright.write("printed.log", PRINTED)
+    done = testwright("feature", "machine.py", "--case-from", "printed.log", status=1)
+    assert "Shelf.counterexample.feature" in done.stdout
+    feature = (testwright.folder / "Shelf.counterexample.feature").read_text(encoding="utf-8")
+    assert 'It is "has room" that fails.' in feature
+    assert "Counterexample with 2 steps" in feature
+    assert "Then items have fewer than 2 elements" in feature
+    assert (testwright.folder / "Shelf.counterexample.mmd").exists()
+    named = ("feature", "machine.py::Shelf", "--case-from")
+    testwright(*named, "printed.log", "--document", "html", status=1)
+    assert "<svg" in (testwright.folder / "Shelf.counterexample.html").read_text(encoding="utf-8")
+    testwright.write("empty.log", "")
+    done = testwright(*named, "empty.log", status=2)
+    assert "`empty.log` has no failing run of `Shelf`" in done.stderr
+    done = testwright(*named, "printed.log", "--steps", "behave", status=2)
+    assert "leave out `--steps`" in done.stderr
+
+
 def test_examples_exercise_both_ways(lists):
     done = lists("feature", "test_lists.py")
     assert "prop_clear: " in done.stdout and "lists.feature" in done.stdout

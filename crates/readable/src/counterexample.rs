@@ -1,5 +1,6 @@
 //! What went wrong, as one scenario (section 5): from a property and its failing arguments, from a harness and a
-//! reduced test, or from a model and a run.
+//! reduced test, from a model and a run,
+//! or from what Hypothesis prints of a state machine.
 
 mod contrast;
 mod harness;
@@ -8,12 +9,14 @@ mod run;
 mod slots;
 #[cfg(test)]
 mod tests;
+mod trace;
 mod values;
 
 pub use contrast::{Contrast, NEIGHBOURS, neighbours};
 pub use harness::{Failing, Violation};
 pub use property::Observation;
 pub use run::{FailedRun, RunFailure, Taken};
+pub use trace::{Machine, Trace, machine_in};
 pub use values::{given, reported};
 
 use crate::mermaid::Diagram;

@@ -61,6 +61,10 @@ impl Subject {
         })
     }
 
+    pub(crate) fn module(&self) -> &Module {
+        &self.module
+    }
+
     /// All its properties (4.1).
     #[must_use]
     pub fn properties(&self) -> Vec<Property> {

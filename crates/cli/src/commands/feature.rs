@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use testwright_core::Error;
-use testwright_readable::counterexample::{self, Style};
+use testwright_readable::counterexample::{self, Machine, Style, Trace};
 use testwright_readable::gherkin;
 use testwright_readable::idiom::Vocabulary;
 use testwright_readable::phrase::Speaker;
@@ -44,6 +44,7 @@ Examples:
   testwright feature test_lists.py --steps behave --out features
   testwright feature test_lists.py::test_delete --case 'n=7, xs=[7, 7]'
   testwright feature test_lists.py::test_delete --case-from pytest.log
+  testwright feature machine.py::Shelf --case-from pytest.log    a failed run of a state machine
 
 Exit status: 0 all properties hold, 1 one does not, 2 could not do what was asked, or an example's steps
 do not agree with its property."
@@ -194,7 +195,6 @@ impl Feature {
         let file = TextFile::read(&wanted.path)?;
         let subject = Subject::read(&file.name, &file.text)
             .map_err(|problems| explaining::not_python(console, &file, problems))?;
-        let properties = chosen(&subject, wanted)?;
         let speaker = Speaker::new(vocabulary);
         let place = ModulePlace::of(&wanted.path)?;
         let folder = Place::new(
@@ -202,6 +202,18 @@ impl Feature {
                 .as_deref()
                 .unwrap_or_else(|| module::folder_of(&wanted.path)),
         )?;
+        let output = Output {
+            feature: self,
+            subject: &subject,
+            folder: &folder,
+            place: &place,
+            speaker: &speaker,
+        };
+        if let Some((machine, trace)) = self.failed_machine(&subject, wanted)? {
+            output.machine(console, &machine, &trace, written)?;
+            return Ok(ExitStatus::FailureFound);
+        }
+        let properties = chosen(&subject, wanted)?;
         let given = self.given(&properties)?;
         let budget = Budget {
             tries: self.tries,
@@ -218,18 +230,45 @@ impl Feature {
             console.clear_status();
         }
         let mut status = ExitStatus::NothingFound;
-        let output = Output {
-            feature: self,
-            subject: &subject,
-            folder: &folder,
-            place: &place,
-            speaker: &speaker,
-        };
         for (property, examined) in properties.iter().zip(&examined) {
             status = status.max(output.say(console, property, examined));
         }
         output.write(console, &properties, &examined, written)?;
         Ok(status)
+    }
+
+    /// The state machine that is asked for, with the run that Hypothesis printed.
+    fn failed_machine(
+        &self,
+        subject: &Subject,
+        wanted: &Wanted,
+    ) -> Result<Option<(Machine, Trace)>, Error> {
+        let Some(path) = &self.case_from else {
+            return Ok(None);
+        };
+        let printed = TextFile::read(path)?;
+        let name = match wanted.names.as_slice() {
+            [] => counterexample::machine_in(&printed.text),
+            [name] => Some(name.as_str()),
+            _ => None,
+        };
+        let Some(machine) = name.and_then(|name| subject.machine(name)) else {
+            return Ok(None);
+        };
+        if self.steps.is_some() {
+            return Err(
+                Error::new("there are no step definitions for state machines")
+                    .with_help("leave out `--steps`: the machine itself runs its steps"),
+            );
+        }
+        let trace = machine.trace(&printed.text).ok_or_else(|| {
+            let message = format!(
+                "`{}` has no failing run of `{}`",
+                printed.name, machine.name
+            );
+            Error::new(message).with_help("it is to contain what Hypothesis prints about it")
+        })?;
+        Ok(Some((machine, trace)))
     }
 
     /// Values that were given for the one property that is asked for.

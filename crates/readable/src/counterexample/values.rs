@@ -43,19 +43,25 @@ pub fn reported(text: &str, names: &[&str]) -> Option<(String, Vec<Argument>)> {
 
 /// A call up to the bracket that closes it, without the margins that test runners put before lines.
 fn balanced(text: &str) -> Option<String> {
-    let lines = text.lines().map(|line| {
-        let line = line.trim_start();
-        let margin = ["E ", "| "]
-            .iter()
-            .find_map(|margin| line.strip_prefix(margin));
-        margin.unwrap_or(line).trim_start()
-    });
-    let text = lines.collect::<Vec<_>>().join("\n");
+    let text = text
+        .lines()
+        .map(without_margin)
+        .collect::<Vec<_>>()
+        .join("\n");
     let ends = text.match_indices(')').map(|(position, _)| position + 1);
     let mut calls = ends.filter_map(|end| text.get(..end));
     calls
         .find(|call| tree::expression(call).is_ok())
         .map(str::to_owned)
+}
+
+/// A line without what test runners put before it.
+pub(super) fn without_margin(line: &str) -> &str {
+    let line = line.trim_start();
+    let margin = ["E ", "| "]
+        .iter()
+        .find_map(|margin| line.strip_prefix(margin));
+    margin.unwrap_or(line).trim_start()
 }
 
 fn call_in(call: &str) -> Option<(String, Vec<Argument>)> {

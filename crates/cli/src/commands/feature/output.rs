@@ -1,6 +1,7 @@
 //! What is said and written in the end.
 
 use testwright_core::Error;
+use testwright_readable::counterexample::{Machine, Trace};
 use testwright_readable::gherkin::{self, Page};
 use testwright_readable::mermaid::Diagram;
 use testwright_readable::phrase::Speaker;
@@ -124,6 +125,20 @@ impl Output<'_> {
             self.put(console, &name, found.told, &[], diagram, written)?;
         }
         Ok(())
+    }
+
+    /// Writes a failed run of a state machine.
+    pub(super) fn machine(
+        &self,
+        console: &mut Console<'_>,
+        machine: &Machine,
+        trace: &Trace,
+        written: &mut Vec<gherkin::Feature>,
+    ) -> Result<(), Trouble> {
+        let found = machine.tell(trace, self.speaker);
+        let name = format!("{}.counterexample", machine.name);
+        let diagram = Some(&found.diagram).filter(|_| !self.feature.no_diagram);
+        self.put(console, &name, found.told, &[], diagram, written)
     }
 
     /// How much the examples of each property show.
