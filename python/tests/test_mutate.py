@@ -78,7 +78,9 @@ def mutate(folder, *words, status=None):
 
 
 def verdicts(report):
-    return {(found["line"], found["after"].strip()): found["verdict"] for found in report["mutants"]}
+    return {
+        (found["line"], found["after"].strip()): found["verdict"] for found in report["mutants"]
+    }
 
 
 def test_known_mutants_are_noticed_and_known_ones_survive(fare):
@@ -279,7 +281,9 @@ def test_an_interpreter_without_pytest_is_told(fare):
     hidden.mkdir()
     (hidden / "pytest.py").write_text("raise ImportError('not here')\n")
     program = fare / "bare-python"
-    program.write_text(f'#!/bin/sh\nPYTHONPATH="{hidden}:$PYTHONPATH" exec "{sys.executable}" "$@"\n')
+    program.write_text(
+        f'#!/bin/sh\nPYTHONPATH="{hidden}:$PYTHONPATH" exec "{sys.executable}" "$@"\n'
+    )
     program.chmod(0o755)
     done = command(fare, "mutate", "--tests", "tests", "--python", str(program))
     assert done.returncode == 2
