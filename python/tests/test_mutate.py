@@ -263,6 +263,7 @@ def test_tests_that_fail_are_told(fare):
         (["--tests", "tests", "--sample", "0"], "invalid value"),
         (["--tests", "tests", "--python", "no-such-python"], "no-such-python"),
         (["--tests", "tests", "broken.py"], "`broken.py` cannot be read: line 1"),
+        (["--tests", "tests", "other"], "no test reaches anything that could be changed"),
         (["--tests", "bad/test_bad.py"], "No module named 'nothing'"),
     ],
 )
@@ -270,6 +271,7 @@ def test_what_cannot_be_done_is_said(fare, words, message):
     (fare / "empty").mkdir()
     (fare / "bad").mkdir()
     (fare / "bad/test_bad.py").write_text("import nothing\n")
+    (fare / "other.py").write_text("def other():\n    return 1\n")
     (fare / "broken.py").write_text("def broken(:\n")
     done = command(fare, "mutate", *words)
     assert done.returncode == 2, done.stdout
