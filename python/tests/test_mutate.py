@@ -78,7 +78,9 @@ def mutate(folder, *words, status=None):
 
 
 def verdicts(report):
-    return {(found["line"], found["after"].strip()): found["verdict"] for found in report["mutants"]}
+    return {
+        (found["line"], found["after"].strip()): found["verdict"] for found in report["mutants"]
+    }
 
 
 def test_known_mutants_are_noticed_and_known_ones_survive(fare):
@@ -261,6 +263,7 @@ def test_tests_that_fail_are_told(fare):
         (["--tests", "tests", "--sample", "0"], "invalid value"),
         (["--tests", "tests", "--python", "no-such-python"], "no-such-python"),
         (["--tests", "tests", "broken.py"], "`broken.py` cannot be read: line 1"),
+        (["--tests", "tests", "other"], "no test reaches anything that could be changed"),
         (["--tests", "bad/test_bad.py"], "No module named 'nothing'"),
     ],
 )
@@ -268,6 +271,7 @@ def test_what_cannot_be_done_is_said(fare, words, message):
     (fare / "empty").mkdir()
     (fare / "bad").mkdir()
     (fare / "bad/test_bad.py").write_text("import nothing\n")
+    (fare / "other.py").write_text("def other():\n    return 1\n")
     (fare / "broken.py").write_text("def broken(:\n")
     done = command(fare, "mutate", *words)
     assert done.returncode == 2, done.stdout
@@ -279,7 +283,9 @@ def test_an_interpreter_without_pytest_is_told(fare):
     hidden.mkdir()
     (hidden / "pytest.py").write_text("raise ImportError('not here')\n")
     program = fare / "bare-python"
-    program.write_text(f'#!/bin/sh\nPYTHONPATH="{hidden}:$PYTHONPATH" exec "{sys.executable}" "$@"\n')
+    program.write_text(
+        f'#!/bin/sh\nPYTHONPATH="{hidden}:$PYTHONPATH" exec "{sys.executable}" "$@"\n'
+    )
     program.chmod(0o755)
     done = command(fare, "mutate", "--tests", "tests", "--python", str(program))
     assert done.returncode == 2

@@ -139,6 +139,11 @@ impl Mutate {
         console: &mut Console<'_>,
         report: &Report<'_>,
     ) -> Result<ExitStatus, Trouble> {
+        if report.verdicts.is_empty() {
+            let error = Error::new("no test reaches anything that could be changed");
+            let help = "`--tests` names other tests, `--all-lines` counts what no test reaches";
+            return Err(error.with_help(help).into());
+        }
         let is_alone = self.json.as_deref() == Some(Path::new("-"));
         if is_alone {
             console.say(report.json());

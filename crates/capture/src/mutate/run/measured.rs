@@ -88,10 +88,7 @@ pub fn measure(
     let mut measured = Measured::default();
     let mut failures = Vec::new();
     let mut is_collected = false;
-    loop {
-        let Some(line) = server.line(is_stopped) else {
-            break;
-        };
+    while let Some(line) = server.line(is_stopped) {
         let Ok(found) = serde_json::from_str::<Told>(&line) else {
             continue;
         };

@@ -20,11 +20,11 @@ import os
 import select
 import signal
 import sys
-import threading
 import time
 import types
 
 import testwright_guard
+import testwright_lines
 
 try:
     import resource
@@ -45,8 +45,6 @@ LONGEST = 60
 MEMORY = 2 << 30
 #: What is here is not of the program's own, even if it is below its folder.
 INSTALLED = (sys.prefix, sys.base_prefix, ORDERS["inside"])
-#: The flag of code that has local variables: functions, but neither modules nor classes.
-CO_OPTIMIZED = 0x1
 
 
 def tell(**answer):
@@ -231,69 +229,8 @@ def tried(tests, names, broken=()):
 # Without mutants
 
 
-class Lines:
-    """Which lines of the program run."""
-
-    def __init__(self):
-        self.numbers = {path: number for number, path in enumerate(SOURCES)}
-        self.known = {}
-        self.found = set()
-        self.at_import = set()
-
-    def number(self, code):
-        """The number of the file that a code object comes from, if it belongs to the program."""
-        name = code.co_filename
-        if name not in self.known:
-            self.known[name] = self.numbers.get(os.path.realpath(name))
-        return self.known[name]
-
-    def note(self, code, line):
-        found = self.found if code.co_flags & CO_OPTIMIZED else self.at_import
-        found.add((self.number(code), line))
-
-    def begin(self):
-        """Notes from now on."""
-        if not hasattr(sys, "monitoring"):
-            threading.settrace(self.called)
-            sys.settrace(self.called)
-            return
-        events = sys.monitoring.events
-        tool = next(tool for tool in (4, 3, 1, 0) if sys.monitoring.get_tool(tool) is None)
-
-        def started(code, offset):
-            if self.number(code) is not None:
-                sys.monitoring.set_local_events(tool, code, events.LINE)
-            return sys.monitoring.DISABLE
-
-        def reached(code, line):
-            self.note(code, line)
-            return sys.monitoring.DISABLE
-
-        sys.monitoring.use_tool_id(tool, "testwright mutate")
-        sys.monitoring.register_callback(tool, events.PY_START, started)
-        sys.monitoring.register_callback(tool, events.LINE, reached)
-        sys.monitoring.set_events(tool, events.PY_START)
-
-    def again(self):
-        """Forgets what ran so far."""
-        self.found.clear()
-        self.at_import.clear()
-        if hasattr(sys, "monitoring"):
-            sys.monitoring.restart_events()
-        else:
-            self.begin()
-
-    def called(self, frame, event, argument):
-        return self.traced if self.number(frame.f_code) is not None else None
-
-    def traced(self, frame, event, argument):
-        if event == "line":
-            self.note(frame.f_code, frame.f_lineno)
-        return self.traced
-
-
 def measure():
-    lines = Lines()
+    lines = testwright_lines.Lines(SOURCES)
     started = time.perf_counter()
     lines.begin()
 
@@ -406,7 +343,9 @@ def swap(original, changed, live):
     pairs = {}
     if not differences(original, changed, pairs):
         return False
-    functions = [(found, after) for before, after in pairs.items() for found in live.get(before, ())]
+    functions = [
+        (found, after) for before, after in pairs.items() for found in live.get(before, ())
+    ]
     try:
         for found, after in functions:
             found.__code__ = after

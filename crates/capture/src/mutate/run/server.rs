@@ -18,8 +18,11 @@ use crate::validate::process::{command, last_line};
 use crate::validate::{Error, Inside, cannot};
 use crate::write::Style;
 
-/// The text of the runner.
-const RUNNER: &str = include_str!("runner.py");
+/// The runner and what it imports.
+const FILES: [(&str, &str); 2] = [
+    ("runner.py", include_str!("runner.py")),
+    ("testwright_lines.py", include_str!("lines.py")),
+];
 
 /// How often somebody looks whether the work is to be stopped.
 const GLANCE: Duration = Duration::from_millis(50);
@@ -104,7 +107,9 @@ impl Server {
             "sources": sources,
         });
         fs::write(inside.place("orders.json"), orders.to_string()).map_err(cannot)?;
-        fs::write(inside.place("runner.py"), RUNNER).map_err(cannot)?;
+        for (name, text) in FILES {
+            fs::write(inside.place(name), text).map_err(cannot)?;
+        }
         let said = fs::File::create(inside.place("said")).map_err(cannot)?;
         let mut command = command(&setting.python, &setting.path, &inside.path)?;
         command

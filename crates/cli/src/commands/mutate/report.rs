@@ -129,7 +129,6 @@ impl<'a> Report<'a> {
             console.say("");
         }
         console.say(match (total.tried, total.survived) {
-            (0, _) => "no test reaches any mutant".to_owned(),
             (tried, 0) => format!("all of {} noticed", quantity::of(tried as u64, "mutant")),
             (tried, survived) => {
                 let tried = quantity::of(tried as u64, "mutant");
