@@ -88,7 +88,7 @@ def test_a_failed_run_of_a_state_machine(testwright):
     feature = (testwright.folder / "Shelf.counterexample.feature").read_text(encoding="utf-8")
     assert 'It is "has room" that fails.' in feature
     assert "Counterexample with 2 steps" in feature
-    assert "Then items have fewer than 2 elements" in feature
+    assert "Then the items have fewer than 2 elements" in feature
     assert (testwright.folder / "Shelf.counterexample.mmd").exists()
     named = ("feature", "machine.py::Shelf", "--case-from")
     testwright(*named, "printed.log", "--document", "html", status=1)

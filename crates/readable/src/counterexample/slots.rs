@@ -19,18 +19,23 @@ impl Slots<'_> {
         Term::read(expression, text, self).replaced(&mut |part| self.stored_slot(part))
     }
 
-    /// `self.p_int[0]` is the slot `int0`.
+    /// `self.p_int[0]` is the slot `int0`, and `self.items` what a state machine remembers.
     fn stored_slot(&self, part: &Term) -> Option<Term> {
-        let Term::Item { object, index } = part else {
-            return None;
-        };
-        let Term::Attribute { object, name } = &**object else {
-            return None;
-        };
-        let pool = name.strip_prefix("p_")?;
-        let is_own = matches!(&**object, Term::Reference(Reference { name, .. }) if name == "self");
-        let index = index.as_value()?.as_integer()?;
-        is_own.then(|| self.look_up(&slot_name(pool, &index.to_string())))
+        let own = |object: &Term| matches!(object, Term::Reference(Reference { name, .. }) if name == "self");
+        match part {
+            Term::Item { object, index } => {
+                let Term::Attribute { object, name } = &**object else {
+                    return None;
+                };
+                let pool = name.strip_prefix("p_").filter(|_| own(object))?;
+                let index = index.as_value()?.as_integer()?;
+                Some(self.look_up(&slot_name(pool, &index.to_string())))
+            }
+            Term::Attribute { object, name } if own(object) => {
+                Some(Reference::new(name, Role::State { version: 0 }).into())
+            }
+            _ => None,
+        }
     }
 
     /// The slot that a target names.

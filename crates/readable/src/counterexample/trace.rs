@@ -1,7 +1,7 @@
 //! What Hypothesis prints of a state machine that failed (5.1): a program whose lines are the steps.
 
 use testwright_source::tree::{self, Class, Module, Statement, StatementKind};
-use testwright_source::{Token, TokenKind, tokens};
+use testwright_source::{TokenKind, tokens};
 
 use super::Counterexample;
 use super::harness::{Failing, Violation};
@@ -184,7 +184,7 @@ fn violation(lines: &[&str]) -> Violation {
                 let has_name = tokens(code)
                     .iter()
                     .any(|token| token.kind == TokenKind::Name);
-                has_name.then(|| without_self(code))
+                has_name.then(|| code.to_owned())
             }
             _ => None,
         }
@@ -203,23 +203,6 @@ fn violation(lines: &[&str]) -> Violation {
         (Some(check), Some(class)) if class == "AssertionError" => Violation::Check(check),
         (_, class) => Violation::Error(class),
     }
-}
-
-/// Code without `self.`: what a machine keeps is all that there is to speak of.
-fn without_self(code: &str) -> String {
-    let all = tokens(code);
-    let mut kept = String::new();
-    let mut end = 0;
-    for pair in all.windows(2) {
-        let [one, other] = pair else { continue };
-        let text = |token: &Token| code.get(token.range.clone());
-        if text(one) == Some("self") && text(other) == Some(".") {
-            kept.push_str(code.get(end..one.range.start).unwrap_or_default());
-            end = other.range.end;
-        }
-    }
-    kept.push_str(code.get(end..).unwrap_or_default());
-    kept
 }
 
 #[cfg(test)]
@@ -271,7 +254,7 @@ machine.py:30: AssertionError
               Scenario: Counterexample with 2 steps
                 When I call "make" with name set to "a", giving things_0
                 And I call "put" with thing set to things_0
-                Then items has fewer than 3 elements
+                Then the items have fewer than 3 elements
         "#]]
         .assert_eq(&told(PRINTED));
     }
