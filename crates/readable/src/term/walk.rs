@@ -1,26 +1,26 @@
 //! Looking into terms, and making new ones of them.
 
-use super::{Callee, Clause, Term};
+use super::{Callee, Term};
+use crate::value::Value;
 
-impl Term {
-    /// The terms it is made of, from left to right as they are written.
-    #[must_use]
-    pub fn children(&self) -> Vec<&Term> {
-        match self {
-            Self::Value(_) | Self::Reference(_) | Self::Source(_) => Vec::new(),
-            Self::List(items)
-            | Self::Tuple(items)
-            | Self::Set(items)
-            | Self::And(items)
-            | Self::Or(items)
-            | Self::Formatted(items) => items.iter().collect(),
-            Self::Dictionary(entries) => entries
-                .iter()
-                .flat_map(|(key, value)| key.iter().chain(Some(value)))
+/// The terms that a term is made of, borrowed as it is: to look at them, or to change them.
+macro_rules! children {
+    ($term:expr, [$($borrow:tt)+], $iterate:ident, $as_deref:ident) => {
+        match $term {
+            Term::Value(_) | Term::Reference(_) | Term::Source(_) => Vec::new(),
+            Term::List(items)
+            | Term::Tuple(items)
+            | Term::Set(items)
+            | Term::And(items)
+            | Term::Or(items)
+            | Term::Formatted(items) => items.$iterate().collect(),
+            Term::Dictionary(entries) => entries
+                .$iterate()
+                .flat_map(|(key, value)| key.$iterate().chain(Some(value)))
                 .collect(),
-            Self::Attribute { object, .. } => vec![object],
-            Self::Item { object, index } => vec![object, index],
-            Self::Slice {
+            Term::Attribute { object, .. } => vec![object],
+            Term::Item { object, index } => vec![object, index],
+            Term::Slice {
                 object,
                 start,
                 stop,
@@ -28,52 +28,66 @@ impl Term {
             } => {
                 let bounds = [start, stop, step]
                     .into_iter()
-                    .filter_map(|bound| bound.as_deref());
-                std::iter::once(&**object).chain(bounds).collect()
+                    .filter_map(|bound| bound.$as_deref());
+                std::iter::once($($borrow)+ **object).chain(bounds).collect()
             }
-            Self::Call(call) => {
-                let object = match &call.callee {
+            Term::Call(call) => {
+                let object = match $($borrow)+ call.callee {
                     Callee::Function { .. } => None,
                     Callee::Method { object, .. } | Callee::Other(object) => Some(object),
                 };
-                let keywords = call.keywords.iter().map(|(_, value)| value);
+                let keywords = call.keywords.$iterate().map(|(_, value)| value);
                 object
                     .into_iter()
-                    .chain(&call.arguments)
+                    .chain($($borrow)+ call.arguments)
                     .chain(keywords)
                     .collect()
             }
-            Self::Unary { operand: inner, .. }
-            | Self::Not(inner)
-            | Self::Starred(inner)
-            | Self::Earlier(inner)
-            | Self::Lambda { body: inner, .. } => vec![inner],
-            Self::Binary { left, right, .. } => vec![left, right],
-            Self::Compare { first, rest } => std::iter::once(&**first)
-                .chain(rest.iter().map(|(_, operand)| operand))
+            Term::Unary { operand: inner, .. }
+            | Term::Not(inner)
+            | Term::Starred(inner)
+            | Term::Earlier(inner)
+            | Term::Lambda { body: inner, .. } => vec![inner],
+            Term::Binary { left, right, .. } => vec![left, right],
+            Term::Compare { first, rest } => std::iter::once($($borrow)+ **first)
+                .chain(rest.$iterate().map(|(_, operand)| operand))
                 .collect(),
-            Self::Conditional {
+            Term::Conditional {
                 condition,
                 then,
                 otherwise,
             } => vec![condition, then, otherwise],
-            Self::Comprehension {
+            Term::Comprehension {
                 element, clauses, ..
             } => {
-                let mut children = vec![&**element];
-                children.extend(clauses.iter().flat_map(Clause::children));
-                children
+                let clauses = clauses.$iterate().flat_map(|clause| {
+                    std::iter::once($($borrow)+ clause.iterable).chain($($borrow)+ clause.conditions)
+                });
+                std::iter::once($($borrow)+ **element).chain(clauses).collect()
             }
-            Self::DictionaryComprehension {
+            Term::DictionaryComprehension {
                 key,
                 value,
                 clauses,
             } => {
-                let mut children = vec![&**key, &**value];
-                children.extend(clauses.iter().flat_map(Clause::children));
-                children
+                let clauses = clauses.$iterate().flat_map(|clause| {
+                    std::iter::once($($borrow)+ clause.iterable).chain($($borrow)+ clause.conditions)
+                });
+                [$($borrow)+ **key, $($borrow)+ **value].into_iter().chain(clauses).collect()
             }
         }
+    };
+}
+
+impl Term {
+    /// The terms it is made of, from left to right as they are written.
+    #[must_use]
+    pub fn children(&self) -> Vec<&Term> {
+        children!(self, [&], iter, as_deref)
+    }
+
+    fn children_mut(&mut self) -> Vec<&mut Term> {
+        children!(self, [&mut], iter_mut, as_deref_mut)
     }
 
     /// Whether it, or anything it is made of, is such a term.
@@ -92,94 +106,20 @@ impl Term {
     /// about are worked out.
     #[must_use]
     pub fn replaced(&self, replacement: &mut dyn FnMut(&Term) -> Option<Term>) -> Term {
-        if let Some(term) = replacement(self) {
-            return term;
-        }
         let mut term = self.clone();
-        for child in term.children_mut() {
-            *child = child.replaced(replacement);
+        term.replace(replacement);
+        term
+    }
+
+    fn replace(&mut self, replacement: &mut dyn FnMut(&Term) -> Option<Term>) {
+        if let Some(term) = replacement(self) {
+            *self = term;
+            return;
         }
-        term.folded()
-    }
-
-    fn children_mut(&mut self) -> Vec<&mut Term> {
-        match self {
-            Self::Value(_) | Self::Reference(_) | Self::Source(_) => Vec::new(),
-            Self::List(items)
-            | Self::Tuple(items)
-            | Self::Set(items)
-            | Self::And(items)
-            | Self::Or(items)
-            | Self::Formatted(items) => items.iter_mut().collect(),
-            Self::Dictionary(entries) => entries
-                .iter_mut()
-                .flat_map(|(key, value)| key.iter_mut().chain(Some(value)))
-                .collect(),
-            Self::Attribute { object, .. } => vec![object],
-            Self::Item { object, index } => vec![object, index],
-            Self::Slice {
-                object,
-                start,
-                stop,
-                step,
-            } => {
-                let bounds = [start, stop, step]
-                    .into_iter()
-                    .filter_map(|bound| bound.as_deref_mut());
-                std::iter::once(&mut **object).chain(bounds).collect()
-            }
-            Self::Call(call) => {
-                let object = match &mut call.callee {
-                    Callee::Function { .. } => None,
-                    Callee::Method { object, .. } | Callee::Other(object) => Some(object),
-                };
-                let keywords = call.keywords.iter_mut().map(|(_, value)| value);
-                object
-                    .into_iter()
-                    .chain(&mut call.arguments)
-                    .chain(keywords)
-                    .collect()
-            }
-            Self::Unary { operand: inner, .. }
-            | Self::Not(inner)
-            | Self::Starred(inner)
-            | Self::Earlier(inner)
-            | Self::Lambda { body: inner, .. } => vec![inner],
-            Self::Binary { left, right, .. } => vec![left, right],
-            Self::Compare { first, rest } => std::iter::once(&mut **first)
-                .chain(rest.iter_mut().map(|(_, operand)| operand))
-                .collect(),
-            Self::Conditional {
-                condition,
-                then,
-                otherwise,
-            } => vec![condition, then, otherwise],
-            Self::Comprehension {
-                element, clauses, ..
-            } => {
-                let mut children = vec![&mut **element];
-                children.extend(clauses.iter_mut().flat_map(Clause::children_mut));
-                children
-            }
-            Self::DictionaryComprehension {
-                key,
-                value,
-                clauses,
-            } => {
-                let mut children = vec![&mut **key, &mut **value];
-                children.extend(clauses.iter_mut().flat_map(Clause::children_mut));
-                children
-            }
+        for child in self.children_mut() {
+            child.replace(replacement);
         }
-    }
-}
-
-impl Clause {
-    fn children(&self) -> impl Iterator<Item = &Term> {
-        std::iter::once(&self.iterable).chain(&self.conditions)
-    }
-
-    fn children_mut(&mut self) -> impl Iterator<Item = &mut Term> {
-        std::iter::once(&mut self.iterable).chain(&mut self.conditions)
+        let term = std::mem::replace(self, Term::Value(Value::Nothing));
+        *self = term.folded();
     }
 }
