@@ -278,7 +278,9 @@ def test_what_cannot_be_done_is_said(fare, words, message):
     assert message in done.stdout
 
 
-def test_an_interpreter_without_pytest_is_told(fare):
+@pytest.fixture
+def bare_python(fare):
+    """An interpreter that has no pytest."""
     hidden = fare / "hidden"
     hidden.mkdir()
     (hidden / "pytest.py").write_text("raise ImportError('not here')\n")
@@ -287,9 +289,25 @@ def test_an_interpreter_without_pytest_is_told(fare):
         f'#!/bin/sh\nPYTHONPATH="{hidden}:$PYTHONPATH" exec "{sys.executable}" "$@"\n'
     )
     program.chmod(0o755)
-    done = command(fare, "mutate", "--tests", "tests", "--python", str(program))
+    return str(program)
+
+
+def test_an_interpreter_without_pytest_is_told(fare, bare_python):
+    done = command(fare, "mutate", "--tests", "tests", "--python", bare_python)
     assert done.returncode == 2
     assert "has no pytest" in done.stdout
+
+
+def test_unittest_alone_is_enough(fare, bare_python):
+    (fare / "tests/__init__.py").write_text("")
+    (fare / "tests/numbers.py").write_text("CHEAP, DEAR = 1, 2\n")
+    (fare / "tests/test_fare.py").write_text(
+        "import unittest\nfrom fare import rate\nfrom .numbers import CHEAP, DEAR\n\n\n"
+        "class Tests(unittest.TestCase):\n    def test_rate(self):\n"
+        "        self.assertEqual([rate(5), rate(6)], [CHEAP, DEAR])\n"
+    )
+    found = verdicts(mutate(fare, "fare", "--tests", "tests", "--python", bare_python, status=0))
+    assert found[(1, "LIMIT = 7")] == found[(1, "LIMIT = 5")] == "noticed"
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc"), reason="processes are looked for there")

@@ -227,3 +227,88 @@ impl Measured {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::mutate::mutants;
+    use crate::write::Style;
+
+    const TEXT: &str = "\
+LIMIT = 1
+def f(a, b=2):
+    return a
+def g():
+    return h
+TABLE = g()
+";
+
+    fn test(name: &str, seconds: f64, lines: &[usize]) -> Test {
+        Test {
+            name: name.to_owned(),
+            seconds,
+            lines: lines.iter().map(|line| (0, *line)).collect(),
+        }
+    }
+
+    fn measured() -> Measured {
+        Measured {
+            tests: vec![test("b.py::fast", 0.1, &[]), test("a.py::slow", 0.2, &[3])],
+            at_import: [1, 2, 4, 5, 6].map(|line| (0, line)).into(),
+            can_fork: true,
+            ..Measured::default()
+        }
+    }
+
+    fn mutant(line: usize) -> Mutant {
+        let found = mutants(TEXT).unwrap_or_default();
+        let of_line = found.into_iter().find(|mutant| mutant.line == line);
+        of_line.expect("a mutant in this line")
+    }
+
+    #[test]
+    fn a_mutant_meets_the_tests_that_come_to_it() {
+        let measured = measured();
+        assert_eq!(measured.reaching(0, &mutant(3)), [1]);
+        assert_eq!(measured.way(0, &mutant(3)), Way::Swap);
+        assert!(measured.reaching(1, &mutant(3)).is_empty(), "another file");
+    }
+
+    #[test]
+    fn a_default_is_met_where_the_function_runs_but_takes_an_import() {
+        let measured = measured();
+        assert_eq!(measured.reaching(0, &mutant(2)), [1]);
+        assert_eq!(measured.way(0, &mutant(2)), Way::Load);
+    }
+
+    #[test]
+    fn what_runs_on_import_may_be_noticed_by_any_test_and_by_near_ones_first() {
+        let measured = measured();
+        assert_eq!(measured.reaching(0, &mutant(1)), [1, 0]);
+        assert_eq!(measured.way(0, &mutant(1)), Way::Load);
+        // A function that has done its work while the module was imported.
+        assert_eq!(measured.reaching(0, &mutant(5)), [1, 0]);
+        assert_eq!(measured.way(0, &mutant(5)), Way::Load);
+    }
+
+    #[test]
+    fn only_the_files_of_the_tests_are_collected() {
+        let root = Path::new("/project");
+        let setting = Setting {
+            python: "python".into(),
+            style: Style::Pytest,
+            root: root.into(),
+            path: Vec::new(),
+            tests: vec![root.join("a.py"), root.join("b.py")],
+            wanted: None,
+            start: None,
+        };
+        let measured = measured();
+        let slow: Vec<&Test> = measured.tests.iter().skip(1).collect();
+        assert_eq!(measured.files_of(&setting, &slow), [root.join("a.py")]);
+        let strange = test("elsewhere.py::test", 0.1, &[]);
+        assert_eq!(measured.files_of(&setting, &[&strange]), setting.tests);
+    }
+}

@@ -115,9 +115,8 @@ def by_unittest(files, use):
 
     for path in files:
         file = os.path.relpath(path, ORDERS["root"]).replace(os.sep, "/")
-        sys.path.insert(0, os.path.dirname(path))
         try:
-            module = importlib.import_module(os.path.basename(path)[: -len(".py")])
+            module = imported(path)
         except Exception as error:
             broken.append((file, first_line(f"{type(error).__name__}: {error}")))
             continue
@@ -130,6 +129,16 @@ def by_unittest(files, use):
                     name = f"{file}::{type(test).__name__}::{test._testMethodName}"
                     tests[name] = lambda test=test: run(test)
     use(tests, broken)
+
+
+def imported(path):
+    """The module in a file, by its name in the package that the file belongs to."""
+    folder, name = os.path.split(path[: -len(".py")])
+    while os.path.exists(os.path.join(folder, "__init__.py")):
+        folder, package = os.path.split(folder)
+        name = f"{package}.{name}"
+    sys.path.insert(0, folder)
+    return importlib.import_module(name)
 
 
 def first_line(text):
@@ -297,10 +306,14 @@ def is_below(path, folder):
 
 
 def mutated(request):
+    """The code of the changed file; nothing if this version of Python does not take it."""
     text = SOURCES[request["file"]].encode()
     before, after = text[: request["start"]], text[request["end"] :]
     changed = before + request["replacement"].encode() + after
-    return compile(changed.decode(), request["file"], "exec", dont_inherit=True)
+    try:
+        return compile(changed.decode(), request["file"], "exec", dont_inherit=True)
+    except SyntaxError:
+        return None
 
 
 def serve_swaps():
@@ -339,9 +352,9 @@ def live_functions():
 
 
 def swap(original, changed, live):
-    """Exchanges the code of functions; no if that is not enough."""
+    """Exchanges the code of functions; no if that cannot be done, or is not enough."""
     pairs = {}
-    if not differences(original, changed, pairs):
+    if changed is None or not differences(original, changed, pairs):
         return False
     functions = [
         (found, after) for before, after in pairs.items() for found in live.get(before, ())
@@ -384,6 +397,9 @@ def serve_loads():
 
 
 def load(request):
+    changed = mutated(request)
+    if changed is None:
+        return {"noticed": "not here"}
     for name, module in list(sys.modules.items()):
         if is_own(module):
             del sys.modules[name]
@@ -394,7 +410,7 @@ def load(request):
         if os.path.realpath(self.path) != request["file"]:
             return given(self, name)
         was_loaded.append(name)
-        return mutated(request)
+        return changed
 
     importlib.machinery.SourceFileLoader.get_code = get_code
     answers = []
