@@ -9,7 +9,7 @@ pub use candidate::Outcome;
 
 use crate::inspect::{DefinitionKind, Nature, Project};
 use crate::recording::{self, Call, Recording, UnitId};
-use crate::select::select;
+use crate::select::{Below, select};
 use crate::suite::{Suite, TestClass};
 use crate::validate::{Error, Round, Run, TestFile, Units, Verdict};
 use crate::write::{Completeness, Knowledge, Style, Writer};
@@ -30,6 +30,8 @@ pub struct Generated {
     pub suites: BTreeMap<String, Suite>,
     /// What became of each selected call, in order.
     pub tests: Vec<Tested>,
+    /// Selected calls without a test of their own, because it would be a stub or check nothing, and their unit has better ones.
+    pub outdone: usize,
     /// Units that were called and cannot have tests, with the reason.
     pub left_out: Vec<(String, String)>,
     /// Units that could have tests and were never called.
@@ -190,6 +192,12 @@ impl<'a> Generator<'a, '_> {
     /// Adds candidates for what no test shows yet. Whether there were any.
     fn choose(&mut self, pools: &[Pool<'a>]) -> bool {
         let mut added = false;
+        let mut below = Below::new(self.recording, |unit| {
+            pools.iter().any(|pool| pool.unit == unit)
+        });
+        for candidate in self.candidates.iter().filter(|known| known.is_test()) {
+            below.note(candidate.call);
+        }
         for pool in pools {
             let of_unit = |candidate: &&Candidate<'a>| candidate.call.unit == pool.unit;
             let tried: Vec<&Call> = self
@@ -211,7 +219,7 @@ impl<'a> Generator<'a, '_> {
                 .filter(|call| !tried.iter().any(|known| std::ptr::eq(*known, **call)))
                 .copied()
                 .collect();
-            for call in select(&left, &done) {
+            for call in select(&left, &done, &mut below) {
                 let candidate = Candidate::new(self.writer, call, pool.module.clone());
                 added |= candidate.is_some();
                 self.candidates.extend(candidate);
@@ -329,16 +337,30 @@ impl<'a> Generator<'a, '_> {
             .map(|(name, verdict)| (name.clone(), verdict.clone()))
             .collect::<Vec<_>>();
         let mut found = Vec::new();
+        let mut unimported: BTreeMap<&String, Vec<usize>> = BTreeMap::new();
         for (key, index) in known {
-            // A file that cannot be imported fails with all its tests.
             let of_file = broken
                 .iter()
                 .find(|(name, _)| name.rsplit('/').next() == key.split("::").next());
-            let own = verdicts.remove(&key);
-            let verdict = own
-                .or_else(|| of_file.map(|(_, verdict)| verdict.clone()))
-                .unwrap_or_else(|| Verdict::Failed("it was never run".to_owned()));
-            found.push((index, verdict));
+            match (verdicts.remove(&key), of_file) {
+                (Some(verdict), _) => found.push((index, verdict)),
+                (None, Some((name, _))) => unimported.entry(name).or_default().push(index),
+                (None, None) => {
+                    let message = "it was never run".to_owned();
+                    found.push((index, Verdict::Failed(message)));
+                }
+            }
+        }
+        // A file that cannot be imported fails with all its tests, and few of them are to blame: they are found by halves.
+        for (name, tests) in unimported {
+            let halves = tests.split_at(tests.len() / 2);
+            if let ([], [only]) = halves {
+                let verdict = broken.iter().find(|(broken, _)| broken == name);
+                found.extend(verdict.map(|(_, verdict)| (*only, verdict.clone())));
+                continue;
+            }
+            found.extend(self.run(halves.0, round)?);
+            found.extend(self.run(halves.1, round)?);
         }
         Ok(found)
     }
@@ -370,6 +392,8 @@ impl<'a> Generator<'a, '_> {
             let is_only = !better && first == Some(index);
             if candidate.is_test() || is_only {
                 kept.push(index);
+            } else if !candidate.is_dropped() {
+                generated.outdone += 1;
             }
         }
         let mut names: BTreeMap<usize, String> = BTreeMap::new();

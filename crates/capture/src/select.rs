@@ -4,7 +4,11 @@
 //! greedily, the plainest first among equals, and those that the others make superfluous are dropped again. So every line
 //! that any call reached is reached by a chosen one.
 
+mod below;
+
 use std::collections::BTreeSet;
+
+pub(crate) use below::{Below, BelowLine};
 
 use crate::Graph;
 use crate::effects::Effect;
@@ -16,6 +20,8 @@ use crate::value::{NodeId, Value};
 enum Goal {
     /// A line is reached.
     Line(u32),
+    /// A line is reached of a function that has no tests of its own.
+    Below(BelowLine),
     /// It ends in this way.
     Outcome(String),
     /// It does this to something else.
@@ -27,7 +33,7 @@ enum Goal {
 impl Goal {
     fn weight(&self) -> usize {
         match self {
-            Goal::Line(_) => 8,
+            Goal::Line(_) | Goal::Below(_) => 8,
             Goal::Outcome(_) => 4,
             Goal::Effect(_) => 2,
             Goal::Shape(_) => 1,
@@ -37,10 +43,20 @@ impl Goal {
 
 /// Those of the calls of one unit that are worth a test, in the order in which they were made.
 ///
-/// `done` are calls that have tests already; what they show need not be shown again.
+/// `done` are calls that have tests already; what they show need not be shown again. Neither need what `below` knows to be
+/// reached by the calls of other units; what the chosen calls reach is added to that.
 #[must_use]
-pub fn select<'a>(calls: &[&'a Call], done: &[&Call]) -> Vec<&'a Call> {
-    let goals: Vec<BTreeSet<Goal>> = calls.iter().map(|call| goals(call)).collect();
+pub(crate) fn select<'a>(
+    calls: &[&'a Call],
+    done: &[&Call],
+    below: &mut Below<'_>,
+) -> Vec<&'a Call> {
+    let all_goals = |call: &&'a Call| {
+        let mut goals = goals(call);
+        goals.extend(below.open_lines(call).into_iter().map(Goal::Below));
+        goals
+    };
+    let goals: Vec<BTreeSet<Goal>> = calls.iter().map(all_goals).collect();
     let costs: Vec<usize> = calls.iter().map(|call| cost(call)).collect();
     let mut reached: BTreeSet<Goal> = done.iter().flat_map(|call| self::goals(call)).collect();
     let most = most_tests(calls).saturating_sub(done.len());
@@ -75,10 +91,14 @@ pub fn select<'a>(calls: &[&'a Call], done: &[&Call]) -> Vec<&'a Call> {
     }
     drop_superfluous(&mut chosen, &goals, &costs, done);
     chosen.sort_unstable();
-    chosen
+    let chosen: Vec<&Call> = chosen
         .into_iter()
         .filter_map(|index| calls.get(index).copied())
-        .collect()
+        .collect();
+    for call in &chosen {
+        below.note(call);
+    }
+    chosen
 }
 
 /// How many tests are enough: two for each way through the unit.
@@ -290,8 +310,40 @@ mod tests {
 
     fn chosen(calls: &[Call], done: &[&Call]) -> Vec<u64> {
         let calls: Vec<&Call> = calls.iter().collect();
-        let selected = select(&calls, done);
+        let recording = crate::Recording::default();
+        let selected = select(&calls, done, &mut Below::new(&recording, |_| true));
         selected.iter().map(|call| call.id.0).collect()
+    }
+
+    #[test]
+    fn lines_of_functions_without_tests_count_for_their_callers_once() {
+        let inner = |id, caller, lines: &[u32]| Call {
+            unit: UnitId(1),
+            caller: Some(CallId(caller)),
+            ..call(id, lines, 1, 1)
+        };
+        let recording = crate::Recording {
+            calls: vec![
+                call(1, &[1], 1, 1),
+                inner(2, 1, &[50]),
+                inner(3, 2, &[51]),
+                call(4, &[1], 1, 1),
+                inner(5, 4, &[50, 51, 52]),
+                call(6, &[1], 1, 1),
+                inner(7, 6, &[52]),
+            ],
+            ..crate::Recording::default()
+        };
+        let calls: Vec<&Call> = (recording.calls.iter())
+            .filter(|call| call.unit == UnitId(0))
+            .collect();
+        let mut below = Below::new(&recording, |unit| unit == UnitId(0));
+        let selected = select(&calls, &[], &mut below);
+        let ids = |calls: &[&Call]| calls.iter().map(|call| call.id.0).collect::<Vec<_>>();
+        assert_eq!(ids(&selected), [4]);
+        // Callers of another unit find everything shown.
+        let selected = select(&calls, &calls[..1], &mut below);
+        assert_eq!(ids(&selected), [] as [u64; 0]);
     }
 
     #[test]

@@ -254,6 +254,7 @@ def main_pytest():
 
     arguments = ["-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:xdist"]
     arguments += [
+        "--continue-on-collection-errors",
         "-c",
         ORDERS["settings"],
         "--rootdir",

@@ -452,8 +452,12 @@ impl<'a> Builder<'a> {
         Ok(Code::group("{", items, "}"))
     }
 
-    /// Something importable; what is inside of a function is not.
+    /// Something importable; what is inside of a function is not, nor is a program that has no name as a module.
     pub(super) fn reference(&mut self, reference: &Reference) -> Result<Code, Missing> {
+        if self.scope.module_name(&reference.module) == "__main__" {
+            let name = reference.name();
+            return Err(Missing(format!("{name}, which belongs to the program that was run")));
+        }
         if reference.path.contains('<') {
             return Err(Missing(format!("{reference}, which cannot be imported")));
         }

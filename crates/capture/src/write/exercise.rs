@@ -113,7 +113,8 @@ fn special(receiver: &str, name: &str, arguments: &[Code]) -> Option<Exercised> 
             "del {receiver}[{}]",
             key.flat()
         )))),
-        ("__contains__", [item]) => value(format!("{} in {receiver}", item.flat())),
+        // In brackets, since `a in b is True` would ask two questions.
+        ("__contains__", [item]) => value(format!("({} in {receiver})", item.flat())),
         (_, [other]) => {
             let operator = match name {
                 "__eq__" => "==",
