@@ -98,7 +98,8 @@ def markers():
 
 
 def files():
-    print(parse_wheel_filename("shop_till-1.2.0-1-py3-none-any.whl"))
+    name, version, build, tags = parse_wheel_filename("shop_till-1.2.0-1-py3-none-any.whl")
+    print(name, version, build, [str(tag) for tag in tags])
     print(parse_sdist_filename("shop-till-1.2.0.tar.gz"))
     for name in ("shop.whl", "shop-1.0-py3-none.whl", "shop-1.0-x-py3-none-any.whl", "a-1.zip"):
         refused(parse_wheel_filename, name)

@@ -18,8 +18,22 @@ class NoBody(BaseException):
     """No test expects it."""
 
 
-def raising(*arguments, **keywords):
-    raise __import__("without_body").NoBody
+def raising(enclosed):
+    """Code that raises. A function takes only code that encloses as many variables as its own."""
+    names = [f"variable_{number}" for number in range(enclosed)]
+    text = "\n    ".join(
+        [
+            "def around():",
+            *(f"{name} = None" for name in names),
+            "def raising(*arguments, **keywords):",
+            f"    [{', '.join(names)}]",
+            "    raise __import__('without_body').NoBody",
+            "return raising",
+        ]
+    )
+    made = {}
+    exec(text, made)
+    return made["around"]().__code__
 
 
 def functions(unit):
@@ -44,8 +58,7 @@ def pytest_pyfunc_call(pyfuncitem):
     units = [part for part in functions(UNITS[test]) if inspect.isfunction(part)]
     bodies = [unit.__code__ for unit in units]
     for unit, body in zip(units, bodies):
-        # A function takes only code that encloses as many variables.
-        unit.__code__ = raising.__code__.replace(co_freevars=body.co_freevars)
+        unit.__code__ = raising(len(body.co_freevars))
     try:
         return (yield)
     finally:

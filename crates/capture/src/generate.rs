@@ -121,6 +121,11 @@ fn target(knowledge: &Knowledge<'_>, unit: &recording::Unit) -> Result<String, O
     if module.is_test || definition.is_test || !definition.is_target() {
         return Err(None);
     }
+    // What happens between its two halves is up to those who use it.
+    let is_context = |decorator: &String| decorator.contains("contextmanager");
+    if definition.decorators.iter().any(is_context) {
+        return Err(None);
+    }
     if let Some((class, method)) = unit.qualified_name.rsplit_once('.') {
         let around = module.definition(class).map(|found| &found.kind);
         let is_exception = matches!(around, Some(DefinitionKind::Class(class)) if class.nature == Nature::Exception);

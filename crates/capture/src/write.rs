@@ -21,6 +21,7 @@ mod identity;
 mod knowledge;
 mod lambda;
 mod literal;
+mod made;
 mod name;
 mod paths;
 mod pins;

@@ -473,38 +473,6 @@ impl<'a> Builder<'a> {
         Ok(Code::Text(members.join(" | ")))
     }
 
-    fn made(
-        &mut self,
-        graph: &'a Graph,
-        callee: &Reference,
-        arguments: &[NodeId],
-        keywords: &[(String, NodeId)],
-    ) -> Result<Code, Missing> {
-        let is_path = callee.module.starts_with("pathlib") && callee.name().ends_with("Path");
-        if let (true, [only]) = (is_path, arguments)
-            && let Value::Text(text) = graph.value(*only)
-        {
-            if let Some(code) = self.paths.path(text) {
-                return Ok(code);
-            }
-            // The same on every system.
-            let pure = callee.name().starts_with("Pure");
-            let name = if pure { callee.name() } else { "Path" };
-            let class = self
-                .scope
-                .reference(&Reference::new("pathlib", name))
-                .flat();
-            return Ok(Code::call(&class, vec![literal::text(text)]));
-        }
-        let mut items = self.parts(graph, arguments, None)?;
-        for (name, value) in keywords {
-            let value = self.code(graph, *value, "")?;
-            items.push(Code::keyword(name, value));
-        }
-        let callee = self.reference(callee)?.flat();
-        Ok(Code::call(&callee, items))
-    }
-
     /// The text of a lambda, wherever it was made.
     fn lambda(&self, function: &crate::value::Function) -> Option<String> {
         let project = self.knowledge.project;

@@ -53,6 +53,7 @@ pub(super) struct Interest {
     examined: u32,
     kept: u32,
     seen: FxHashSet<u64>,
+    lines: FxHashSet<u32>,
 }
 
 impl Interest {
@@ -73,9 +74,22 @@ impl Interest {
         self.examined < CLOSELY && self.kept < MOST_CALLS
     }
 
-    /// Whether a call is to be kept: one of the first, or one with a trait that none had before.
-    pub(super) fn is_worth_keeping(&mut self, traits: impl IntoIterator<Item = u64>) -> bool {
-        let mut is_new = self.kept < FIRST_CALLS || self.calls.is_power_of_two();
+    /// Whether a call reaches a line that none reached before.
+    pub(super) fn has_new_line(&mut self, lines: &[u32]) -> bool {
+        let mut is_new = false;
+        for line in lines {
+            is_new |= self.lines.insert(*line);
+        }
+        is_new
+    }
+
+    /// Whether a call is to be kept: one of the first, one with a trait that none had before, or one that is wanted anyway.
+    pub(super) fn is_worth_keeping(
+        &mut self,
+        traits: impl IntoIterator<Item = u64>,
+        is_wanted: bool,
+    ) -> bool {
+        let mut is_new = is_wanted || self.kept < FIRST_CALLS || self.calls.is_power_of_two();
         for one in traits {
             is_new |= self.seen.insert(one);
         }
