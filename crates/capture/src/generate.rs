@@ -356,16 +356,27 @@ impl<'a> Generator<'a, '_> {
                 }
             }
         }
-        // A file that cannot be imported fails with all its tests, and few of them are to blame: they are found by halves.
+        // A file that cannot be imported fails with all its tests, and few of them are to blame.
         for (name, tests) in unimported {
-            let halves = tests.split_at(tests.len() / 2);
-            if let ([], [only]) = halves {
-                let verdict = broken.iter().find(|(broken, _)| broken == name);
-                found.extend(verdict.map(|(_, verdict)| (*only, verdict.clone())));
+            let Some((_, verdict)) = broken.iter().find(|(broken, _)| broken == name) else {
                 continue;
+            };
+            let is_to_blame = |index: &usize| {
+                let candidate = self.candidates.get(*index);
+                candidate.is_some_and(|candidate| candidate.imports_what(verdict))
+            };
+            let (mut guilty, innocent): (Vec<usize>, Vec<usize>) =
+                tests.into_iter().partition(is_to_blame);
+            if let ([], [only]) = (guilty.as_slice(), innocent.as_slice()) {
+                guilty.push(*only);
+            } else if guilty.is_empty() {
+                let (some, others) = innocent.split_at(innocent.len() / 2);
+                found.extend(self.run(some, round)?);
+                found.extend(self.run(others, round)?);
+            } else {
+                found.extend(self.run(&innocent, round)?);
             }
-            found.extend(self.run(halves.0, round)?);
-            found.extend(self.run(halves.1, round)?);
+            found.extend(guilty.into_iter().map(|index| (index, verdict.clone())));
         }
         Ok(found)
     }

@@ -26,7 +26,10 @@ pub(super) fn run(
     };
     let output = fs::File::create(&said).map_err(cannot)?;
     let errors = output.try_clone().map_err(cannot)?;
-    let path = env::join_paths(&python.path)
+    // Where the user has Python look, it looks for the tests as well.
+    let usual = env::var_os("PYTHONPATH").unwrap_or_default();
+    let own = python.path.iter().cloned();
+    let path = env::join_paths(own.chain(env::split_paths(&usual)))
         .map_err(|error| Error(format!("a folder cannot be looked in: {error}")))?;
     let mut command = Command::new(&python.executable);
     command

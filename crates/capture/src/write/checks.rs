@@ -14,7 +14,7 @@ use super::plan::{Actual, Check, Exercise, How};
 use super::{Completeness, Strength};
 use crate::effects::Effect;
 use crate::recording::{Outcome, Place, Receiver, Unit, UnitKind};
-use crate::value::{Exception, NodeId, ObjectId, Value};
+use crate::value::{Exception, NodeId, Object, ObjectId, Value};
 use values::{has_address, is_hash};
 
 /// What is called and what is checked.
@@ -97,6 +97,19 @@ struct Verifier<'b, 'a> {
     unknown: Option<String>,
 }
 
+/// How a method is said that belongs to a new object or to one of its attributes.
+fn method_of_part(made: NodeId, object: &Object, value: &Value) -> Option<String> {
+    let Value::Method { receiver, name } = value else {
+        return None;
+    };
+    if *receiver == made {
+        return Some(format!("result.{name}"));
+    }
+    let mut attributes = object.attributes.iter();
+    let (attribute, _) = attributes.find(|(_, part)| part == receiver)?;
+    Some(format!("result.{attribute}.{name}"))
+}
+
 impl Verifier<'_, '_> {
     fn outcome(&mut self, unit: &Unit, exercised: Exercised) -> Result<Exercise, Missing> {
         let call = self.builder.call;
@@ -166,8 +179,16 @@ impl Verifier<'_, '_> {
             }
         }
         for (name, value) in &object.attributes {
-            if !is_hash(name, call.values.value(*value)) {
-                self.value(Actual::OfResult(String::new(), format!(".{name}")), *value);
+            let actual = Actual::OfResult(String::new(), format!(".{name}"));
+            match call.values.value(*value) {
+                known if is_hash(name, known) => {}
+                known => match method_of_part(made, object, known) {
+                    Some(method) => {
+                        let check = Check::new(actual, How::Equal, Code::Text(method));
+                        self.checks.push(check);
+                    }
+                    None => self.value(actual, *value),
+                },
             }
         }
         if object.attributes.is_empty() && object.content.is_none() {

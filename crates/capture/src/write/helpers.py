@@ -50,10 +50,10 @@ _MISSING = object()
 
 
 def _is_function(value):
-    """Whether it is a function that belongs to no object; methods of objects are told by these."""
+    """Whether it is a function like no other: it belongs to no object, and encloses nothing."""
     if isinstance(value, types.BuiltinFunctionType):
         return isinstance(value.__self__, _OWNERS)
-    return isinstance(value, types.FunctionType)
+    return isinstance(value, types.FunctionType) and not value.__closure__
 
 
 def _has_parts(value):
@@ -64,6 +64,7 @@ def _has_parts(value):
         set,
         frozenset,
         BaseException,
+        types.FunctionType,
         types.MethodType,
         types.BuiltinFunctionType,
         functools.partial,
@@ -79,6 +80,11 @@ def _parts(actual, expected):
     if isinstance(expected, types.MethodType):
         yield ".__func__", actual.__func__, expected.__func__
         yield ".__self__", actual.__self__, expected.__self__
+        return
+    if isinstance(expected, types.FunctionType):
+        yield ".__code__", actual.__code__ == expected.__code__, True
+        for index, (one, other) in enumerate(zip(actual.__closure__, expected.__closure__)):
+            yield f".__closure__[{index}]", one.cell_contents, other.cell_contents
         return
     if isinstance(expected, types.BuiltinFunctionType):
         yield ".__name__", actual.__name__, expected.__name__

@@ -37,6 +37,17 @@ impl Verifier<'_, '_> {
                 self.builder.scope.from(HELPERS, "without_addresses");
                 (wrapped("without_addresses", &actual), (How::Equal, masked))
             }
+            // There is nothing to compare but its type.
+            Value::Object(object)
+                if object.is_importable
+                    && object.content.is_none()
+                    && object.attributes.is_empty()
+                    && object.kind == ObjectKind::Plain
+                    && matches!(actual, Actual::Result) =>
+            {
+                let class = object.class.clone();
+                return self.of_type(&actual, &class);
+            }
             Value::Generator { .. } => {
                 return self.type_of(&actual, node, "what it gives is a generator");
             }

@@ -137,8 +137,10 @@ impl Moment<'_> {
                 "builtins",
                 "list_iterator" | "tuple_iterator" | "range_iterator" | "dict_keyiterator"
                 | "dict_valueiterator" | "dict_itemiterator" | "set_iterator" | "str_iterator"
-                | "str_ascii_iterator" | "bytes_iterator",
-            ) => self.iterator(object, path, depth),
+                | "str_ascii_iterator" | "list_reverseiterator" | "reversed" | "map" | "zip"
+                | "enumerate",
+            )
+            | ("itertools", "chain") => self.iterator(object, path, depth),
             ("builtins", "generator" | "coroutine" | "async_generator") => generator(object, path),
             _ => None,
         }
@@ -280,21 +282,12 @@ impl Moment<'_> {
         self.plain(Value::Integer(number))
     }
 
-    /// What an iterator has yet to give, as it would be copied: the way to make it, and where it stands.
+    /// What an iterator has yet to give.
     fn iterator(&mut self, object: &Bound<'_, PyAny>, path: &str, depth: u32) -> Option<Value> {
-        let parts = object.call_method0("__reduce__").ok()?;
-        let parts = parts.cast_into::<PyTuple>().ok()?;
-        let given = parts.get_item(1).ok()?.cast_into::<PyTuple>().ok()?;
-        let whole = given.get_item(0).ok()?;
-        let place = parts
-            .get_item(2)
-            .ok()
-            .and_then(|place| place.extract().ok());
-        let items = whole.try_iter().ok()?.flatten();
-        let remaining = self.all(items.skip(place.unwrap_or(0)), depth);
+        let items = super::iterators::remaining(object)?;
         Some(Value::Iterator {
             kind: path.to_owned(),
-            remaining,
+            remaining: self.all(items.into_iter(), depth),
         })
     }
 }
