@@ -13,6 +13,9 @@ PACKAGES = ["iniconfig", "tomli", "sortedcontainers", "tabulate", "packaging"]
 #: How often the tests run in another order.
 SHUFFLES = 20
 
+#: How many small changes of each package are tried.
+MUTANTS = 100
+
 LOADS = {"busy": "parsing, trees, generators", "recursion": "nothing but calls"}
 
 
@@ -24,8 +27,8 @@ def _tests(setting):
     home = Home.find(setting.captured)
     table = page.Table(
         "Unit tests from a recorded run",
-        f"A program uses a package as its documentation shows, errors included; `testwright capture` records it and `testwright generate` writes tests. Chosen: the calls that show something which no other shows. Then what became of them: tests that check all that is known, or a part; the rest could not be made again. Fail, flaky, vacuous: tests that fail as written; in one of {SHUFFLES} shuffled runs with other hashes; not even if the unit does nothing. Lines: of those that the program reaches and an import alone does not, the share that the tests reach. Traces: folders, addresses or the date of the recording.",
-        ["package", "calls", "chosen", "full", "partial", "rest", "fail", "flaky", "vacuous", "lines", "traces", "CPU per chosen call"],
+        f"A program uses a package as its documentation shows, errors included; `testwright capture` records it and `testwright generate` writes tests. Chosen: the calls that show something which no other shows. Then what became of them: tests that check all that is known, or a part; the rest could not be made again. Fail, flaky, vacuous: tests that fail as written; in one of {SHUFFLES} shuffled runs with other hashes; not even if the unit does nothing. Lines: of those that the program reaches and an import alone does not, the share that the tests reach. Changes noticed: of {MUTANTS} small changes of the package on lines that the tests reach, those that make a test fail (`testwright mutate`). Traces: folders, addresses or the date of the recording.",
+        ["package", "calls", "chosen", "full", "partial", "rest", "fail", "flaky", "vacuous", "lines", "changes noticed", "traces", "CPU per chosen call"],
     )  # fmt: skip
     for package in PACKAGES[:1] if setting.quick else PACKAGES:
         if not home.has(package):
@@ -46,10 +49,15 @@ def _tests(setting):
             len(captured.flaky(2 if setting.quick else SHUFFLES)),
             len(captured.vacuous()),
             lines + ("" if home.has_coverage else table.note("coverage.py is not installed.")),
+            _share(*captured.noticed(10 if setting.quick else MUTANTS)),
             len(captured.traces()),
             f"{seconds / max(chosen, 1):.2f} s",
         )
     return table
+
+
+def _share(some, of_all):
+    return f"{some / of_all:.0%}" if of_all else "–"
 
 
 def commands(setting):

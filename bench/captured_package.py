@@ -109,6 +109,22 @@ class Captured:
         passed = {name.split("::", 1)[1] for name in _named("PASSED", told)}
         return {name for name in passed if known[name] in ("full", "partial")}
 
+    def noticed(self, sample):
+        """Of so many small changes of the package, on lines that the tests reach: noticed by them, and tried."""
+        # In the folder of the project, since only there the program may be changed.
+        origin = Path(self.home.packages or self._origin())
+        shutil.copytree(origin / self.package, self.folder / self.package)
+        command = [*ours.COMMAND, "mutate", "--sample", sample, "--json", "mutants.json", "--python"]
+        run([*command, self.home.python], self.folder, 600).or_complain(0, 1)
+        report = json.loads((self.folder / "mutants.json").read_text(encoding="utf-8"))
+        shutil.rmtree(self.folder / self.package)
+        tried = [module["tried"] for module in report["modules"]]
+        return sum(module["noticed"] for module in report["modules"]), sum(tried)
+
+    def _origin(self):
+        asked = f"import {self.package}; print({self.package}.__path__[0])"
+        return Path(run([self.home.python, "-c", asked], None).or_complain().output.strip()).parent
+
     def ceiling(self):
         """Of the lines that only the driver's own work reaches, the share that the tests reach."""
         bare = self._lines("-c", f"import {self.package}")

@@ -8,7 +8,7 @@
 //!
 //! From there it goes on like this: [`inspect`] reads what the project consists of, [`select`] chooses few calls that show
 //! everything, [`write`](mod@write) makes tests of them, [`validate`] runs these and keeps what is true each time, [`merge`] puts them
-//! into files that people edit, and [`generate`] is all of that together.
+//! into files that people edit, and [`generate`] is all of that together. [`mutate`] tells what the tests would notice.
 
 #![warn(missing_docs)]
 
@@ -18,6 +18,7 @@ pub mod generate;
 mod graph;
 pub mod inspect;
 pub mod merge;
+pub mod mutate;
 mod recording;
 pub mod select;
 pub mod store;

@@ -1,9 +1,9 @@
 //! Running written tests to see which of them are true each time.
 //!
 //! Tests run through the user's own Python, in fresh processes, in a folder that is made for it. An audit hook keeps them from
-//! changing anything outside of that folder, from the network and from starting processes (`validate/runner.py`).
+//! changing anything outside of that folder, from the network and from starting processes (`validate/guard.py`).
 
-mod process;
+pub(crate) mod process;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,6 +15,10 @@ use crate::write::{HELPERS_MODULE, HELPERS_TEXT, Style};
 
 /// The text of the runner.
 const RUNNER: &str = include_str!("validate/runner.py");
+
+/// The text of what keeps tests from doing harm, and the name by which runners import it.
+const GUARD: &str = include_str!("validate/guard.py");
+const GUARD_FILE: &str = "testwright_guard.py";
 
 /// One test may take so long; a unit test that takes longer is none.
 const SECONDS: u64 = 10;
@@ -220,7 +224,6 @@ impl Python {
         };
         let text = serde_json::to_string(&orders).map_err(|error| Error(error.to_string()))?;
         fs::write(place("orders.json"), text).map_err(cannot)?;
-        fs::write(place("pytest.ini"), "[pytest]\n").map_err(cannot)?;
         fs::write(place("runner.py"), RUNNER).map_err(cannot)?;
         let ended = process::run(self, &inside.path, round, most)?;
         let report = fs::read_to_string(place("report")).unwrap_or_default();
@@ -233,13 +236,13 @@ impl Python {
 }
 
 /// A folder that tests cannot leave. It is gone when this is.
-struct Inside {
-    path: PathBuf,
+pub(crate) struct Inside {
+    pub(crate) path: PathBuf,
     _folder: tempfile::TempDir,
 }
 
 impl Inside {
-    fn new() -> Result<Inside, Error> {
+    pub(crate) fn new() -> Result<Inside, Error> {
         let folder = tempfile::Builder::new()
             .prefix("testwright-")
             .tempdir()
@@ -248,18 +251,21 @@ impl Inside {
         for name in ["start", "home", "scratch"] {
             fs::create_dir(path.join(name)).map_err(cannot)?;
         }
+        fs::write(path.join(GUARD_FILE), GUARD).map_err(cannot)?;
+        // Settings of the user's own are not those of other people.
+        fs::write(path.join("pytest.ini"), "[pytest]\n").map_err(cannot)?;
         Ok(Inside {
             path,
             _folder: folder,
         })
     }
 
-    fn place(&self, name: &str) -> PathBuf {
+    pub(crate) fn place(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 }
 
-fn cannot(error: std::io::Error) -> Error {
+pub(crate) fn cannot(error: std::io::Error) -> Error {
     Error(format!("cannot prepare the tests: {error}"))
 }
 

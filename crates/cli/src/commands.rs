@@ -28,6 +28,7 @@ mod localize;
 mod markov;
 mod measure;
 mod model;
+mod mutate;
 mod normalize;
 mod quick;
 mod reduce;
@@ -97,6 +98,7 @@ pub(crate) enum Command {
     Show(show::Show),
     Generate(generate::Generate),
     Changes(changes::Changes),
+    Mutate(mutate::Mutate),
     Compat(crate::compat::Compat),
     #[command(hide = true)]
     Worker(crate::workers::Worker),
@@ -137,6 +139,7 @@ impl Command {
             Command::Show(show) => show.run(console),
             Command::Generate(generate) => generate.run(console),
             Command::Changes(changes) => changes.run(console),
+            Command::Mutate(mutate) => mutate.run(console),
             Command::Compat(compat) => compat.run(console),
             Command::Worker(worker) => worker.run(),
         }

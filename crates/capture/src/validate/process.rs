@@ -2,7 +2,7 @@
 
 use std::env;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -26,27 +26,13 @@ pub(super) fn run(
     };
     let output = fs::File::create(&said).map_err(cannot)?;
     let errors = output.try_clone().map_err(cannot)?;
-    // Where the user has Python look, it looks for the tests as well.
-    let usual = env::var_os("PYTHONPATH").unwrap_or_default();
-    let own = python.path.iter().cloned();
-    let path = env::join_paths(own.chain(env::split_paths(&usual)))
-        .map_err(|error| Error(format!("a folder cannot be looked in: {error}")))?;
-    let mut command = Command::new(&python.executable);
+    let mut command = command(&python.executable, &python.path, folder)?;
     command
         .arg(place("runner.py"))
         .arg(place("orders.json"))
         .arg(place("report"))
-        .current_dir(folder)
-        .env("PYTHONPATH", path)
         .env("PYTHONHASHSEED", round.hash_seed.to_string())
-        .env("PYTHONDONTWRITEBYTECODE", "1")
         .env("TZ", round.zone)
-        .env("HOME", place("home"))
-        .env("TMPDIR", place("scratch"))
-        // What plugins and settings of the user's own say is not what other people's say.
-        .env("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-        .env_remove("PYTEST_ADDOPTS")
-        .env_remove("PYTHONSTARTUP")
         .stdin(Stdio::null())
         .stdout(output)
         .stderr(errors);
@@ -68,7 +54,31 @@ pub(super) fn run(
     Ok(last_line(&String::from_utf8_lossy(&text)))
 }
 
-fn last_line(text: &str) -> String {
+/// The user's Python in a folder of ours, with modules found on this path and nothing of the user's own settings.
+pub(crate) fn command(
+    executable: &Path,
+    path: &[PathBuf],
+    folder: &Path,
+) -> Result<Command, Error> {
+    // Where the user has Python look, it looks for the tests as well.
+    let usual = env::var_os("PYTHONPATH").unwrap_or_default();
+    let path = env::join_paths(path.iter().cloned().chain(env::split_paths(&usual)))
+        .map_err(|error| Error(format!("a folder cannot be looked in: {error}")))?;
+    let mut command = Command::new(executable);
+    command
+        .current_dir(folder)
+        .env("PYTHONPATH", path)
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("HOME", folder.join("home"))
+        .env("TMPDIR", folder.join("scratch"))
+        // What plugins and settings of the user's own say is not what other people's say.
+        .env("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+        .env_remove("PYTEST_ADDOPTS")
+        .env_remove("PYTHONSTARTUP");
+    Ok(command)
+}
+
+pub(crate) fn last_line(text: &str) -> String {
     let last = text.lines().rev().find(|line| !line.trim().is_empty());
     last.unwrap_or("the tests said nothing").trim().to_owned()
 }

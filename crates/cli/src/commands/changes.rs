@@ -38,20 +38,7 @@ impl Changes {
             .and_then(fs::canonicalize)
             .map_err(|error| Error::new(format!("cannot tell the current folder: {error}")))?;
         let project = Project::read(&root, &Chosen::default());
-        let mut files: Vec<(String, Vec<Marked>)> = Vec::new();
-        for module in &project.modules {
-            let bytes = fs::read(root.join(&module.path)).unwrap_or_default();
-            // What is not Python has been broken by somebody, who will see it anyway.
-            let found = marked(&bytes).unwrap_or_default();
-            if !found.is_empty() {
-                files.push((module.path.to_string_lossy().into_owned(), found));
-            }
-        }
-        if files.is_empty() {
-            let error = Error::new("there are no generated tests in this folder");
-            let help = "write some first: `testwright capture -- python app.py`, then `testwright generate`";
-            return Err(error.with_help(help).into());
-        }
+        let files = generated_tests(&project)?;
         let executable = executable(self.python.as_ref());
         let runner = Python {
             style: usual_style(&executable)?,
@@ -90,4 +77,24 @@ impl Changes {
         console.tell("if it was meant: record again, then `testwright generate --force`");
         Ok(ExitStatus::FailureFound)
     }
+}
+
+/// The files that have generated tests, by their paths from the project's folder.
+pub(super) fn generated_tests(project: &Project) -> Result<Vec<(String, Vec<Marked>)>, Error> {
+    let mut files = Vec::new();
+    for module in &project.modules {
+        let bytes = fs::read(project.root.join(&module.path)).unwrap_or_default();
+        // What is not Python has been broken by somebody, who will see it anyway.
+        let found = marked(&bytes).unwrap_or_default();
+        if !found.is_empty() {
+            files.push((module.path.to_string_lossy().into_owned(), found));
+        }
+    }
+    if files.is_empty() {
+        let error = Error::new("there are no generated tests in this folder");
+        let help =
+            "write some first: `testwright capture -- python app.py`, then `testwright generate`";
+        return Err(error.with_help(help));
+    }
+    Ok(files)
 }

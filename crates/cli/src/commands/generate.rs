@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use clap::ValueEnum;
 use testwright_capture::generate::{Generated, Options, generate};
-use testwright_capture::inspect::{Chosen, Project};
+use testwright_capture::inspect::{Chosen, Module, Project};
 use testwright_capture::validate::Python;
 use testwright_capture::write::Style;
 use testwright_capture::{Execution, Recording, store};
@@ -94,7 +94,11 @@ impl Generate {
                 console.warning(&message, None);
             }
         }
-        let modules = self.modules(&project)?;
+        let modules = named_modules(&project, &self.modules)?;
+        let modules = modules
+            .into_iter()
+            .map(|module| module.name.clone())
+            .collect();
         let executable = executable(self.python.as_ref());
         let style = self.style(&executable)?;
         let runner = Python {
@@ -169,24 +173,6 @@ impl Generate {
         }
     }
 
-    /// The modules that are meant, by their dotted names.
-    fn modules(&self, project: &Project) -> Result<Vec<String>, Error> {
-        let mut names = Vec::new();
-        for wanted in &self.modules {
-            let found = project
-                .module_named(wanted)
-                .or_else(|| project.module_at(Path::new(wanted)));
-            let Some(found) = found else {
-                let error = Error::new(format!("this project has no module `{wanted}`"));
-                return Err(error.with_help(
-                    "name it as an import does (`shop.cart`), or by its path (`shop/cart.py`)",
-                ));
-            };
-            names.push(found.name.clone());
-        }
-        Ok(names)
-    }
-
     fn style(&self, executable: &Path) -> Result<Style, Error> {
         let usual = usual_style(executable)?;
         match self.style {
@@ -199,6 +185,27 @@ impl Generate {
             None => Ok(usual),
         }
     }
+}
+
+/// The modules that are meant, by their dotted names or their paths.
+pub(super) fn named_modules<'a>(
+    project: &'a Project,
+    wanted: &[String],
+) -> Result<Vec<&'a Module>, Error> {
+    let mut modules = Vec::new();
+    for wanted in wanted {
+        let found = project
+            .module_named(wanted)
+            .or_else(|| project.module_at(Path::new(wanted)));
+        let Some(found) = found else {
+            let error = Error::new(format!("this project has no module `{wanted}`"));
+            return Err(error.with_help(
+                "name it as an import does (`shop.cart`), or by its path (`shop/cart.py`)",
+            ));
+        };
+        modules.push(found);
+    }
+    Ok(modules)
 }
 
 /// The interpreter that was asked for, else the one that runs this command.

@@ -27,7 +27,7 @@ mod explaining;
 mod finding;
 mod head;
 mod in_process;
-mod interrupt;
+pub(super) mod interrupt;
 mod json;
 mod judging;
 mod keeper;

@@ -7,15 +7,15 @@ use std::time::Duration;
 use crate::ExitStatus;
 
 /// Ctrl-C, and a request to end.
-pub(super) struct Interrupt {
-    pub(super) is_wanted: Arc<AtomicBool>,
+pub(in crate::commands) struct Interrupt {
+    pub(in crate::commands) is_wanted: Arc<AtomicBool>,
     /// Who asks now has asked before, and does not want to wait.
     is_repeated: Arc<AtomicBool>,
     handlers: Vec<signal_hook::SigId>,
 }
 
 impl Interrupt {
-    pub(super) fn listen() -> Interrupt {
+    pub(in crate::commands) fn listen() -> Interrupt {
         let is_wanted = Arc::new(AtomicBool::new(false));
         let is_repeated = Arc::new(AtomicBool::new(false));
         let mut handlers = Vec::new();

@@ -1,0 +1,302 @@
+//! What the parts of an expression can become.
+
+use testwright_source::tree::{
+    Clause, Comparison, Expression, ExpressionKind, Operator, Parameter, Piece, UnaryOperator,
+};
+
+use super::Kind;
+use super::constants::{self, ADDED};
+use super::left_out;
+use super::operators;
+use super::walk::Walk;
+
+impl Walk<'_> {
+    /// An expression that is asked whether it is true.
+    pub(super) fn condition(&mut self, condition: &Expression) {
+        let has_opposite = match &condition.kind {
+            // Its operator has an opposite, and so has a constant.
+            ExpressionKind::Compare { rest, .. } => rest.len() == 1,
+            ExpressionKind::Unary { operator, .. } => *operator == UnaryOperator::Not,
+            ExpressionKind::Boolean(_) => true,
+            _ => false,
+        };
+        if !has_opposite {
+            let negated = format!("not ({})", self.written(&condition.range));
+            self.add(Kind::Condition, condition.range.clone(), &negated);
+        }
+        // `while 1` is the same with 2.
+        if has_opposite || !constants::is_literal(&condition.kind) {
+            self.expression(condition);
+        }
+    }
+
+    pub(super) fn expression(&mut self, expression: &Expression) {
+        let range = &expression.range;
+        match &expression.kind {
+            ExpressionKind::None => self.add(Kind::Constant, range.clone(), "0"),
+            ExpressionKind::Boolean(is_true) => {
+                let other = if *is_true { "False" } else { "True" };
+                self.add(Kind::Constant, range.clone(), other);
+            }
+            ExpressionKind::Integer(digits) => self.integer(expression, digits),
+            ExpressionKind::Float(number) => {
+                for change in [1.0, -1.0] {
+                    if let Some(other) = constants::float(*number, change) {
+                        self.add(Kind::Number, range.clone(), &other);
+                    }
+                }
+            }
+            ExpressionKind::Text(_) | ExpressionKind::Bytes(_) => self.add_to_text(expression),
+            ExpressionKind::FormattedText(pieces) => {
+                self.add_to_text(expression);
+                for piece in pieces {
+                    if let Piece::Value(value) = piece {
+                        self.expression(value);
+                    }
+                }
+            }
+            ExpressionKind::List(items)
+            | ExpressionKind::Tuple(items)
+            | ExpressionKind::Set(items) => items.iter().for_each(|item| self.expression(item)),
+            ExpressionKind::Dictionary(entries) => {
+                for (key, value) in entries {
+                    key.iter().for_each(|key| self.expression(key));
+                    self.expression(value);
+                }
+            }
+            ExpressionKind::Attribute { object, .. } => self.expression(object),
+            ExpressionKind::Subscript { object, index } => {
+                self.expression(object);
+                self.index(index);
+            }
+            ExpressionKind::Slice { .. } => self.index(expression),
+            ExpressionKind::Call {
+                function,
+                arguments,
+                keywords,
+            } => {
+                self.expression(function);
+                let names = usize::from(left_out::is_naming(function));
+                let positions = arguments.iter().skip(names);
+                let named = keywords.iter().map(|keyword| &keyword.value);
+                positions
+                    .chain(named)
+                    .for_each(|value| self.expression(value));
+            }
+            ExpressionKind::Unary { operator, operand } => {
+                self.unary(*operator, expression);
+                self.expression(operand);
+            }
+            ExpressionKind::Binary {
+                left,
+                operator,
+                right,
+            } => self.binary(left, *operator, right),
+            ExpressionKind::And(operands) => self.connected(operands, "or"),
+            ExpressionKind::Or(operands) => self.connected(operands, "and"),
+            ExpressionKind::Compare { first, rest } => self.comparison(first, rest),
+            ExpressionKind::Conditional {
+                condition,
+                then,
+                otherwise,
+            } => {
+                self.condition(condition);
+                self.expression(then);
+                self.expression(otherwise);
+            }
+            ExpressionKind::Lambda { parameters, body } => {
+                self.defaults(parameters);
+                self.expression(body);
+            }
+            ExpressionKind::Comprehension {
+                element, clauses, ..
+            } => {
+                self.expression(element);
+                self.clauses(clauses);
+            }
+            ExpressionKind::DictionaryComprehension {
+                key,
+                value,
+                clauses,
+            } => {
+                key.iter().for_each(|key| self.expression(key));
+                self.expression(value);
+                self.clauses(clauses);
+            }
+            ExpressionKind::Starred(value)
+            | ExpressionKind::Named { value, .. }
+            | ExpressionKind::Await(value)
+            | ExpressionKind::Yield(Some(value))
+            | ExpressionKind::YieldFrom(value) => self.expression(value),
+            ExpressionKind::Name(_)
+            | ExpressionKind::Ellipsis
+            | ExpressionKind::Imaginary(_)
+            | ExpressionKind::Yield(None)
+            | ExpressionKind::Other => {}
+        }
+    }
+
+    fn defaults(&mut self, parameters: &[Parameter]) {
+        let defaults = parameters.iter().filter_map(|found| found.default.as_ref());
+        defaults.for_each(|default| self.expression(default));
+    }
+
+    fn clauses(&mut self, clauses: &[Clause]) {
+        for clause in clauses {
+            self.expression(&clause.iterable);
+            for condition in &clause.conditions {
+                self.condition(condition);
+            }
+        }
+    }
+
+    fn integer(&mut self, expression: &Expression, digits: &str) {
+        let range = &expression.range;
+        for change in [1, -1] {
+            if self.redundant.contains(&(range.start, change)) {
+                continue;
+            }
+            if let Some(other) = constants::integer(self.written(range), digits, change) {
+                self.add(Kind::Number, range.clone(), &other);
+            }
+        }
+    }
+
+    fn add_to_text(&mut self, expression: &Expression) {
+        let range = &expression.range;
+        if let Some(inside) = constants::inside(self.written(range)) {
+            let place = range.start + inside;
+            self.add(Kind::Text, place..place, ADDED);
+        }
+    }
+
+    fn unary(&mut self, operator: UnaryOperator, expression: &Expression) {
+        let start = expression.range.start;
+        match operator {
+            UnaryOperator::Not => {
+                let behind = self.written(&expression.range).get(3..).unwrap_or_default();
+                let blanks = behind.len() - behind.trim_start_matches(' ').len();
+                self.add(Kind::Boolean, start..start + 3 + blanks, "");
+            }
+            UnaryOperator::Minus => self.add(Kind::Arithmetic, start..start + 1, "+"),
+            UnaryOperator::Plus => self.add(Kind::Arithmetic, start..start + 1, "-"),
+            UnaryOperator::Invert => self.add(Kind::Arithmetic, start..start + 1, ""),
+        }
+    }
+
+    fn binary(&mut self, left: &Expression, operator: Operator, right: &Expression) {
+        // Nothing is subtracted from a text: such a mutant fails wherever it is reached.
+        let is_silly = constants::is_sequence(&left.kind) || constants::is_sequence(&right.kind);
+        let gap = left.range.end..right.range.start;
+        if !is_silly && let Some(place) = operators::between(self.text(), gap) {
+            self.add(Kind::Arithmetic, place, operators::operation(operator));
+        }
+        self.expression(left);
+        self.expression(right);
+    }
+
+    fn connected(&mut self, operands: &[Expression], other: &str) {
+        for pair in operands.windows(2) {
+            let [left, right] = pair else { continue };
+            let gap = left.range.end..right.range.start;
+            if let Some(place) = operators::between(self.text(), gap) {
+                self.add(Kind::Boolean, place, other);
+            }
+        }
+        operands.iter().for_each(|operand| self.expression(operand));
+    }
+
+    fn comparison(&mut self, first: &Expression, rest: &[(Comparison, Expression)]) {
+        let mut left = first;
+        let mut pairs = Vec::new();
+        for (comparison, right) in rest {
+            let gap = left.range.end..right.range.start;
+            if let Some(place) = operators::between(self.text(), gap) {
+                let (kind, others) = operators::comparisons(*comparison);
+                for other in others {
+                    self.add(kind, place.clone(), other);
+                }
+            }
+            self.note_redundant(*comparison, left, right);
+            pairs.push((*comparison, right));
+            left = right;
+        }
+        self.expression(first);
+        for (comparison, right) in pairs {
+            // `is not None` is there already, and `is 0` is a question nobody asks.
+            let is_asked = matches!(comparison, Comparison::Is | Comparison::IsNot);
+            if !(is_asked && constants::is_literal(&right.kind)) {
+                self.expression(right);
+            }
+        }
+    }
+
+    /// Among whole numbers, `x > 2` is `x >= 3`.
+    fn note_redundant(&mut self, comparison: Comparison, left: &Expression, right: &Expression) {
+        let change = match comparison {
+            Comparison::Less | Comparison::GreaterOrEqual => 1,
+            Comparison::LessOrEqual | Comparison::Greater => -1,
+            _ => return,
+        };
+        for (side, change) in [(left, -change), (right, change)] {
+            match &side.kind {
+                ExpressionKind::Integer(_) => self.redundant.push((side.range.start, change)),
+                ExpressionKind::Unary {
+                    operator: UnaryOperator::Minus,
+                    operand,
+                } => self.redundant.push((operand.range.start, -change)),
+                _ => {}
+            }
+        }
+    }
+
+    /// What stands in the brackets of a subscript.
+    fn index(&mut self, index: &Expression) {
+        match &index.kind {
+            ExpressionKind::Slice { start, stop, step } => {
+                for (bound, change) in [(start, "+ 1"), (stop, "- 1")] {
+                    let Some(bound) = bound else { continue };
+                    // Numbers in it are one off by themselves.
+                    if !has_number(bound) {
+                        self.one_off(bound, change);
+                    }
+                    self.expression(bound);
+                }
+                step.iter().for_each(|step| self.expression(step));
+            }
+            ExpressionKind::Tuple(parts) => parts.iter().for_each(|part| self.index(part)),
+            ExpressionKind::Name(name) if self.is_counted(name) => self.one_off(index, "+ 1"),
+            _ => self.expression(index),
+        }
+    }
+
+    fn one_off(&mut self, bound: &Expression, change: &str) {
+        let written = self.written(&bound.range);
+        let is_simple = matches!(
+            bound.kind,
+            ExpressionKind::Name(_)
+                | ExpressionKind::Attribute { .. }
+                | ExpressionKind::Call { .. }
+                | ExpressionKind::Subscript { .. }
+        );
+        let moved = match is_simple {
+            true => format!("{written} {change}"),
+            false => format!("({written}) {change}"),
+        };
+        self.add(Kind::Index, bound.range.clone(), &moved);
+    }
+}
+
+/// `3`, `-3`, `i + 3`: whole numbers one off are the bound one off. `None` is no bound.
+fn has_number(bound: &Expression) -> bool {
+    match &bound.kind {
+        ExpressionKind::Integer(_) | ExpressionKind::None => true,
+        ExpressionKind::Unary { operand, .. } => has_number(operand),
+        ExpressionKind::Binary {
+            operator: Operator::Add | Operator::Subtract,
+            left,
+            right,
+        } => has_number(left) || has_number(right),
+        _ => false,
+    }
+}

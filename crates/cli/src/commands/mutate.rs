@@ -1,0 +1,302 @@
+//! `testwright mutate`: what the tests would notice.
+
+mod report;
+
+use std::fs;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use testwright_capture::inspect::{Chosen, Module, Project};
+use testwright_capture::mutate::mutants;
+use testwright_capture::mutate::run::{File, Measured, MutantId, Setting, Verdict, measure, run};
+use testwright_capture::write::{HELPERS_MODULE, Style};
+use testwright_core::{Error, Random};
+
+use super::changes::generated_tests;
+use super::generate::{executable, import_path, named_modules, usual_style};
+use super::run::interrupt::Interrupt;
+use crate::console::Console;
+use crate::files::{Place, TextFile};
+use crate::{ExitStatus, Trouble, quantity};
+use report::Report;
+
+/// More mutants than this are not run unless somebody asks for them.
+const MOST: usize = 1000;
+
+/// Change the program a little, again and again, and see which changes the tests notice
+///
+/// Each mutant is one small change: `<` becomes `<=`, a number is one off, a statement is gone. The tests that
+/// reach its line run with it, in processes of their own; no file is changed. A mutant that survives is
+/// something that no test checks, and is shown as the line before and after.
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  testwright mutate                        all modules that generated tests reach
+  testwright mutate shop.cart              one module, by its name or its path
+  testwright mutate --tests tests          what all tests in a folder notice, also your own
+  testwright mutate --sample 100 --seed 1  a hundred of them, and the same again next time
+
+Exit status: 0 all were noticed, 1 some survived, 2 could not do what was asked, or the tests fail
+without any mutant."
+)]
+pub(crate) struct Mutate {
+    /// Modules to change, by dotted name or path [default: all that the tests reach]
+    #[arg(value_name = "MODULE")]
+    modules: Vec<String>,
+
+    /// Run the tests in this file or folder [default: those that `testwright generate` wrote]
+    #[arg(long, value_name = "PATH")]
+    tests: Option<PathBuf>,
+
+    /// How many mutants to try, chosen by chance [default: all, but not more than 1,000]
+    #[arg(long, value_name = "N")]
+    sample: Option<NonZero<usize>>,
+
+    /// Which mutants are chosen
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+
+    /// Count mutants on lines that no test reaches as survivors, too
+    #[arg(long)]
+    all_lines: bool,
+
+    /// How many processes work at once [default: one for each core]
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZero<usize>>,
+
+    /// The interpreter that runs the tests [default: the one that runs this command]
+    #[arg(long, value_name = "PROGRAM")]
+    python: Option<PathBuf>,
+
+    /// Write the report as JSON to a file; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+impl Mutate {
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+        let interrupt = Interrupt::listen();
+        let is_stopped = &*interrupt.is_wanted;
+        let root = std::env::current_dir()
+            .and_then(fs::canonicalize)
+            .map_err(|error| Error::new(format!("cannot tell the current folder: {error}")))?;
+        let project = Project::read(&root, &Chosen::default());
+        let modules = self.modules(console, &project)?;
+        let setting = self.setting(&project)?;
+        let files = files(&project, &modules)?;
+        console.status(|| "running the tests without any mutant …".to_owned());
+        let measured = measure(&setting, &files, is_stopped, |tests| {
+            console.status(|| {
+                format!(
+                    "without any mutant: {} pass …",
+                    quantity::of(tests as u64, "test")
+                )
+            });
+        })
+        .map_err(|error| self.explained(&setting, &error.0))?
+        .ok_or(Trouble::Interrupted)?;
+        let chosen = self.chosen(&files, &measured);
+        let jobs = self.jobs.map_or_else(
+            || std::thread::available_parallelism().map_or(1, NonZero::get),
+            NonZero::get,
+        );
+        let (mut done, mut survivors) = (0, 0);
+        let verdicts = run(
+            &setting,
+            &files,
+            &measured,
+            &chosen,
+            jobs,
+            is_stopped,
+            |_, verdict| {
+                done += 1;
+                survivors += usize::from(*verdict == Verdict::Survived);
+                let total = chosen.len();
+                console.status(|| format!("{done} of {total} mutants, {survivors} survived …"));
+            },
+        )
+        .map_err(|error| Error::new(format!("the tests cannot be run: {}", error.0)))?;
+        if is_stopped.load(Ordering::Relaxed) {
+            return Err(Trouble::Interrupted);
+        }
+        let report = Report {
+            modules: &modules,
+            files: &files,
+            measured: &measured,
+            verdicts: &verdicts,
+            counts_all_lines: self.all_lines,
+            shows_all_modules: !self.modules.is_empty(),
+            seed: self.seed,
+        };
+        self.finish(console, &report)
+    }
+
+    fn finish(
+        &self,
+        console: &mut Console<'_>,
+        report: &Report<'_>,
+    ) -> Result<ExitStatus, Trouble> {
+        let is_alone = self.json.as_deref() == Some(Path::new("-"));
+        if is_alone {
+            console.say(report.json());
+        } else {
+            report.tell(console, self.sample.is_some());
+        }
+        if let Some(path) = self.json.as_deref().filter(|_| !is_alone) {
+            Place::new(path)?.write(&(report.json() + "\n"))?;
+        }
+        Ok(match report.survivors().next() {
+            None => ExitStatus::NothingFound,
+            Some(_) => ExitStatus::FailureFound,
+        })
+    }
+
+    /// The modules that are to be changed.
+    fn modules<'a>(
+        &self,
+        console: &mut Console<'_>,
+        project: &'a Project,
+    ) -> Result<Vec<&'a Module>, Trouble> {
+        let named = named_modules(project, &self.modules)?;
+        if let Some(broken) = named.iter().find(|module| module.problem.is_some()) {
+            let problem = broken.problem.as_ref();
+            let (line, message) = problem.map_or((1, ""), |found| (found.line, &found.message));
+            let path = broken.path.display();
+            return Err(
+                Error::new(format!("`{path}` cannot be read: line {line}: {message}")).into(),
+            );
+        }
+        if !named.is_empty() {
+            return Ok(named);
+        }
+        let (good, broken): (Vec<&Module>, Vec<&Module>) = project
+            .modules
+            .iter()
+            .filter(|module| !module.is_test && !is_of_tests(module))
+            .partition(|module| module.problem.is_none());
+        for module in broken {
+            let problem = module.problem.as_ref();
+            let (line, message) = problem.map_or((1, ""), |found| (found.line, &found.message));
+            let path = module.path.display();
+            console.warning(
+                &format!("`{path}` is left out: line {line}: {message}"),
+                None,
+            );
+        }
+        Ok(good)
+    }
+
+    fn setting(&self, project: &Project) -> Result<Setting, Error> {
+        let python = executable(self.python.as_ref());
+        let root = project.root.clone();
+        let (tests, wanted, start) = match &self.tests {
+            None => {
+                let files = generated_tests(project)?;
+                let names = files.iter().flat_map(|(path, tests)| {
+                    tests
+                        .iter()
+                        .map(move |test| format!("{path}::{}", test.name.replace('.', "::")))
+                });
+                let wanted: Vec<String> = names.collect();
+                let paths = files.iter().map(|(path, _)| root.join(path));
+                (paths.collect(), Some(wanted), None)
+            }
+            // Tests that people write may count on being where the project is.
+            Some(path) => (test_files(project, path)?, None, Some(root.clone())),
+        };
+        Ok(Setting {
+            style: usual_style(&python)?,
+            python,
+            path: import_path(&root, &[]),
+            root,
+            tests,
+            wanted,
+            start,
+        })
+    }
+
+    /// Why the tests do not run, and what to do.
+    fn explained(&self, setting: &Setting, reason: &str) -> Error {
+        let error = Error::new(reason.to_owned());
+        match setting.style {
+            Style::Unittest => error.with_help(format!(
+                "`{}` has no pytest; if the tests are written for it, install it there or name another interpreter with `--python`",
+                setting.python.display()
+            )),
+            Style::Pytest if self.tests.is_some() => error.with_help(
+                "mutants are told from the program by tests that pass; tests may neither write outside of temporary folders nor start processes, and plugins of pytest are left out",
+            ),
+            Style::Pytest => error.with_help("`testwright changes` tells what has changed since the tests were written"),
+        }
+    }
+
+    /// The mutants to try, in the order of their places.
+    fn chosen(&self, files: &[File], measured: &Measured) -> Vec<MutantId> {
+        let mut ids: Vec<MutantId> = Vec::new();
+        for (number, file) in files.iter().enumerate() {
+            for (mutant, found) in file.mutants.iter().enumerate() {
+                if self.all_lines || measured.is_reached(number, found) {
+                    ids.push((number, mutant));
+                }
+            }
+        }
+        let most = self.sample.map_or(MOST, NonZero::get);
+        if ids.len() > most {
+            let mut random = Random::new(self.seed);
+            for place in 0..most {
+                let rest = (ids.len() - place) as u64;
+                let other = place + usize::try_from(random.below(rest)).unwrap_or(0);
+                ids.swap(place, other);
+            }
+            ids.truncate(most);
+            ids.sort_unstable();
+        }
+        ids
+    }
+}
+
+/// What tests are helped by is no part of the program.
+fn is_of_tests(module: &Module) -> bool {
+    let stem = module.path.file_stem().and_then(|stem| stem.to_str());
+    stem.is_some_and(|stem| stem == HELPERS_MODULE || stem == "conftest")
+}
+
+/// The test files that a path means.
+fn test_files(project: &Project, path: &Path) -> Result<Vec<PathBuf>, Error> {
+    let shown = path.display();
+    let absolute = fs::canonicalize(path)
+        .map_err(|error| Error::new(format!("cannot find the tests in `{shown}`: {error}")))?;
+    if absolute.is_file() {
+        return Ok(vec![absolute]);
+    }
+    let found: Vec<PathBuf> = project
+        .modules
+        .iter()
+        .filter(|module| module.is_test && module.problem.is_none())
+        .map(|module| project.root.join(&module.path))
+        .filter(|file| file.starts_with(&absolute))
+        .collect();
+    match found.is_empty() {
+        true => Err(Error::new(format!("there are no test files in `{shown}`"))
+            .with_help("a test file is called `test_….py` or `…_test.py`, and belongs to the project in the current folder")),
+        false => Ok(found),
+    }
+}
+
+fn files(project: &Project, modules: &[&Module]) -> Result<Vec<File>, Error> {
+    let mut files = Vec::new();
+    for module in modules {
+        let path = project.root.join(&module.path);
+        let text = TextFile::read(&path)?.text;
+        files.push(File {
+            // A file that has been broken just now has none.
+            mutants: mutants(&text).unwrap_or_default(),
+            path,
+            text,
+        });
+    }
+    Ok(files)
+}
