@@ -59,7 +59,7 @@ class Captured:
 
     def _calls(self):
         shown = run([*ours.COMMAND, "show"], self.folder).or_complain()
-        return sum(int(number) for number in re.findall(r", (\d+) calls?,", shown.output))
+        return sum(int(number.replace(",", "")) for number in re.findall(r", ([\d,]+) calls?,", shown.output))
 
     def generate(self):
         """Writes the tests; the seconds that took."""
