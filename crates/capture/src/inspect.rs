@@ -237,7 +237,10 @@ mod tests {
         ]);
         assert_eq!(names(&project), ["app", "shop", "shop.cart", "single"]);
         let found = project.definition(&cart, 1, "total");
-        assert_eq!(found.map(|(module, _)| module.name.as_str()), Some("shop.cart"));
+        assert_eq!(
+            found.map(|(module, _)| module.name.as_str()),
+            Some("shop.cart")
+        );
     }
 
     #[test]

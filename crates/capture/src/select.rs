@@ -12,8 +12,10 @@ pub(crate) use below::{Below, BelowLine};
 
 use crate::Graph;
 use crate::effects::Effect;
-use crate::recording::{Call, External, FileState, Outcome, Place, StepAction, StepOutcome};
-use crate::value::{NodeId, Value};
+use crate::recording::{
+    Call, External, FileState, Outcome, Place, Receiver, StepAction, StepOutcome,
+};
+use crate::value::{NodeId, Value, word};
 
 /// Something that a call shows of its unit.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -182,10 +184,17 @@ fn goals(call: &Call) -> BTreeSet<Goal> {
             StepAction::Close => "is closed".to_owned(),
         }));
     }
-    for argument in &call.arguments {
-        let shape = match argument.is_default {
-            true => "left out".to_owned(),
-            false => shape(&call.values, argument.before),
+    let own = match call.receiver {
+        Receiver::None => 0,
+        Receiver::Instance(_) | Receiver::Class(_) => 1,
+    };
+    for (index, argument) in call.arguments.iter().enumerate() {
+        // Choices follow what they are about; a word that comes first is data.
+        let word = word(call.values.value(argument.before)).filter(|_| index > own);
+        let shape = match (argument.is_default, word) {
+            (true, _) => "left out".to_owned(),
+            (false, Some(word)) => word.to_owned(),
+            (false, None) => shape(&call.values, argument.before),
         };
         goals.insert(Goal::Shape(format!("{} {shape}", argument.name)));
     }
@@ -278,7 +287,7 @@ fn shape(graph: &Graph, node: NodeId) -> String {
 mod tests {
     use super::*;
     use crate::Node;
-    use crate::recording::{CallId, Receiver, UnitId};
+    use crate::recording::{Argument, CallId, UnitId};
 
     fn call(id: u64, lines: &[u32], result: i64, size: usize) -> Call {
         let mut values = Graph::default();
@@ -344,6 +353,30 @@ mod tests {
         // Callers of another unit find everything shown.
         let selected = select(&calls, &calls[..1], &mut below);
         assert_eq!(ids(&selected), [] as [u64; 0]);
+    }
+
+    #[test]
+    fn words_behind_the_first_argument_are_choices() {
+        let given = |id, first: &str, second: &str| {
+            let mut call = call(id, &[1], 1, 1);
+            for text in [first, second] {
+                let node = Node::plain(Value::Text(text.to_owned()));
+                let before = call.values.add(node);
+                call.arguments.push(Argument {
+                    name: format!("argument {}", call.arguments.len()),
+                    before,
+                    after: Some(before),
+                    is_default: false,
+                });
+            }
+            call
+        };
+        let calls = [
+            given(1, "ann", "grid"),
+            given(2, "bob", "grid"),
+            given(3, "ann", "html"),
+        ];
+        assert_eq!(chosen(&calls, &[]), [1, 3]);
     }
 
     #[test]

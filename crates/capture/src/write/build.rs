@@ -456,7 +456,9 @@ impl<'a> Builder<'a> {
     pub(super) fn reference(&mut self, reference: &Reference) -> Result<Code, Missing> {
         if self.scope.module_name(&reference.module) == "__main__" {
             let name = reference.name();
-            return Err(Missing(format!("{name}, which belongs to the program that was run")));
+            return Err(Missing(format!(
+                "{name}, which belongs to the program that was run"
+            )));
         }
         if reference.path.contains('<') {
             return Err(Missing(format!("{reference}, which cannot be imported")));

@@ -65,7 +65,9 @@ pub(super) fn exercise(builder: &mut Builder<'_>, unit: &Unit) -> Result<Exercis
                 (last, arguments.as_mut_slice())
                 && let Some(argument) = call.arguments.get(1)
             {
-                *key = builder.subscript(argument.before).unwrap_or_else(|| key.clone());
+                *key = builder
+                    .subscript(argument.before)
+                    .unwrap_or_else(|| key.clone());
             }
             let role = builder.knowledge.role(unit);
             Ok(match answers_not(call) {

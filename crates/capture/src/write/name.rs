@@ -245,7 +245,8 @@ fn value_word(graph: &Graph, node: NodeId) -> Option<String> {
 /// A short text by its letters and digits, if these are most of it.
 fn text_word(text: &str) -> Option<String> {
     const TOLD: usize = 20;
-    let is_told = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | ' ' | '.' | '-');
+    let is_told =
+        |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | ' ' | '.' | '-');
     let has_letter = text.chars().any(|letter| letter.is_ascii_alphanumeric());
     let length = text.chars().count();
     let told = text.chars().filter(is_told).count();

@@ -453,12 +453,13 @@ impl Recorder {
         call.microseconds = u64::try_from(active.started.elapsed().as_micros()).unwrap_or(u64::MAX);
         active.outside.finish(call, python);
         let id = call.id;
-        let traits = likeness::traits(call);
+        let (traits, words) = (likeness::traits(call), likeness::words(call));
         let is_kept = match self.codes.get_mut(&active.code) {
             Some((Kind::Unit(watched), _)) => {
                 let interest = &mut watched.interest;
                 active.leads_to_new_line |= interest.has_new_line(&active.call.lines);
-                interest.is_worth_keeping(traits, active.leads_to_new_line)
+                let is_wanted = active.leads_to_new_line | interest.has_new_word(&words);
+                interest.is_worth_keeping(traits, is_wanted)
             }
             _ => false,
         };

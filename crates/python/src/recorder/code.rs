@@ -19,6 +19,8 @@ const ASYNC_GENERATOR: u32 = 0x200;
 const FIRST_CALLS: u32 = 8;
 /// No more calls of a unit are kept than this.
 const MOST_CALLS: u32 = 200;
+/// No more words than this make calls of a unit different.
+const MOST_WORDS: usize = 40;
 /// This many calls of a unit are looked at closely; then only now and then one.
 const CLOSELY: u32 = 1_000;
 
@@ -54,6 +56,7 @@ pub(super) struct Interest {
     kept: u32,
     seen: FxHashSet<u64>,
     lines: FxHashSet<u32>,
+    words: FxHashSet<u64>,
 }
 
 impl Interest {
@@ -79,6 +82,15 @@ impl Interest {
         let mut is_new = false;
         for line in lines {
             is_new |= self.lines.insert(*line);
+        }
+        is_new
+    }
+
+    /// Whether a call is given a word that none was given before. They are choices only where they are few.
+    pub(super) fn has_new_word(&mut self, words: &[u64]) -> bool {
+        let mut is_new = false;
+        for word in words {
+            is_new |= self.words.len() < MOST_WORDS && self.words.insert(*word);
         }
         is_new
     }

@@ -222,7 +222,8 @@ fn attribute(actual: &Actual, name: &str) -> Actual {
 
 /// Whether an attribute keeps a hash, which is another number in each process.
 pub(super) fn is_hash(name: &str, value: &Value) -> bool {
-    let is_large = matches!(value, Value::Integer(number) if number.unsigned_abs() > u64::from(u32::MAX));
+    let is_large =
+        matches!(value, Value::Integer(number) if number.unsigned_abs() > u64::from(u32::MAX));
     name.contains("hash") && is_large
 }
 

@@ -208,7 +208,9 @@ fn an_object_before_its_constructor() {
 #[test]
 fn well_known_values_as_people_write_them() {
     let mut made = Made::of("keep");
-    let numbers: Vec<NodeId> = [0, 1, 2, 30, 7, 12].map(|number| made.number(number)).into();
+    let numbers: Vec<NodeId> = [0, 1, 2, 30, 7, 12]
+        .map(|number| made.number(number))
+        .into();
     let [zero, one, two, thirty, seven, twelve] = numbers[..] else {
         panic!("six numbers");
     };

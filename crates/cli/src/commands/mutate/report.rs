@@ -108,7 +108,10 @@ impl<'a> Report<'a> {
         if !unreached.is_empty() {
             let number = quantity::of(unreached.len() as u64, "module");
             console.say("");
-            console.say(format!("{number} that no test reaches: {}", some(&unreached)));
+            console.say(format!(
+                "{number} that no test reaches: {}",
+                some(&unreached)
+            ));
         }
         let coverable = match self.counts_all_lines {
             true => total.mutants,
@@ -278,7 +281,11 @@ impl<'a> Report<'a> {
 /// The first of some names.
 fn some(names: &[&str]) -> String {
     let named: Vec<&str> = names.iter().copied().take(MOST_NAMED).collect();
-    let more = if names.len() > MOST_NAMED { ", …" } else { "" };
+    let more = if names.len() > MOST_NAMED {
+        ", …"
+    } else {
+        ""
+    };
     named.join(", ") + more
 }
 

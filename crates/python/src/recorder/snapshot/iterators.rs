@@ -4,7 +4,9 @@
 //! types as well, what it will give is known: no code of the program has a part in it.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyCFunction, PyDict, PyFrozenSet, PyInt, PyList, PyRange, PySet, PyString, PyTuple};
+use pyo3::types::{
+    PyCFunction, PyDict, PyFrozenSet, PyInt, PyList, PyRange, PySet, PyString, PyTuple,
+};
 
 use super::super::names;
 
@@ -125,7 +127,11 @@ impl Ahead {
         object: &Bound<'py, PyAny>,
         depth: usize,
     ) -> Option<(Bound<'py, PyAny>, Vec<Vec<Bound<'py, PyAny>>>)> {
-        let given = told(object)?.get_item(1).ok()?.cast_into::<PyTuple>().ok()?;
+        let given = told(object)?
+            .get_item(1)
+            .ok()?
+            .cast_into::<PyTuple>()
+            .ok()?;
         let function = given.get_item(0).ok()?;
         let mut columns = Vec::new();
         for iterator in given.iter().skip(1) {
@@ -155,7 +161,12 @@ fn told<'py>(object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyTuple>> {
 
 fn rows<'py>(columns: &[Vec<Bound<'py, PyAny>>]) -> Vec<Vec<Bound<'py, PyAny>>> {
     let length = columns.iter().map(Vec::len).min().unwrap_or(0);
-    let row = |index: usize| columns.iter().filter_map(|column| column.get(index).cloned()).collect();
+    let row = |index: usize| {
+        columns
+            .iter()
+            .filter_map(|column| column.get(index).cloned())
+            .collect()
+    };
     (0..length).map(row).collect()
 }
 
@@ -175,7 +186,9 @@ fn is_collection(object: &Bound<'_, PyAny>) -> bool {
 fn is_harmless(function: &Bound<'_, PyAny>) -> bool {
     let class = names::class_reference(&function.get_type());
     let is_method = function.cast_exact::<PyCFunction>().is_ok() || class.path == "method-wrapper";
-    let name = function.getattr("__name__").and_then(|name| name.extract::<String>());
+    let name = function
+        .getattr("__name__")
+        .and_then(|name| name.extract::<String>());
     let Ok(name) = name else {
         return false;
     };

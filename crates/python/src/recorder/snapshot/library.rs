@@ -135,9 +135,19 @@ impl Moment<'_> {
             }
             (
                 "builtins",
-                "list_iterator" | "tuple_iterator" | "range_iterator" | "dict_keyiterator"
-                | "dict_valueiterator" | "dict_itemiterator" | "set_iterator" | "str_iterator"
-                | "str_ascii_iterator" | "list_reverseiterator" | "reversed" | "map" | "zip"
+                "list_iterator"
+                | "tuple_iterator"
+                | "range_iterator"
+                | "dict_keyiterator"
+                | "dict_valueiterator"
+                | "dict_itemiterator"
+                | "set_iterator"
+                | "str_iterator"
+                | "str_ascii_iterator"
+                | "list_reverseiterator"
+                | "reversed"
+                | "map"
+                | "zip"
                 | "enumerate",
             )
             | ("itertools", "chain") => self.iterator(object, path, depth),
@@ -250,17 +260,25 @@ impl Moment<'_> {
         let [pattern, text, first, last, groups] =
             ["re", "string", "pos", "endpos", "regs"].map(|name| object.getattr(name).ok());
         let (pattern, text, groups) = (pattern?, text?, groups?);
-        let is_plain = text.cast_exact::<PyString>().is_ok() || text.cast_exact::<PyBytes>().is_ok();
+        let is_plain =
+            text.cast_exact::<PyString>().is_ok() || text.cast_exact::<PyBytes>().is_ok();
         let length = text.len().ok()?;
         if !is_plain || length > LONGEST_MATCHED {
             return None;
         }
         let (first, last): (usize, usize) = (first?.extract().ok()?, last?.extract().ok()?);
         let start: usize = object.call_method0("start").ok()?.extract().ok()?;
-        let ways = [("match", first), ("fullmatch", first), ("search", first), ("search", start)];
+        let ways = [
+            ("match", first),
+            ("fullmatch", first),
+            ("search", first),
+            ("search", start),
+        ];
         for (name, from) in ways {
             let again = pattern.call_method1(name, (&text, from, last)).ok()?;
-            let is_same = again.getattr("regs").is_ok_and(|found| found.eq(&groups).unwrap_or(false));
+            let is_same = again
+                .getattr("regs")
+                .is_ok_and(|found| found.eq(&groups).unwrap_or(false));
             if !is_same {
                 continue;
             }
@@ -272,7 +290,10 @@ impl Moment<'_> {
             if last != length {
                 arguments.push(self.integer(last));
             }
-            return Some(made(Reference::new("re", format!("Pattern.{name}")), arguments));
+            return Some(made(
+                Reference::new("re", format!("Pattern.{name}")),
+                arguments,
+            ));
         }
         None
     }
