@@ -1,8 +1,8 @@
 """Measures everything and writes `docs/benchmarks.md`: `make bench`.
 
 Each chapter of that page is a file here: `steps_per_second.py`, `limit.py`, `coverage_overhead.py`, `growth.py`,
-`seeded_bugs.py`, `strategies.py`, `shrinking.py`, `workers.py`, `models.py`. Those share `setting.py`, `measure.py` and `page.py`; `ours.py` and `peers` run the tools, `systems`
-has what is tested.
+`seeded_bugs.py`, `strategies.py`, `shrinking.py`, `workers.py`, `models.py`, `capture.py` (with `captured_package.py`).
+Those share `setting.py`, `measure.py` and `page.py`; `ours.py` and `peers` run the tools, `systems` has what is tested.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import sys
 import time
 from pathlib import Path
 
+import capture
 import coverage_overhead
 import growth
 import limit
@@ -39,6 +40,7 @@ CHAPTERS = [
     shrinking,
     growth,
     models,
+    capture,
 ]
 
 #: Those whose ratios depend on the interpreter. The others count steps and executions, or compare start-up.

@@ -32,6 +32,10 @@ class Setting:
     why_no_pymodel: str
     #: The folder with the programs of coverage.py and SlipCover, if it is there.
     programs: Path
+    #: The folder with the programs of an interpreter that has packages to record, if it is there.
+    captured: Path
+    #: The same for MonkeyType.
+    monkeytype: Path
     #: The program that measures what it takes to write a step down, if it was built.
     log: Path
 
@@ -53,6 +57,8 @@ class Setting:
             pymodel=models,
             why_no_pymodel=reason,
             programs=new,
+            captured=peers.environment(environments, "captured", install),
+            monkeytype=peers.environment(environments, "types", install),
             log=ours.cost_of_the_log(install),
         )
 

@@ -20,7 +20,22 @@ ON_EVERY_PYTHON = ["slipcover==1.1.0", "sortedcontainers==2.4.0"]
 #: What models are compared with.
 MODELS = ["PyModel==1.0"]
 
-GROUPS = ["ancestor", "others", "models"]
+#: What is recorded, and what runs the tests that are written from it. The newest versions that run on an interpreter.
+CAPTURED = {
+    (3, 9): ["iniconfig==2.1.0", "tabulate==0.9.0"],
+    (3, 10): ["iniconfig==2.3.1", "tabulate==0.10.0"],
+}
+CAPTURED_ON_EVERY_PYTHON = [
+    "tomli==2.5.0",
+    "sortedcontainers==2.4.0",
+    "packaging==26.3",
+    "pytest==8.4.2",
+]
+
+#: What recording is compared with.
+TYPES = ["MonkeyType==23.3.0"]
+
+GROUPS = ["ancestor", "others", "models", "captured", "types"]
 
 
 def pins(group):
@@ -29,8 +44,17 @@ def pins(group):
         return ANCESTOR
     if group == "models":
         return MODELS
-    newest = max(version for version in OTHERS if version <= sys.version_info[:2])
-    return OTHERS[newest] + ON_EVERY_PYTHON
+    if group == "types":
+        return TYPES
+    newest = _newest(OTHERS)
+    if group == "captured":
+        measuring = [pin for pin in newest if pin.startswith("coverage")]
+        return _newest(CAPTURED) + CAPTURED_ON_EVERY_PYTHON + measuring
+    return newest + ON_EVERY_PYTHON
+
+
+def _newest(pins_by_version):
+    return pins_by_version[max(known for known in pins_by_version if known <= sys.version_info[:2])]
 
 
 def version(package):

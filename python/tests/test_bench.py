@@ -13,6 +13,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 BENCH = ROOT / "bench"
 NAMES = [
+    "capture",
+    "captured_package",
     "limit",
     "measure",
     "models",
@@ -319,7 +321,7 @@ def test_a_quick_run_writes_a_well_formed_page(tmp_path):
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
-    well_formed(written.read_text(encoding="utf-8"), 13)
+    well_formed(written.read_text(encoding="utf-8"), 15)
     assert "PyModel could not be compared with: it is not installed." in done.stdout
     assert done.stdout.strip() in written.read_text(encoding="utf-8")
 

@@ -453,3 +453,118 @@ def test_a_module_is_named_by_path_or_name(tmp_path):
     assert "tests/test_shop_cart.py: 1 test" in report.stdout, report.stdout
     report = command(tmp_path, "generate", "shop.other", "--style", "unittest")
     assert "tests/test_shop_other.py: 1 test" in report.stdout, report.stdout
+
+
+PACK = """\
+import itertools
+import re
+
+
+def _kind(text):
+    if text.isdigit():
+        return "number"
+    if text.isupper():
+        return "shout"
+    return "word"
+
+
+def tell(text):
+    return f"{text}: {_kind(text)}"
+
+
+def apply(function, value):
+    return function(value)
+
+
+def length(match):
+    return len(match.group())
+
+
+def find(text):
+    return re.search("[0-9]+", text)
+
+
+def joined(lists):
+    return itertools.chain.from_iterable(map(reversed, lists))
+
+
+class Bag:
+    def __init__(self, items):
+        self.items = set(items)
+        self.has = self.items.issuperset
+
+    @classmethod
+    def of(cls, items):
+        bag = object.__new__(cls)
+        bag.note = "made of a set"
+        bag.__init__(items)
+        return bag
+
+    def __contains__(self, item):
+        return item in self.items
+
+    def __getitem__(self, key):
+        return sorted(self.items)[key]
+
+    def __setitem__(self, key, item):
+        raise NotImplementedError("bags have no order")
+"""
+
+USE = """\
+import pack
+
+
+def twice(value):
+    return value * 2
+
+
+if __name__ == "__main__":
+    for word in [*"abcdefghijkl", "12", "LOUD"]:
+        pack.tell(word)
+    pack.apply(twice, 4)
+    pack.length(pack.find("room 101"))
+    list(pack.joined([[1, 2], (3,)]))
+    bag = pack.Bag.of("xyz")
+    "x" in bag, bag[:2]
+    try:
+        bag[0] = "w"
+    except NotImplementedError:
+        pass
+"""
+
+
+@pytest.mark.parametrize("has_guard", [True, False])
+def test_a_package_that_is_elsewhere(tmp_path, monkeypatch, has_guard):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "pack.py").write_text(PACK)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "elsewhere"))
+    project = tmp_path / "project"
+    project.mkdir()
+    program = USE if has_guard else USE.replace('if __name__ == "__main__":', "if True:")
+    (project / "use.py").write_text(program)
+    words = ["capture", "--quiet", "--scope", "pack", "--", sys.executable, "use.py"]
+    assert command(project, *words).returncode == 0
+    report = command(project, "generate", "--style", "pytest", "--json")
+    report = json.loads(report.stdout.splitlines()[-1])
+    kinds = {test["unit"]: test["outcome"] for test in report["tests"]}
+    # The function belongs to the program; it cannot be imported without running that.
+    assert kinds.pop("pack.apply") == ("full" if has_guard else "stub"), report
+    assert set(kinds.values()) == {"full"}, report
+    text = (project / "tests" / "test_pack.py").read_text()
+    for line in [
+        'assert tell("12") == "12: number"',
+        'assert tell("LOUD") == "LOUD: shout"',
+        'assert length(re.search(re.compile("[0-9]+"), "room 101")) == 3',
+        "assert list(joined([[1, 2], (3,)])) == [2, 1, 3]",
+        'assert ("x" in bag) is True',
+        'assert bag[:2] == ["x", "y"]',
+        'bag[0] = "w"',
+    ]:
+        assert line in text, text
+    assert str(tmp_path) not in text
+    ran = run([sys.executable, "-m", "pytest", "-q", "tests"], project)
+    assert ran.returncode == 0, ran.stdout
+    broken = PACK.replace("text.isupper()", "text.islower()")
+    (tmp_path / "elsewhere" / "pack.py").write_text(broken)
+    ran = run([sys.executable, "-m", "pytest", "-q", "tests"], project)
+    assert ran.returncode == 1, ran.stdout

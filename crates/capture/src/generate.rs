@@ -9,7 +9,7 @@ pub use candidate::Outcome;
 
 use crate::inspect::{DefinitionKind, Nature, Project};
 use crate::recording::{self, Call, Recording, UnitId};
-use crate::select::select;
+use crate::select::{Below, select};
 use crate::suite::{Suite, TestClass};
 use crate::validate::{Error, Round, Run, TestFile, Units, Verdict};
 use crate::write::{Completeness, Knowledge, Style, Writer};
@@ -30,6 +30,8 @@ pub struct Generated {
     pub suites: BTreeMap<String, Suite>,
     /// What became of each selected call, in order.
     pub tests: Vec<Tested>,
+    /// Selected calls without a test of their own, because it would be a stub or check nothing, and their unit has better ones.
+    pub outdone: usize,
     /// Units that were called and cannot have tests, with the reason.
     pub left_out: Vec<(String, String)>,
     /// Units that could have tests and were never called.
@@ -119,6 +121,11 @@ fn target(knowledge: &Knowledge<'_>, unit: &recording::Unit) -> Result<String, O
     if module.is_test || definition.is_test || !definition.is_target() {
         return Err(None);
     }
+    // What happens between its two halves is up to those who use it.
+    let is_context = |decorator: &String| decorator.contains("contextmanager");
+    if definition.decorators.iter().any(is_context) {
+        return Err(None);
+    }
     if let Some((class, method)) = unit.qualified_name.rsplit_once('.') {
         let around = module.definition(class).map(|found| &found.kind);
         let is_exception = matches!(around, Some(DefinitionKind::Class(class)) if class.nature == Nature::Exception);
@@ -190,6 +197,12 @@ impl<'a> Generator<'a, '_> {
     /// Adds candidates for what no test shows yet. Whether there were any.
     fn choose(&mut self, pools: &[Pool<'a>]) -> bool {
         let mut added = false;
+        let mut below = Below::new(self.recording, |unit| {
+            pools.iter().any(|pool| pool.unit == unit)
+        });
+        for candidate in self.candidates.iter().filter(|known| known.is_test()) {
+            below.note(candidate.call);
+        }
         for pool in pools {
             let of_unit = |candidate: &&Candidate<'a>| candidate.call.unit == pool.unit;
             let tried: Vec<&Call> = self
@@ -211,7 +224,7 @@ impl<'a> Generator<'a, '_> {
                 .filter(|call| !tried.iter().any(|known| std::ptr::eq(*known, **call)))
                 .copied()
                 .collect();
-            for call in select(&left, &done) {
+            for call in select(&left, &done, &mut below) {
                 let candidate = Candidate::new(self.writer, call, pool.module.clone());
                 added |= candidate.is_some();
                 self.candidates.extend(candidate);
@@ -329,16 +342,41 @@ impl<'a> Generator<'a, '_> {
             .map(|(name, verdict)| (name.clone(), verdict.clone()))
             .collect::<Vec<_>>();
         let mut found = Vec::new();
+        let mut unimported: BTreeMap<&String, Vec<usize>> = BTreeMap::new();
         for (key, index) in known {
-            // A file that cannot be imported fails with all its tests.
             let of_file = broken
                 .iter()
                 .find(|(name, _)| name.rsplit('/').next() == key.split("::").next());
-            let own = verdicts.remove(&key);
-            let verdict = own
-                .or_else(|| of_file.map(|(_, verdict)| verdict.clone()))
-                .unwrap_or_else(|| Verdict::Failed("it was never run".to_owned()));
-            found.push((index, verdict));
+            match (verdicts.remove(&key), of_file) {
+                (Some(verdict), _) => found.push((index, verdict)),
+                (None, Some((name, _))) => unimported.entry(name).or_default().push(index),
+                (None, None) => {
+                    let message = "it was never run".to_owned();
+                    found.push((index, Verdict::Failed(message)));
+                }
+            }
+        }
+        // A file that cannot be imported fails with all its tests, and few of them are to blame.
+        for (name, tests) in unimported {
+            let Some((_, verdict)) = broken.iter().find(|(broken, _)| broken == name) else {
+                continue;
+            };
+            let is_to_blame = |index: &usize| {
+                let candidate = self.candidates.get(*index);
+                candidate.is_some_and(|candidate| candidate.imports_what(verdict))
+            };
+            let (mut guilty, innocent): (Vec<usize>, Vec<usize>) =
+                tests.into_iter().partition(is_to_blame);
+            if let ([], [only]) = (guilty.as_slice(), innocent.as_slice()) {
+                guilty.push(*only);
+            } else if guilty.is_empty() {
+                let (some, others) = innocent.split_at(innocent.len() / 2);
+                found.extend(self.run(some, round)?);
+                found.extend(self.run(others, round)?);
+            } else {
+                found.extend(self.run(&innocent, round)?);
+            }
+            found.extend(guilty.into_iter().map(|index| (index, verdict.clone())));
         }
         Ok(found)
     }
@@ -370,6 +408,8 @@ impl<'a> Generator<'a, '_> {
             let is_only = !better && first == Some(index);
             if candidate.is_test() || is_only {
                 kept.push(index);
+            } else if !candidate.is_dropped() {
+                generated.outdone += 1;
             }
         }
         let mut names: BTreeMap<usize, String> = BTreeMap::new();

@@ -13,7 +13,7 @@ mod module;
 mod nature;
 mod settings;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 pub use definition::{
@@ -56,6 +56,31 @@ impl Project {
             settings,
             modules,
             by_path,
+        }
+    }
+
+    /// Adds the packages of modules that are not below the project's folder, each told by its name and its file. What tests
+    /// they bring along is not the project's.
+    pub fn add_elsewhere<'a>(&mut self, modules: impl IntoIterator<Item = (&'a str, &'a Path)>) {
+        let mut seen = BTreeSet::new();
+        for (name, file) in modules {
+            let is_known = self.module_at(file).is_some() || !file.is_absolute();
+            let above = files::above_package(name, file).filter(|_| !is_known);
+            let Some(above) = above.filter(|_| file.is_file()) else {
+                continue;
+            };
+            let first = name.split('.').next().unwrap_or(name);
+            if !seen.insert((above.clone(), first.to_owned())) {
+                continue;
+            }
+            for path in files::files_of_package(&above, first) {
+                let mut module = Module::read(&above, &path, &self.settings);
+                if !module.is_test {
+                    module.path = above.join(path);
+                    self.by_path.insert(module.path.clone(), self.modules.len());
+                    self.modules.push(module);
+                }
+            }
         }
     }
 
@@ -185,6 +210,37 @@ mod tests {
             ("pkg/kept.py", ""),
         ]);
         assert_eq!(names(&project), ["keep.gen", "other.made.b", "pkg.kept"]);
+    }
+
+    #[test]
+    fn packages_elsewhere_are_read_without_their_tests() {
+        let (_folder, mut project) = project(&[("app.py", "")]);
+        let (elsewhere, _) = self::project(&[
+            ("shop/__init__.py", ""),
+            ("shop/cart.py", "def total(): pass\n"),
+            ("shop/test_cart.py", ""),
+            ("single.py", ""),
+            ("other.py", ""),
+        ]);
+        let file = |name: &str| elsewhere.path().join(name);
+        let (cart, package, single) = (
+            file("shop/cart.py"),
+            file("shop/__init__.py"),
+            file("single.py"),
+        );
+        project.add_elsewhere([
+            ("shop.cart", cart.as_path()),
+            ("shop", package.as_path()),
+            ("single", single.as_path()),
+            ("app", Path::new("app.py")),
+            ("built.in", Path::new("<frozen>")),
+        ]);
+        assert_eq!(names(&project), ["app", "shop", "shop.cart", "single"]);
+        let found = project.definition(&cart, 1, "total");
+        assert_eq!(
+            found.map(|(module, _)| module.name.as_str()),
+            Some("shop.cart")
+        );
     }
 
     #[test]

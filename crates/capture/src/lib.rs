@@ -38,5 +38,5 @@ pub use recording::{
     StepOutcome, Unit, UnitId, UnitKind,
 };
 pub use value::{
-    Exception, Float, Function, NodeId, Object, ObjectId, ObjectKind, Reference, Value,
+    Exception, Float, Function, NodeId, Object, ObjectId, ObjectKind, Reference, Value, word,
 };

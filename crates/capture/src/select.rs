@@ -4,18 +4,26 @@
 //! greedily, the plainest first among equals, and those that the others make superfluous are dropped again. So every line
 //! that any call reached is reached by a chosen one.
 
+mod below;
+
 use std::collections::BTreeSet;
+
+pub(crate) use below::{Below, BelowLine};
 
 use crate::Graph;
 use crate::effects::Effect;
-use crate::recording::{Call, External, FileState, Outcome, Place, StepAction, StepOutcome};
-use crate::value::{NodeId, Value};
+use crate::recording::{
+    Call, External, FileState, Outcome, Place, Receiver, StepAction, StepOutcome,
+};
+use crate::value::{NodeId, Value, word};
 
 /// Something that a call shows of its unit.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Goal {
     /// A line is reached.
     Line(u32),
+    /// A line is reached of a function that has no tests of its own.
+    Below(BelowLine),
     /// It ends in this way.
     Outcome(String),
     /// It does this to something else.
@@ -27,7 +35,7 @@ enum Goal {
 impl Goal {
     fn weight(&self) -> usize {
         match self {
-            Goal::Line(_) => 8,
+            Goal::Line(_) | Goal::Below(_) => 8,
             Goal::Outcome(_) => 4,
             Goal::Effect(_) => 2,
             Goal::Shape(_) => 1,
@@ -37,10 +45,20 @@ impl Goal {
 
 /// Those of the calls of one unit that are worth a test, in the order in which they were made.
 ///
-/// `done` are calls that have tests already; what they show need not be shown again.
+/// `done` are calls that have tests already; what they show need not be shown again. Neither need what `below` knows to be
+/// reached by the calls of other units; what the chosen calls reach is added to that.
 #[must_use]
-pub fn select<'a>(calls: &[&'a Call], done: &[&Call]) -> Vec<&'a Call> {
-    let goals: Vec<BTreeSet<Goal>> = calls.iter().map(|call| goals(call)).collect();
+pub(crate) fn select<'a>(
+    calls: &[&'a Call],
+    done: &[&Call],
+    below: &mut Below<'_>,
+) -> Vec<&'a Call> {
+    let all_goals = |call: &&'a Call| {
+        let mut goals = goals(call);
+        goals.extend(below.open_lines(call).into_iter().map(Goal::Below));
+        goals
+    };
+    let goals: Vec<BTreeSet<Goal>> = calls.iter().map(all_goals).collect();
     let costs: Vec<usize> = calls.iter().map(|call| cost(call)).collect();
     let mut reached: BTreeSet<Goal> = done.iter().flat_map(|call| self::goals(call)).collect();
     let most = most_tests(calls).saturating_sub(done.len());
@@ -75,10 +93,14 @@ pub fn select<'a>(calls: &[&'a Call], done: &[&Call]) -> Vec<&'a Call> {
     }
     drop_superfluous(&mut chosen, &goals, &costs, done);
     chosen.sort_unstable();
-    chosen
+    let chosen: Vec<&Call> = chosen
         .into_iter()
         .filter_map(|index| calls.get(index).copied())
-        .collect()
+        .collect();
+    for call in &chosen {
+        below.note(call);
+    }
+    chosen
 }
 
 /// How many tests are enough: two for each way through the unit.
@@ -162,10 +184,17 @@ fn goals(call: &Call) -> BTreeSet<Goal> {
             StepAction::Close => "is closed".to_owned(),
         }));
     }
-    for argument in &call.arguments {
-        let shape = match argument.is_default {
-            true => "left out".to_owned(),
-            false => shape(&call.values, argument.before),
+    let own = match call.receiver {
+        Receiver::None => 0,
+        Receiver::Instance(_) | Receiver::Class(_) => 1,
+    };
+    for (index, argument) in call.arguments.iter().enumerate() {
+        // Choices follow what they are about; a word that comes first is data.
+        let word = word(call.values.value(argument.before)).filter(|_| index > own);
+        let shape = match (argument.is_default, word) {
+            (true, _) => "left out".to_owned(),
+            (false, Some(word)) => word.to_owned(),
+            (false, None) => shape(&call.values, argument.before),
         };
         goals.insert(Goal::Shape(format!("{} {shape}", argument.name)));
     }
@@ -258,7 +287,7 @@ fn shape(graph: &Graph, node: NodeId) -> String {
 mod tests {
     use super::*;
     use crate::Node;
-    use crate::recording::{CallId, Receiver, UnitId};
+    use crate::recording::{Argument, CallId, UnitId};
 
     fn call(id: u64, lines: &[u32], result: i64, size: usize) -> Call {
         let mut values = Graph::default();
@@ -290,8 +319,64 @@ mod tests {
 
     fn chosen(calls: &[Call], done: &[&Call]) -> Vec<u64> {
         let calls: Vec<&Call> = calls.iter().collect();
-        let selected = select(&calls, done);
+        let recording = crate::Recording::default();
+        let selected = select(&calls, done, &mut Below::new(&recording, |_| true));
         selected.iter().map(|call| call.id.0).collect()
+    }
+
+    #[test]
+    fn lines_of_functions_without_tests_count_for_their_callers_once() {
+        let inner = |id, caller, lines: &[u32]| Call {
+            unit: UnitId(1),
+            caller: Some(CallId(caller)),
+            ..call(id, lines, 1, 1)
+        };
+        let recording = crate::Recording {
+            calls: vec![
+                call(1, &[1], 1, 1),
+                inner(2, 1, &[50]),
+                inner(3, 2, &[51]),
+                call(4, &[1], 1, 1),
+                inner(5, 4, &[50, 51, 52]),
+                call(6, &[1], 1, 1),
+                inner(7, 6, &[52]),
+            ],
+            ..crate::Recording::default()
+        };
+        let calls: Vec<&Call> = (recording.calls.iter())
+            .filter(|call| call.unit == UnitId(0))
+            .collect();
+        let mut below = Below::new(&recording, |unit| unit == UnitId(0));
+        let selected = select(&calls, &[], &mut below);
+        let ids = |calls: &[&Call]| calls.iter().map(|call| call.id.0).collect::<Vec<_>>();
+        assert_eq!(ids(&selected), [4]);
+        // Callers of another unit find everything shown.
+        let selected = select(&calls, &calls[..1], &mut below);
+        assert_eq!(ids(&selected), [] as [u64; 0]);
+    }
+
+    #[test]
+    fn words_behind_the_first_argument_are_choices() {
+        let given = |id, first: &str, second: &str| {
+            let mut call = call(id, &[1], 1, 1);
+            for text in [first, second] {
+                let node = Node::plain(Value::Text(text.to_owned()));
+                let before = call.values.add(node);
+                call.arguments.push(Argument {
+                    name: format!("argument {}", call.arguments.len()),
+                    before,
+                    after: Some(before),
+                    is_default: false,
+                });
+            }
+            call
+        };
+        let calls = [
+            given(1, "ann", "grid"),
+            given(2, "bob", "grid"),
+            given(3, "ann", "html"),
+        ];
+        assert_eq!(chosen(&calls, &[]), [1, 3]);
     }
 
     #[test]

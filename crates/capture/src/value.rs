@@ -202,6 +202,20 @@ pub enum Value<R = NodeId> {
     },
 }
 
+/// A text that is a name, and so likely a choice among few: `"grid"`, `"utf-8"`.
+#[must_use]
+pub fn word(value: &Value) -> Option<&str> {
+    const LONGEST: usize = 20;
+    let Value::Text(text) = value else {
+        return None;
+    };
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
+    let is_word = text.len() <= LONGEST
+        && text.starts_with(|letter: char| letter.is_ascii_alphabetic())
+        && text.chars().all(is_part);
+    is_word.then_some(text)
+}
+
 /// An instance by its class and its attributes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Object<R = NodeId> {

@@ -21,6 +21,7 @@ mod identity;
 mod knowledge;
 mod lambda;
 mod literal;
+mod made;
 mod name;
 mod paths;
 mod pins;
@@ -258,7 +259,10 @@ impl<'a> Writer<'a> {
 
     /// The module that ran as the program is imported by its own name.
     fn aliases(&self, call: &Call) -> BTreeMap<String, String> {
-        let main = self.knowledge.main_module(self.recording, call.execution);
+        let script = self.evidence.script(call.execution);
+        let main = self
+            .knowledge
+            .main_module(self.recording, call.execution, script);
         main.map(|name| ("__main__".to_owned(), name))
             .into_iter()
             .collect()

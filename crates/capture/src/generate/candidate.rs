@@ -1,6 +1,7 @@
 //! A test on its way: written, tried, written again in a weaker form, and at last kept or not.
 
 use crate::recording::Call;
+use crate::validate::Verdict;
 use crate::write::{Completeness, Form, Writer, Written};
 
 /// What became of a selected call.
@@ -78,6 +79,23 @@ impl<'a> Candidate<'a> {
     pub(super) fn is_stub(&self) -> bool {
         let is_stub = matches!(self.written.completeness, Completeness::Stub(_));
         self.state == State::Accepted && is_stub
+    }
+
+    /// Whether it imports something that Python names in a message about what it cannot import.
+    pub(super) fn imports_what(&self, verdict: &Verdict) -> bool {
+        let Verdict::Failed(message) = verdict else {
+            return false;
+        };
+        let named: Vec<&str> = message.split('\'').skip(1).step_by(2).collect();
+        self.written.test.imports.iter().any(|import| {
+            let name = import.name.as_deref();
+            // Of `cannot import name 'x' from 'm'` the first is what is missing.
+            named.first().is_some_and(|missing| {
+                name == Some(*missing)
+                    || import.module == *missing
+                    || import.module.starts_with(&format!("{missing}."))
+            })
+        })
     }
 
     pub(super) fn outcome(&self) -> Outcome {

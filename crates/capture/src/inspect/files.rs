@@ -36,6 +36,34 @@ pub(super) fn python_files(root: &Path, chosen: &Chosen) -> Vec<PathBuf> {
     walk.found
 }
 
+/// The folder that holds the package or module that a file is in, which an importer knows by this name.
+pub(super) fn above_package(name: &str, file: &Path) -> Option<PathBuf> {
+    let mut path = file.with_extension("");
+    if path.file_name()? == "__init__" {
+        path.pop();
+    }
+    for word in name.rsplit('.') {
+        if path.file_name()? != word {
+            return None;
+        }
+        path.pop();
+    }
+    Some(path)
+}
+
+/// The Python files of a package or module in a folder, relative to that and in order.
+pub(super) fn files_of_package(above: &Path, name: &str) -> Vec<PathBuf> {
+    let package = above.join(name);
+    if !package.is_dir() {
+        return vec![PathBuf::from(format!("{name}.py"))];
+    }
+    let found = python_files(&package, &Chosen::default());
+    found
+        .into_iter()
+        .map(|path| Path::new(name).join(path))
+        .collect()
+}
+
 struct Walk<'a> {
     chosen: &'a Chosen,
     /// The ignore files on the way down, each with the number of folders above it.

@@ -60,7 +60,9 @@ pub(crate) fn command(
     path: &[PathBuf],
     folder: &Path,
 ) -> Result<Command, Error> {
-    let path = env::join_paths(path)
+    // Where the user has Python look, it looks for the tests as well.
+    let usual = env::var_os("PYTHONPATH").unwrap_or_default();
+    let path = env::join_paths(path.iter().cloned().chain(env::split_paths(&usual)))
         .map_err(|error| Error(format!("a folder cannot be looked in: {error}")))?;
     let mut command = Command::new(executable);
     command

@@ -90,8 +90,7 @@ def emptied(module, path):
             part = getattr(part, "__wrapped__", None)
     saved = [(function, function.__code__) for function in functions]
     for function, code in saved:
-        # A function that closes over something takes only code that says so too.
-        function.__code__ = empty.__code__.replace(co_freevars=code.co_freevars)
+        function.__code__ = empty_code(len(code.co_freevars))
 
     def restore():
         for function, code in saved:
@@ -100,9 +99,21 @@ def emptied(module, path):
     return restore
 
 
-def empty(*args, **kwargs):
-    # As the code of another function this has that function's globals.
-    __import__("sys").modules["__main__"].fail()
+def empty_code(enclosed):
+    """The code of a function that raises. A function takes only code that encloses as many variables as its own."""
+    names = [f"variable_{number}" for number in range(enclosed)]
+    lines = ["def around():"]
+    lines += [f"    {name} = None" for name in names]
+    # As the code of another function it has that function's globals.
+    lines += [
+        "    def empty(*args, **kwargs):",
+        f"        [{', '.join(names)}]",
+        "        __import__('sys').modules['__main__'].fail()",
+        "    return empty",
+    ]
+    made = {}
+    exec("\n".join(lines), made)
+    return made["around"]().__code__
 
 
 def fail():
@@ -200,6 +211,7 @@ def main_pytest():
 
     arguments = ["-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:xdist"]
     arguments += [
+        "--continue-on-collection-errors",
         "-c",
         ORDERS["settings"],
         "--rootdir",

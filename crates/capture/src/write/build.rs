@@ -452,8 +452,14 @@ impl<'a> Builder<'a> {
         Ok(Code::group("{", items, "}"))
     }
 
-    /// Something importable; what is inside of a function is not.
+    /// Something importable; what is inside of a function is not, nor is a program that has no name as a module.
     pub(super) fn reference(&mut self, reference: &Reference) -> Result<Code, Missing> {
+        if self.scope.module_name(&reference.module) == "__main__" {
+            let name = reference.name();
+            return Err(Missing(format!(
+                "{name}, which belongs to the program that was run"
+            )));
+        }
         if reference.path.contains('<') {
             return Err(Missing(format!("{reference}, which cannot be imported")));
         }
@@ -467,38 +473,6 @@ impl<'a> Builder<'a> {
         }
         let members: Vec<String> = names.iter().map(|name| format!("{class}.{name}")).collect();
         Ok(Code::Text(members.join(" | ")))
-    }
-
-    fn made(
-        &mut self,
-        graph: &'a Graph,
-        callee: &Reference,
-        arguments: &[NodeId],
-        keywords: &[(String, NodeId)],
-    ) -> Result<Code, Missing> {
-        let is_path = callee.module.starts_with("pathlib") && callee.name().ends_with("Path");
-        if let (true, [only]) = (is_path, arguments)
-            && let Value::Text(text) = graph.value(*only)
-        {
-            if let Some(code) = self.paths.path(text) {
-                return Ok(code);
-            }
-            // The same on every system.
-            let pure = callee.name().starts_with("Pure");
-            let name = if pure { callee.name() } else { "Path" };
-            let class = self
-                .scope
-                .reference(&Reference::new("pathlib", name))
-                .flat();
-            return Ok(Code::call(&class, vec![literal::text(text)]));
-        }
-        let mut items = self.parts(graph, arguments, None)?;
-        for (name, value) in keywords {
-            let value = self.code(graph, *value, "")?;
-            items.push(Code::keyword(name, value));
-        }
-        let callee = self.reference(callee)?.flat();
-        Ok(Code::call(&callee, items))
     }
 
     /// The text of a lambda, wherever it was made.

@@ -9,13 +9,13 @@ use std::collections::BTreeSet;
 use super::access::{self, Access, Root};
 use super::build::{Builder, Missing};
 use super::code::Code;
-use super::exercise::Exercised;
+use super::exercise::{Exercised, is_creation};
 use super::plan::{Actual, Check, Exercise, How};
-use super::{Completeness, Strength, name};
+use super::{Completeness, Strength};
 use crate::effects::Effect;
-use crate::recording::{Outcome, Place, Unit, UnitKind};
-use crate::value::{Exception, NodeId, ObjectId, Value};
-use values::has_address;
+use crate::recording::{Outcome, Place, Receiver, Unit, UnitKind};
+use crate::value::{Exception, NodeId, Object, ObjectId, Value};
+use values::{has_address, is_hash};
 
 /// What is called and what is checked.
 pub(super) struct Verified {
@@ -42,7 +42,7 @@ pub(super) fn name_what_is_asserted(builder: &mut Builder<'_>, unit: &Unit) {
         let object = call.values.object(result).filter(|_| !is_constant);
         asserted.extend(object.filter(|object| before.contains_key(object)));
     }
-    let is_creation = name::last(unit) == "__init__";
+    let is_creation = is_creation(builder, unit);
     for object in asserted {
         let lead = after.get(&object).or_else(|| before.get(&object));
         let through = lead.and_then(|access| match access.root {
@@ -75,6 +75,9 @@ pub(super) fn verify(
     };
     let exercise = verifier.outcome(unit, exercised)?;
     verifier.effects(unit)?;
+    if verifier.checks.is_empty() && !exercise.checks_something() {
+        verifier.unchanged();
+    }
     Ok(Verified {
         exercise,
         completeness: match verifier.unknown {
@@ -94,13 +97,26 @@ struct Verifier<'b, 'a> {
     unknown: Option<String>,
 }
 
+/// How a method is said that belongs to a new object or to one of its attributes.
+fn method_of_part(made: NodeId, object: &Object, value: &Value) -> Option<String> {
+    let Value::Method { receiver, name } = value else {
+        return None;
+    };
+    if *receiver == made {
+        return Some(format!("result.{name}"));
+    }
+    let mut attributes = object.attributes.iter();
+    let (attribute, _) = attributes.find(|(_, part)| part == receiver)?;
+    Some(format!("result.{attribute}.{name}"))
+}
+
 impl Verifier<'_, '_> {
     fn outcome(&mut self, unit: &Unit, exercised: Exercised) -> Result<Exercise, Missing> {
         let call = self.builder.call;
         let (code, is_creation) = match exercised {
             Exercised::Statement(code) => {
                 return match call.outcome {
-                    Outcome::Raised { .. } => Err(Missing("a statement that raises".to_owned())),
+                    Outcome::Raised { exception, .. } => self.raised(code, exception),
                     _ => Ok(Exercise::Statement(code)),
                 };
             }
@@ -163,10 +179,40 @@ impl Verifier<'_, '_> {
             }
         }
         for (name, value) in &object.attributes {
-            self.value(Actual::OfResult(String::new(), format!(".{name}")), *value);
+            let actual = Actual::OfResult(String::new(), format!(".{name}"));
+            match call.values.value(*value) {
+                known if is_hash(name, known) => {}
+                known => match method_of_part(made, object, known) {
+                    Some(method) => {
+                        let check = Check::new(actual, How::Equal, Code::Text(method));
+                        self.checks.push(check);
+                    }
+                    None => self.value(actual, *value),
+                },
+            }
         }
         if object.attributes.is_empty() && object.content.is_none() {
             self.of_type(&Actual::Result, &object.class);
+        }
+    }
+
+    /// That a method leaves its object as it was, which is something to check where there is nothing else.
+    fn unchanged(&mut self) {
+        let call = self.builder.call;
+        let own = match call.receiver {
+            Receiver::Instance(_) => call.arguments.first(),
+            Receiver::Class(_) | Receiver::None => None,
+        };
+        let object = own.and_then(|own| call.values.object(own.before));
+        let name = object.and_then(|object| self.builder.live.get(&object).cloned());
+        let after = own.and_then(|own| own.after);
+        let (Some(name), Some(after)) = (name, after) else {
+            return;
+        };
+        let has_state = matches!(call.values.value(after), Value::Object(object)
+            if object.content.is_some() || !object.attributes.is_empty());
+        if has_state && self.builder.form.strength == Strength::All {
+            self.value(Actual::Code(Code::Text(name)), after);
         }
     }
 

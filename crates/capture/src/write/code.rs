@@ -119,12 +119,23 @@ impl Code {
                 lines
             }
             Code::Group {
-                open, items, close, ..
+                open,
+                items,
+                close,
+                is_tuple,
             } => {
                 if items.is_empty() {
                     return whole();
                 }
                 let mut lines = vec![format!("{blanks}{before}{open}")];
+                // The brackets of a call are brackets enough for a text.
+                if let ([Code::Pieces(pieces)], ")", false) =
+                    (items.as_slice(), close.as_str(), is_tuple)
+                {
+                    lines.extend(pieces.iter().map(|piece| format!("{blanks}    {piece}")));
+                    lines.push(format!("{blanks}{close}{behind}"));
+                    return lines;
+                }
                 for item in items {
                     lines.extend(item.lines("", ",", indent + 4));
                 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::build::{Builder, HELPERS, Missing};
 use super::code::Code;
+use super::exercise::is_for_new_object;
 use super::plan::Setup;
 use crate::Graph;
 use crate::recording::{
@@ -49,7 +50,8 @@ impl<'a> Evidence<'a> {
             else {
                 continue;
             };
-            let is_constructor = unit.qualified_name.ends_with(".__init__");
+            let is_constructor =
+                unit.qualified_name.ends_with(".__init__") && is_for_new_object(call);
             // A constructor called by that of a derived class has not made the whole object.
             let is_quiet = call.events.is_empty() && call.uncaptured.is_empty();
             let made = call.arguments.first().and_then(|own| own.after);

@@ -30,13 +30,17 @@ pub(super) fn exercise(builder: &mut Builder<'_>, unit: &Unit) -> Result<Exercis
         Receiver::Class(class) => {
             let class = builder.reference(class)?.flat();
             let arguments = builder.arguments(call, unit, 1)?;
-            let callable = match last {
-                "__new__" => class,
-                _ => format!("{class}.{last}"),
-            };
-            Ok(Exercised::Value(Code::call(&callable, arguments)))
+            Ok(Exercised::Value(match last {
+                "__new__" if builder.form.constructors => Code::call(&class, arguments),
+                // What it gives before the constructor has seen it.
+                "__new__" => {
+                    let all = std::iter::once(Code::text(&class)).chain(arguments);
+                    Code::call(&format!("{class}.__new__"), all.collect())
+                }
+                _ => Code::call(&format!("{class}.{last}"), arguments),
+            }))
         }
-        Receiver::Instance(class) if last == "__init__" => {
+        Receiver::Instance(class) if is_creation(builder, unit) => {
             let class = builder.reference(class)?.flat();
             let arguments = builder.arguments(call, unit, 1)?;
             Ok(Exercised::Creation(Code::call(&class, arguments)))
@@ -56,7 +60,15 @@ pub(super) fn exercise(builder: &mut Builder<'_>, unit: &Unit) -> Result<Exercis
                 Ok(receiver) => receiver,
             };
             let receiver = receiver.flat();
-            let arguments = builder.arguments(call, unit, 1)?;
+            let mut arguments = builder.arguments(call, unit, 1)?;
+            if let ("__getitem__" | "__setitem__" | "__delitem__", [key, ..]) =
+                (last, arguments.as_mut_slice())
+                && let Some(argument) = call.arguments.get(1)
+            {
+                *key = builder
+                    .subscript(argument.before)
+                    .unwrap_or_else(|| key.clone());
+            }
             let role = builder.knowledge.role(unit);
             Ok(match answers_not(call) {
                 // An operator would go on and ask the other operand.
@@ -65,6 +77,20 @@ pub(super) fn exercise(builder: &mut Builder<'_>, unit: &Unit) -> Result<Exercis
             })
         }
     }
+}
+
+/// Whether a call makes an object. A constructor can also be called for one that has something in it already.
+pub(super) fn is_creation(builder: &Builder<'_>, unit: &Unit) -> bool {
+    name::last(unit) == "__init__" && (builder.form.constructors || is_for_new_object(builder.call))
+}
+
+/// Whether the object that a method is called for has nothing in it yet.
+pub(super) fn is_for_new_object(call: &Call) -> bool {
+    let own = call.arguments.first();
+    own.is_none_or(|own| match call.values.value(own.before) {
+        Value::Object(object) => object.attributes.is_empty(),
+        _ => true,
+    })
 }
 
 fn answers_not(call: &Call) -> bool {
@@ -102,8 +128,8 @@ fn special(receiver: &str, name: &str, arguments: &[Code]) -> Option<Exercised> 
         ("__next__", []) => value(format!("next({receiver})")),
         ("__call__", _) => Some(Exercised::Value(Code::call(receiver, arguments.to_vec()))),
         ("__getitem__", [key]) => {
-            let open = format!("{receiver}[");
-            Some(Exercised::Value(Code::group(&open, vec![key.clone()], "]")))
+            // On one line, since a comma behind it would make it a tuple.
+            value(format!("{receiver}[{}]", key.flat()))
         }
         ("__setitem__", [key, item]) => {
             let place = Code::Text(format!("{receiver}[{}]", key.flat()));
@@ -113,7 +139,8 @@ fn special(receiver: &str, name: &str, arguments: &[Code]) -> Option<Exercised> 
             "del {receiver}[{}]",
             key.flat()
         )))),
-        ("__contains__", [item]) => value(format!("{} in {receiver}", item.flat())),
+        // In brackets, since `a in b is True` would ask two questions.
+        ("__contains__", [item]) => value(format!("({} in {receiver})", item.flat())),
         (_, [other]) => {
             let operator = match name {
                 "__eq__" => "==",

@@ -37,14 +37,22 @@ impl<'a> Knowledge<'a> {
         }
     }
 
-    /// The name by which the module is imported that was run as the program.
-    pub(super) fn main_module(&self, recording: &Recording, execution: u32) -> Option<String> {
+    /// The name by which the module is imported that was run as the program, which may be this script. There is none if
+    /// importing it would run the program.
+    pub(super) fn main_module(
+        &self,
+        recording: &Recording,
+        execution: u32,
+        script: Option<&str>,
+    ) -> Option<String> {
         let calls = recording.calls.iter();
         let unit = calls
             .filter(|call| call.execution == execution)
             .filter_map(|call| recording.unit(call.unit))
-            .find(|unit| unit.module == "__main__")?;
-        let module = self.project.module_at(Path::new(&unit.file))?;
+            .find(|unit| unit.module == "__main__");
+        let file = unit.map(|unit| unit.file.as_str()).or(script)?;
+        let module = self.project.module_at(Path::new(file))?;
+        module.main_guard.as_ref()?;
         Some(module.name.clone())
     }
 

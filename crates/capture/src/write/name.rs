@@ -92,7 +92,9 @@ fn outcome_words(unit: &Unit, call: &Call, is_creation: bool) -> Vec<String> {
     let graph = &call.values;
     if let Outcome::Raised { exception, .. } = &call.outcome {
         if let Value::Exception(found) = graph.value(*exception) {
-            return vec!["raises".to_owned(), snake_case(found.class.name())];
+            let mut words = vec!["raises".to_owned(), snake_case(found.class.name())];
+            words.extend(message_words(graph, &found.arguments));
+            return words;
         }
         return vec!["raises".to_owned()];
     }
@@ -227,14 +229,7 @@ fn value_word(graph: &Graph, node: NodeId) -> Option<String> {
             Some(format!("minus_{}", number.unsigned_abs()))
         }
         Value::Text(text) if text.is_empty() => Some("empty_text".to_owned()),
-        Value::Text(text) => {
-            let is_word = text.len() <= 12
-                && text.starts_with(|letter: char| letter.is_ascii_alphabetic())
-                && text
-                    .chars()
-                    .all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
-            is_word.then(|| snake_case(text).trim_matches('_').to_owned())
-        }
+        Value::Text(text) => text_word(text),
         Value::List(items) if items.is_empty() => Some("empty_list".to_owned()),
         Value::Tuple(items) if items.is_empty() => Some("empty_tuple".to_owned()),
         Value::Dictionary(items) if items.is_empty() => Some("empty_dict".to_owned()),
@@ -245,6 +240,29 @@ fn value_word(graph: &Graph, node: NodeId) -> Option<String> {
         Value::Reference(reference) => Some(snake_case(reference.name())),
         _ => None,
     }
+}
+
+/// A short text by its letters and digits, if these are most of it.
+fn text_word(text: &str) -> Option<String> {
+    const TOLD: usize = 20;
+    let is_told =
+        |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | ' ' | '.' | '-');
+    let has_letter = text.chars().any(|letter| letter.is_ascii_alphanumeric());
+    let length = text.chars().count();
+    let told = text.chars().filter(is_told).count();
+    let says_enough = has_letter && length <= TOLD && told * 5 >= length * 4 && text.is_ascii();
+    says_enough.then(|| snake_case(text).trim_matches('_').to_owned())
+}
+
+/// The first words of an exception's message, if it begins with some.
+fn message_words(graph: &Graph, arguments: &[NodeId]) -> Option<String> {
+    const MOST: usize = 5;
+    let Value::Text(text) = graph.value(*arguments.first()?) else {
+        return None;
+    };
+    let is_word = |word: &&str| word.chars().all(|letter| letter.is_ascii_alphabetic());
+    let words: Vec<&str> = text.split(' ').take_while(is_word).take(MOST).collect();
+    (words.len() > 1).then(|| words.join("_").to_lowercase())
 }
 
 /// What kind of value it is, where that may tell it from others.
@@ -261,11 +279,16 @@ fn type_word(value: &Value) -> Option<String> {
         Value::Set(_) | Value::FrozenSet(_) => "set",
         Value::Object(object) => return Some(snake_case(object.class.name())),
         Value::Made { callee, .. } if callee.name().ends_with("Path") => "path",
+        Value::Made { callee, .. } if callee.module == "re" => match callee.path.as_str() {
+            "compile" => "pattern",
+            _ => "match",
+        },
         Value::Made { callee: class, .. }
         | Value::Unknown { class, .. }
         | Value::Omitted { class, .. } => return Some(snake_case(class.name())),
         Value::Function(_) | Value::Method { .. } => "function",
         Value::Exception(_) => "error",
+        Value::Iterator { .. } => "iterator",
         _ => return None,
     };
     Some(word.to_owned())

@@ -229,7 +229,8 @@ fn identifier(text: &str) -> String {
 pub(crate) fn snake_case(text: &str) -> String {
     let mut name = String::new();
     let mut after_small = false;
-    for letter in text.chars() {
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
         if !letter.is_alphanumeric() {
             if !name.ends_with('_') {
                 name.push('_');
@@ -237,7 +238,9 @@ pub(crate) fn snake_case(text: &str) -> String {
             after_small = false;
             continue;
         }
-        if letter.is_uppercase() && after_small {
+        // The last capital of several begins the next word, if it goes on.
+        let begins_word = after_small || letters.peek().is_some_and(|next| next.is_lowercase());
+        if letter.is_uppercase() && begins_word && !name.is_empty() && !name.ends_with('_') {
             name.push('_');
         }
         after_small = letter.is_lowercase() || letter.is_ascii_digit();
@@ -304,7 +307,8 @@ mod tests {
     #[test]
     fn cases() {
         assert_eq!(snake_case("ShoppingCart"), "shopping_cart");
-        assert_eq!(snake_case("HTTPError"), "httperror");
+        assert_eq!(snake_case("HTTPError"), "http_error");
+        assert_eq!(snake_case("Parse_URL2Text"), "parse_url2_text");
         assert_eq!(camel_case("swap_first"), "SwapFirst");
         assert_eq!(camel_case("Outer.inner"), "OuterInner");
     }

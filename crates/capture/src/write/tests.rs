@@ -1,5 +1,7 @@
 //! Recordings in, tests out: the shapes that generated code has.
 
+mod packages;
+
 use std::path::Path;
 
 use expect_test::{Expect, expect};
@@ -12,7 +14,9 @@ use crate::recording::{
     UnitId, UnitKind,
 };
 use crate::toys::Made;
-use crate::value::{Exception, Float, Function, Object, ObjectId, ObjectKind, Reference, Value};
+use crate::value::{
+    Exception, Float, Function, NodeId, Object, ObjectId, ObjectKind, Reference, Value,
+};
 
 const ZOO: &str = "import random\nfrom time import time\nclass Singleton:\n    instance = None\n";
 

@@ -81,7 +81,9 @@ impl Generate {
             .and_then(std::fs::canonicalize)
             .map_err(|error| Error::new(format!("cannot tell the current folder: {error}")))?;
         let recording = recording(console)?;
-        let project = Project::read(&root, &Chosen::default());
+        let mut project = Project::read(&root, &Chosen::default());
+        let units = recording.units.iter();
+        project.add_elsewhere(units.map(|unit| (unit.module.as_str(), Path::new(&unit.file))));
         for module in &project.modules {
             if let Some(problem) = &module.problem {
                 let path = module.path.display();

@@ -55,6 +55,9 @@ pub(super) struct Active {
     arguments: Vec<Py<PyAny>>,
     reach: Reach,
     pub(super) lines: BTreeSet<u32>,
+    /// Whether a line was reached for the first time ever, in this call or below it. Private functions are tested through
+    /// those who call them, so these have to be kept, too.
+    leads_to_new_line: bool,
     started: Instant,
     /// An exception that was last seen on its way through the frame.
     #[cfg(not(Py_3_12))]
@@ -235,6 +238,7 @@ impl Recorder {
             arguments: bound.into_iter().map(|(_, value)| value.unbind()).collect(),
             reach,
             lines: BTreeSet::new(),
+            leads_to_new_line: false,
             started: Instant::now(),
             #[cfg(not(Py_3_12))]
             exception: None,
@@ -449,11 +453,20 @@ impl Recorder {
         call.microseconds = u64::try_from(active.started.elapsed().as_micros()).unwrap_or(u64::MAX);
         active.outside.finish(call, python);
         let id = call.id;
-        let traits = likeness::traits(call);
+        let (traits, words) = (likeness::traits(call), likeness::words(call));
         let is_kept = match self.codes.get_mut(&active.code) {
-            Some((Kind::Unit(watched), _)) => watched.interest.is_worth_keeping(traits),
+            Some((Kind::Unit(watched), _)) => {
+                let interest = &mut watched.interest;
+                active.leads_to_new_line |= interest.has_new_line(&active.call.lines);
+                let is_wanted = active.leads_to_new_line | interest.has_new_word(&words);
+                interest.is_worth_keeping(traits, is_wanted)
+            }
             _ => false,
         };
+        let caller = self.threads.get_mut(&thread());
+        if let Some(caller) = caller.and_then(|thread| thread.stack.last_mut()) {
+            caller.leads_to_new_line |= active.leads_to_new_line;
+        }
         let window = std::mem::take(&mut active.window);
         self.released
             .extend(self.eyes.identities.close(window, python));

@@ -19,6 +19,8 @@ const ASYNC_GENERATOR: u32 = 0x200;
 const FIRST_CALLS: u32 = 8;
 /// No more calls of a unit are kept than this.
 const MOST_CALLS: u32 = 200;
+/// No more words than this make calls of a unit different.
+const MOST_WORDS: usize = 40;
 /// This many calls of a unit are looked at closely; then only now and then one.
 const CLOSELY: u32 = 1_000;
 
@@ -53,6 +55,8 @@ pub(super) struct Interest {
     examined: u32,
     kept: u32,
     seen: FxHashSet<u64>,
+    lines: FxHashSet<u32>,
+    words: FxHashSet<u64>,
 }
 
 impl Interest {
@@ -73,9 +77,31 @@ impl Interest {
         self.examined < CLOSELY && self.kept < MOST_CALLS
     }
 
-    /// Whether a call is to be kept: one of the first, or one with a trait that none had before.
-    pub(super) fn is_worth_keeping(&mut self, traits: impl IntoIterator<Item = u64>) -> bool {
-        let mut is_new = self.kept < FIRST_CALLS || self.calls.is_power_of_two();
+    /// Whether a call reaches a line that none reached before.
+    pub(super) fn has_new_line(&mut self, lines: &[u32]) -> bool {
+        let mut is_new = false;
+        for line in lines {
+            is_new |= self.lines.insert(*line);
+        }
+        is_new
+    }
+
+    /// Whether a call is given a word that none was given before. They are choices only where they are few.
+    pub(super) fn has_new_word(&mut self, words: &[u64]) -> bool {
+        let mut is_new = false;
+        for word in words {
+            is_new |= self.words.len() < MOST_WORDS && self.words.insert(*word);
+        }
+        is_new
+    }
+
+    /// Whether a call is to be kept: one of the first, one with a trait that none had before, or one that is wanted anyway.
+    pub(super) fn is_worth_keeping(
+        &mut self,
+        traits: impl IntoIterator<Item = u64>,
+        is_wanted: bool,
+    ) -> bool {
+        let mut is_new = is_wanted || self.kept < FIRST_CALLS || self.calls.is_power_of_two();
         for one in traits {
             is_new |= self.seen.insert(one);
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
 
 use rustc_hash::FxHasher;
-use testwright_capture::{Call, Effect, Graph, NodeId, Outcome, Value};
+use testwright_capture::{Call, Effect, Graph, NodeId, Outcome, Value, word};
 
 use super::sources;
 
@@ -42,6 +42,21 @@ pub(super) fn traits(call: &Call) -> [u64; 4] {
         hash(2, format!("{effects:?} {outside:?}")),
         hash(3, format!("{arguments:?}")),
     ]
+}
+
+/// The words that a call is given, each with the parameter: they are likely to be choices, like the name of a format.
+pub(super) fn words(call: &Call) -> Vec<u64> {
+    let chosen = call
+        .arguments
+        .iter()
+        .filter(|argument| !argument.is_default);
+    let words = chosen.filter_map(|argument| {
+        let word = word(call.values.value(argument.before))?;
+        let mut hasher = FxHasher::default();
+        (&argument.name, word).hash(&mut hasher);
+        Some(hasher.finish())
+    });
+    words.collect()
 }
 
 fn effect_shape(call: &Call, effect: &Effect) -> String {

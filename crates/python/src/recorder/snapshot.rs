@@ -6,6 +6,7 @@
 //! be; what nobody can look into is said to be unknown.
 
 mod instances;
+mod iterators;
 mod library;
 
 use pyo3::ffi;

@@ -3,10 +3,11 @@
 use super::super::access;
 use super::super::build::Missing;
 use super::super::code::Code;
-use super::super::name;
+use super::super::exercise::is_creation;
 use super::super::pins::owner;
 use super::super::plan::{Actual, Check, How};
 use super::Verifier;
+use super::values::is_hash;
 use crate::effects::Effect;
 use crate::recording::{Outcome, Unit};
 use crate::value::{NodeId, Object, Value};
@@ -19,7 +20,7 @@ impl Verifier<'_, '_> {
     pub(super) fn effects(&mut self, unit: &Unit) -> Result<(), Missing> {
         let call = self.builder.call;
         let ways = access::after(call);
-        let is_creation = name::last(unit) == "__init__";
+        let is_creation = is_creation(self.builder, unit);
         let created = is_creation
             .then(|| call.arguments.first())
             .flatten()
@@ -116,6 +117,9 @@ impl Verifier<'_, '_> {
             self.is_false(format!("hasattr({path}, \"{name}\")"));
         }
         for (name, value) in different {
+            if is_hash(&name, graph.value(value)) {
+                continue;
+            }
             self.value(Actual::Code(Code::Text(format!("{path}.{name}"))), value);
         }
     }

@@ -128,6 +128,7 @@ pub(super) fn json(generated: &Generated, written: &Written) -> String {
         "smoke": counts.smoke,
         "stubs": counts.stubs,
         "dropped": counts.dropped,
+        "not_written": generated.outdone,
         "tests": tests,
         "files": files,
         "uncalled": generated.uncalled,

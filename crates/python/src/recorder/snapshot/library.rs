@@ -4,7 +4,7 @@
 //! Python code of the standard library that calls nobody else.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use testwright_capture::{NodeId, Reference, Value};
 
 use super::super::names;
@@ -39,6 +39,9 @@ const BY_TEXT: [(&str, &str); 12] = [
     ("ipaddress", "IPv4Interface"),
     ("ipaddress", "IPv6Interface"),
 ];
+
+/// In longer texts nothing is matched again, as that may take long.
+const LONGEST_MATCHED: usize = 10_000;
 
 impl Moment<'_> {
     pub(super) fn library(&mut self, object: &Bound<'_, PyAny>, depth: u32) -> Option<Value> {
@@ -119,6 +122,7 @@ impl Moment<'_> {
                 })
             }
             ("functools", "partial") => self.partial(object, depth),
+            ("re", "Match") => self.found(object, depth),
             ("io", "StringIO" | "BytesIO") => {
                 let content = self.node(&object.call_method0("getvalue").ok()?, depth);
                 let position = object.call_method0("tell").ok()?.extract().ok()?;
@@ -131,10 +135,22 @@ impl Moment<'_> {
             }
             (
                 "builtins",
-                "list_iterator" | "tuple_iterator" | "range_iterator" | "dict_keyiterator"
-                | "dict_valueiterator" | "dict_itemiterator" | "set_iterator" | "str_iterator"
-                | "str_ascii_iterator" | "bytes_iterator",
-            ) => self.iterator(object, path, depth),
+                "list_iterator"
+                | "tuple_iterator"
+                | "range_iterator"
+                | "dict_keyiterator"
+                | "dict_valueiterator"
+                | "dict_itemiterator"
+                | "set_iterator"
+                | "str_iterator"
+                | "str_ascii_iterator"
+                | "list_reverseiterator"
+                | "reversed"
+                | "map"
+                | "zip"
+                | "enumerate",
+            )
+            | ("itertools", "chain") => self.iterator(object, path, depth),
             ("builtins", "generator" | "coroutine" | "async_generator") => generator(object, path),
             _ => None,
         }
@@ -239,21 +255,60 @@ impl Moment<'_> {
         })
     }
 
-    /// What an iterator has yet to give, as it would be copied: the way to make it, and where it stands.
+    /// A match, told by the way in which its pattern finds it again.
+    fn found(&mut self, object: &Bound<'_, PyAny>, depth: u32) -> Option<Value> {
+        let [pattern, text, first, last, groups] =
+            ["re", "string", "pos", "endpos", "regs"].map(|name| object.getattr(name).ok());
+        let (pattern, text, groups) = (pattern?, text?, groups?);
+        let is_plain =
+            text.cast_exact::<PyString>().is_ok() || text.cast_exact::<PyBytes>().is_ok();
+        let length = text.len().ok()?;
+        if !is_plain || length > LONGEST_MATCHED {
+            return None;
+        }
+        let (first, last): (usize, usize) = (first?.extract().ok()?, last?.extract().ok()?);
+        let start: usize = object.call_method0("start").ok()?.extract().ok()?;
+        let ways = [
+            ("match", first),
+            ("fullmatch", first),
+            ("search", first),
+            ("search", start),
+        ];
+        for (name, from) in ways {
+            let again = pattern.call_method1(name, (&text, from, last)).ok()?;
+            let is_same = again
+                .getattr("regs")
+                .is_ok_and(|found| found.eq(&groups).unwrap_or(false));
+            if !is_same {
+                continue;
+            }
+            let mut arguments = vec![self.node(&pattern, depth), self.node(&text, depth)];
+            if (from, last) == (0, length) {
+                return Some(made(Reference::new("re", name), arguments));
+            }
+            arguments.push(self.integer(from));
+            if last != length {
+                arguments.push(self.integer(last));
+            }
+            return Some(made(
+                Reference::new("re", format!("Pattern.{name}")),
+                arguments,
+            ));
+        }
+        None
+    }
+
+    fn integer(&mut self, number: usize) -> NodeId {
+        let number = i64::try_from(number).unwrap_or(i64::MAX);
+        self.plain(Value::Integer(number))
+    }
+
+    /// What an iterator has yet to give.
     fn iterator(&mut self, object: &Bound<'_, PyAny>, path: &str, depth: u32) -> Option<Value> {
-        let parts = object.call_method0("__reduce__").ok()?;
-        let parts = parts.cast_into::<PyTuple>().ok()?;
-        let given = parts.get_item(1).ok()?.cast_into::<PyTuple>().ok()?;
-        let whole = given.get_item(0).ok()?;
-        let place = parts
-            .get_item(2)
-            .ok()
-            .and_then(|place| place.extract().ok());
-        let items = whole.try_iter().ok()?.flatten();
-        let remaining = self.all(items.skip(place.unwrap_or(0)), depth);
+        let items = super::iterators::remaining(object)?;
         Some(Value::Iterator {
             kind: path.to_owned(),
-            remaining,
+            remaining: self.all(items.into_iter(), depth),
         })
     }
 }

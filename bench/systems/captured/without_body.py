@@ -1,0 +1,66 @@
+"""A plugin for pytest: each test runs with nothing but an exception in the unit that it is about.
+
+The variable UNITS names a file with the units by test, as JSON. A test that passes now checks nothing.
+"""
+
+import importlib
+import inspect
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+UNITS = json.loads(Path(os.environ["UNITS"]).read_text(encoding="utf-8"))
+
+
+class NoBody(BaseException):
+    """No test expects it."""
+
+
+def raising(enclosed):
+    """Code that raises. A function takes only code that encloses as many variables as its own."""
+    names = [f"variable_{number}" for number in range(enclosed)]
+    text = "\n    ".join(
+        [
+            "def around():",
+            *(f"{name} = None" for name in names),
+            "def raising(*arguments, **keywords):",
+            f"    [{', '.join(names)}]",
+            "    raise __import__('without_body').NoBody",
+            "return raising",
+        ]
+    )
+    made = {}
+    exec(text, made)
+    return made["around"]().__code__
+
+
+def functions(unit):
+    """The functions that a unit consists of: one, or those of a property."""
+    *path, last = unit.split(".")
+    for length in range(len(path), 0, -1):
+        try:
+            owner = importlib.import_module(".".join(path[:length]))
+        except ImportError:
+            continue
+        for name in path[length:]:
+            owner = getattr(owner, name)
+        found = inspect.getattr_static(owner, last)
+        parts = [found, *(getattr(found, name, None) for name in ("fget", "fset", "fdel", "__func__"))]  # fmt: skip
+        return [inspect.unwrap(part) for part in parts if callable(part)]
+    raise LookupError(unit)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem):
+    test = f"{pyfuncitem.cls.__name__}::{pyfuncitem.name}"
+    units = [part for part in functions(UNITS[test]) if inspect.isfunction(part)]
+    bodies = [unit.__code__ for unit in units]
+    for unit, body in zip(units, bodies):
+        unit.__code__ = raising(len(body.co_freevars))
+    try:
+        return (yield)
+    finally:
+        for unit, body in zip(units, bodies):
+            unit.__code__ = body

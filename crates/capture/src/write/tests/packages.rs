@@ -1,0 +1,297 @@
+//! Shapes that real packages asked for.
+
+use super::*;
+use crate::recording::Receiver;
+
+fn made_by(made: &mut Made, module: &str, path: &str, arguments: Vec<NodeId>) -> NodeId {
+    made.plain(Value::Made {
+        callee: Reference::new(module, path),
+        arguments,
+        keywords: vec![],
+    })
+}
+
+fn shelf(name: &str) -> (Made, NodeId) {
+    let mut made = Made::of(&format!("Shelf.{name}"));
+    let books = made.list(2, &[1, 2]);
+    let shelf = made.object(1, "Shelf", &[("books", books)]);
+    (made, shelf)
+}
+
+#[test]
+fn operators_and_subscripts_are_written_as_such() {
+    let (mut made, shelf) = self::shelf("__contains__");
+    let (one, yes) = (made.number(1), made.plain(Value::Boolean(true)));
+    let made = made.on("Shelf", shelf, shelf).argument("book", one, one);
+    check(
+        &made.returns(yes),
+        expect![[r#"
+            from testwright_helpers import rebuilt
+            from zoo import Shelf
+            # TestShelf Full
+            def test_contains_returns_true_for_1(self):
+                shelf = rebuilt(Shelf, books=[1, 2])
+
+                assert (1 in shelf) is True
+        "#]],
+    );
+    let (mut made, shelf) = self::shelf("__getitem__");
+    let (none, two) = (made.plain(Value::None), made.number(2));
+    let key = made_by(&mut made, "builtins", "slice", vec![none, two, none]);
+    let found = made.list(3, &[1, 2]);
+    let made = made.on("Shelf", shelf, shelf).argument("key", key, key);
+    check(
+        &made.returns(found),
+        expect![[r#"
+            from testwright_helpers import rebuilt
+            from zoo import Shelf
+            # TestShelf Full
+            def test_getitem_returns_list_for_slice(self):
+                shelf = rebuilt(Shelf, books=[1, 2])
+
+                assert shelf[:2] == [1, 2]
+        "#]],
+    );
+}
+
+#[test]
+fn names_tell_short_texts_and_the_beginning_of_messages() {
+    let mut made = Made::of("read");
+    let (text, line) = (made.text("a.b = 1"), made.text("No such key here: 'a'"));
+    let error = made.plain(Value::Exception(Exception {
+        class: Reference::new("zoo", "TOMLError"),
+        is_importable: true,
+        arguments: vec![line],
+        attributes: vec![],
+        cause: None,
+        context: None,
+        members: vec![],
+    }));
+    let mut made = made.argument("text", text, text);
+    made.call.outcome = Outcome::Raised {
+        exception: error,
+        is_own: true,
+    };
+    let name = written(&[&made], Style::Pytest, Form::ALL[0]).test.name;
+    assert_eq!(name, "test_raises_toml_error_no_such_key_for_a_b_1");
+}
+
+#[test]
+fn a_statement_can_raise() {
+    let (mut made, shelf) = self::shelf("__setitem__");
+    let (zero, word) = (made.number(0), made.text("no"));
+    let error = made.plain(Value::Exception(Exception {
+        class: Reference::new("builtins", "NotImplementedError"),
+        is_importable: true,
+        arguments: vec![word],
+        attributes: vec![],
+        cause: None,
+        context: None,
+        members: vec![],
+    }));
+    let mut made = made
+        .on("Shelf", shelf, shelf)
+        .argument("key", zero, zero)
+        .argument("book", zero, zero);
+    made.call.outcome = Outcome::Raised {
+        exception: error,
+        is_own: true,
+    };
+    check(
+        &made,
+        expect![[r#"
+            import pytest
+            from testwright_helpers import rebuilt
+            from zoo import Shelf
+            # TestShelf Full
+            def test_setitem_raises_not_implemented_error_for_0_and_0(self):
+                shelf = rebuilt(Shelf, books=[1, 2])
+
+                with pytest.raises(NotImplementedError) as caught:
+                    shelf[0] = 0
+
+                assert caught.value.args == ("no",)
+        "#]],
+    );
+}
+
+#[test]
+fn a_method_that_changes_nothing_leaves_its_object_as_it_was() {
+    let (mut made, shelf) = self::shelf("discard");
+    let nine = made.number(9);
+    let made = made.on("Shelf", shelf, shelf).argument("book", nine, nine);
+    check(
+        &made,
+        expect![[r#"
+            from testwright_helpers import assert_same
+            from testwright_helpers import rebuilt
+            from zoo import Shelf
+            # TestShelf Full
+            def test_discard_runs_for_9(self):
+                shelf = rebuilt(Shelf, books=[1, 2])
+
+                shelf.discard(9)
+
+                assert_same(shelf, rebuilt(Shelf, books=[1, 2]))
+        "#]],
+    );
+}
+
+#[test]
+fn a_constructor_of_an_object_that_has_something_already() {
+    let mut made = Made::of("Shelf.__init__");
+    let (one, two) = (made.number(1), made.number(2));
+    let before = made.object(1, "Shelf", &[("width", one)]);
+    let after = made.object(1, "Shelf", &[("width", one), ("height", two)]);
+    let made = made.on("Shelf", before, after);
+    let shown = |form| lines(&written(&[&made], Style::Pytest, form));
+    assert!(shown(Form::ALL[0]).contains("result = Shelf()"));
+    expect![[r#"
+        from testwright_helpers import rebuilt
+        from zoo import Shelf
+        # TestShelf Full
+        def test_creation_with_defaults(self):
+            shelf = rebuilt(Shelf, width=1)
+
+            shelf.__init__()
+
+            assert shelf.height == 2
+    "#]]
+    .assert_eq(&shown(Form::ALL[1]));
+}
+
+#[test]
+fn methods_of_parts_and_kept_hashes_of_a_new_object() {
+    let mut made = Made::of("Shelf.__init__");
+    let before = made.object(1, "Shelf", &[]);
+    let books = made.list(2, &[1]);
+    let count = made.plain(Value::Method {
+        receiver: books,
+        name: "count".to_owned(),
+    });
+    let hash = made.number(1 << 40);
+    let after = made.object(
+        1,
+        "Shelf",
+        &[("books", books), ("count", count), ("_hash", hash)],
+    );
+    check(
+        &made.on("Shelf", before, after),
+        expect![[r#"
+            from zoo import Shelf
+            # TestShelf Full
+            def test_creation_with_defaults(self):
+                result = Shelf()
+
+                assert result.books == [1]
+                assert result.count == result.books.count
+        "#]],
+    );
+}
+
+#[test]
+fn an_object_before_its_constructor() {
+    let mut made = Made::of("Shelf.__new__");
+    let class = made.plain(Value::Reference(Reference::new("zoo", "Shelf")));
+    let empty = made.object(1, "Shelf", &[]);
+    let mut made = made.argument("cls", class, class).returns(empty);
+    made.call.receiver = Receiver::Class(Reference::new("zoo", "Shelf"));
+    expect![[r#"
+        from zoo import Shelf
+        # TestShelf Full
+        def test_creation_with_defaults(self):
+            assert isinstance(Shelf.__new__(Shelf), Shelf)
+    "#]]
+    .assert_eq(&lines(&written(&[&made], Style::Pytest, Form::ALL[1])));
+}
+
+#[test]
+fn well_known_values_as_people_write_them() {
+    let mut made = Made::of("keep");
+    let numbers: Vec<NodeId> = [0, 1, 2, 30, 7, 12]
+        .map(|number| made.number(number))
+        .into();
+    let [zero, one, two, thirty, seven, twelve] = numbers[..] else {
+        panic!("six numbers");
+    };
+    let pattern = made.text("a+");
+    let flags = made.number(32 + 2 + 64);
+    let plain_flags = made.number(32);
+    let nothing = made_by(&mut made, "datetime", "timedelta", vec![zero, zero, zero]);
+    let zone = made_by(&mut made, "datetime", "timezone", vec![nothing]);
+    let later = made_by(&mut made, "datetime", "timedelta", vec![one, zero, seven]);
+    let moment = vec![thirty, one, two, twelve, zero, zero, zero];
+    let moment = made_by(&mut made, "datetime", "datetime", moment);
+    let compiled = made_by(&mut made, "re", "compile", vec![pattern, flags]);
+    let simple = made_by(&mut made, "re", "compile", vec![pattern, plain_flags]);
+    let range = made_by(&mut made, "builtins", "range", vec![zero, seven, one]);
+    let all = vec![zone, later, moment, compiled, simple, range];
+    let values = made.with_id(9, Value::List(all));
+    let made = made.argument("values", values, values).returns(two);
+    let shown = lines(&written(&[&made], Style::Pytest, Form::ALL[0]));
+    for expected in [
+        "datetime.timezone.utc,",
+        "datetime.timedelta(days=1, microseconds=7),",
+        "datetime.datetime(30, 1, 2, 12, 0),",
+        "re.compile(\"a+\", re.IGNORECASE | re.VERBOSE),",
+        "re.compile(\"a+\"),",
+        "range(7),",
+    ] {
+        assert!(shown.contains(expected), "{expected}\n{shown}");
+    }
+}
+
+#[test]
+fn matches_are_found_again_and_compared_by_what_they_are() {
+    let mut made = Made::of("first_number");
+    let (pattern, flags, text) = (made.text("[0-9]+"), made.number(32), made.text("a 12"));
+    let pattern = made_by(&mut made, "re", "compile", vec![pattern, flags]);
+    let found = made_by(&mut made, "re", "search", vec![pattern, text]);
+    check(
+        &made.argument("text", text, text).returns(found),
+        expect![[r#"
+            import re
+            from testwright_helpers import assert_same
+            from zoo import first_number
+            # TestFirstNumber Full
+            def test_returns_match_for_a_12(self):
+                assert_same(first_number("a 12"), re.search(re.compile("[0-9]+"), "a 12"))
+        "#]],
+    );
+}
+
+#[test]
+fn what_belongs_to_a_program_without_a_name_makes_a_stub() {
+    let mut made = Made::of("apply");
+    let function = made.plain(Value::Reference(Reference::new("__main__", "double")));
+    let made = made.argument("function", function, function);
+    let written = written(&[&made], Style::Pytest, Form::ALL[0]);
+    let reason = "argument 'function' is double, which belongs to the program that was run";
+    assert_eq!(written.completeness, Completeness::Stub(reason.to_owned()));
+    let imports: Vec<String> = (written.test.imports.iter())
+        .map(crate::suite::Import::text)
+        .collect();
+    assert!(!imports.join("\n").contains("__main__"), "{imports:?}");
+}
+
+#[test]
+fn a_long_text_alone_in_a_call_needs_no_brackets_of_its_own() {
+    let mut made = Made::of("read");
+    let text = made.text("the first line of a text\nthe second line of it\nand the third one\n");
+    let three = made.number(3);
+    check(
+        &made.argument("text", text, text).returns(three),
+        expect![[r#"
+            from zoo import read
+            # TestRead Full
+            def test_returns_3_for_text(self):
+                result = read(
+                    "the first line of a text\n"
+                    "the second line of it\n"
+                    "and the third one\n"
+                )
+
+                assert result == 3
+        "#]],
+    );
+}
