@@ -24,6 +24,7 @@ mod feature;
 mod generalize;
 mod generate;
 mod graph;
+mod harness;
 mod localize;
 mod markov;
 mod measure;
@@ -97,6 +98,7 @@ pub(crate) enum Command {
     Show(show::Show),
     Generate(generate::Generate),
     Changes(changes::Changes),
+    Harness(harness::Harness),
     Compat(crate::compat::Compat),
     #[command(hide = true)]
     Worker(crate::workers::Worker),
@@ -137,6 +139,7 @@ impl Command {
             Command::Show(show) => show.run(console),
             Command::Generate(generate) => generate.run(console),
             Command::Changes(changes) => changes.run(console),
+            Command::Harness(harness) => harness.run(console),
             Command::Compat(compat) => compat.run(console),
             Command::Worker(worker) => worker.run(),
         }

@@ -1,0 +1,227 @@
+//! The recorded calls of some modules, by what they called.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::action::What;
+use super::sample::{Kind, Sample};
+use super::surface::{Key, Surface};
+use crate::recording::{Call, CallId, Receiver, Recording};
+use crate::value::{NodeId, Reference, Value};
+use crate::write::{Bare, Expressions, Knowledge, Missing, Scope, given};
+
+/// Values that are longer than this are not written at all.
+const LONGEST: usize = 4000;
+
+/// How something is called: each argument's name, if it is given by name, and what it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Shape {
+    pub(super) arguments: Vec<(Option<String>, What)>,
+}
+
+/// A call with its arguments as they can be written.
+pub(super) struct Shaped<'a> {
+    pub(super) arguments: Vec<ShapedArgument<'a>>,
+}
+
+/// An argument of it.
+pub(super) struct ShapedArgument<'a> {
+    /// The parameter, or the name by which it is given.
+    pub(super) parameter: &'a str,
+    pub(super) keyword: Option<&'a str>,
+    /// What it is, unless it is a value.
+    pub(super) what: What,
+    /// The value.
+    pub(super) sample: Option<Sample>,
+    pub(super) node: NodeId,
+}
+
+/// The calls of a recording.
+pub(super) struct Calls<'a> {
+    recording: &'a Recording,
+    expressions: Expressions<'a>,
+    by_definition: BTreeMap<Key, Vec<&'a Call>>,
+    counts: BTreeMap<Key, u64>,
+    /// The calls that code outside of the modules made.
+    from_outside: BTreeSet<(u32, CallId)>,
+    /// The module that ran as the program.
+    main: Option<String>,
+    /// Folders of the machine on which the program ran.
+    folders: Vec<String>,
+}
+
+impl<'a> Calls<'a> {
+    pub(super) fn of_surface(
+        surface: &Surface<'a>,
+        recording: &'a Recording,
+        knowledge: &'a Knowledge<'a>,
+    ) -> Calls<'a> {
+        let mut calls = Calls {
+            recording,
+            expressions: Expressions::of(recording, knowledge),
+            by_definition: BTreeMap::new(),
+            counts: BTreeMap::new(),
+            from_outside: BTreeSet::new(),
+            main: None,
+            folders: Vec::new(),
+        };
+        let mut keys: Vec<Option<Key>> = Vec::new();
+        for unit in &recording.units {
+            let found = knowledge.definition(unit);
+            let found = found.filter(|(module, _)| surface.module(&module.name).is_some());
+            let key = found.map(|(module, found)| (module.name.clone(), found.first_line));
+            if let Some(key) = &key {
+                *calls.counts.entry(key.clone()).or_default() += unit.calls;
+            }
+            if let (Some((module, _)), "__main__") = (&key, unit.module.as_str()) {
+                calls.main = Some(module.clone());
+            }
+            keys.push(key);
+        }
+        let of_unit = |call: &Call| keys.get(call.unit.0 as usize).and_then(Option::as_ref);
+        let inside: BTreeSet<(u32, CallId)> = recording
+            .calls
+            .iter()
+            .filter(|call| of_unit(call).is_some())
+            .map(|call| (call.execution, call.id))
+            .collect();
+        for call in &recording.calls {
+            let Some(key) = of_unit(call) else {
+                continue;
+            };
+            calls.by_definition.entry(key.clone()).or_default().push(call);
+            let is_inside = call.caller.is_some_and(|caller| inside.contains(&(call.execution, caller)));
+            if !is_inside {
+                calls.from_outside.insert((call.execution, call.id));
+            }
+        }
+        let folders = recording.executions.iter().map(|execution| execution.folder.clone());
+        calls.folders = folders.filter(|folder| folder.len() > 1).collect();
+        calls
+    }
+
+    /// The names of modules that ran as the program, for a scope.
+    pub(super) fn aliases(&self) -> BTreeMap<String, String> {
+        let main = self.main.clone();
+        main.map(|name| ("__main__".to_owned(), name)).into_iter().collect()
+    }
+
+    /// The calls of a definition that are meant.
+    pub(super) fn of(&self, key: &Key, is_meant: impl Fn(&Call) -> bool) -> Vec<&'a Call> {
+        let calls = self.by_definition.get(key).into_iter().flatten();
+        calls.copied().filter(|call| is_meant(call)).collect()
+    }
+
+    /// How often a definition was called, calls that were not kept included.
+    pub(super) fn count(&self, key: &Key) -> u64 {
+        self.counts.get(key).copied().unwrap_or(0)
+    }
+
+    /// How many calls there are.
+    pub(super) fn len(&self) -> usize {
+        self.by_definition.values().map(Vec::len).sum()
+    }
+
+    /// All calls that code outside of the modules made, in order.
+    pub(super) fn from_outside(&self) -> Vec<&'a Call> {
+        let calls = self.recording.calls.iter();
+        calls
+            .filter(|call| self.from_outside.contains(&(call.execution, call.id)))
+            .collect()
+    }
+
+    /// Whether a recorded class is a class of the modules.
+    pub(super) fn is(&self, recorded: &Reference, class: &Reference) -> bool {
+        let module = match (&self.main, recorded.module.as_str()) {
+            (Some(main), "__main__") => main,
+            (_, module) => module,
+        };
+        module == class.module && recorded.path == class.path
+    }
+
+    /// Whether code outside of the modules called something on an object of a class.
+    pub(super) fn is_receiver(&self, class: &Reference) -> bool {
+        let is_on = |call: &&Call| matches!(&call.receiver, Receiver::Instance(found) if self.is(found, class));
+        self.from_outside().iter().any(is_on)
+    }
+
+    /// The calls on objects of a class.
+    pub(super) fn on(&self, class: Option<&Reference>) -> Vec<&'a Call> {
+        let Some(class) = class else {
+            return Vec::new();
+        };
+        let is_on = |call: &&&Call| matches!(&call.receiver, Receiver::Instance(found) if self.is(found, class));
+        let all = self.by_definition.values().flatten();
+        all.filter(is_on).copied().collect()
+    }
+
+    /// A call with its arguments as they can be written.
+    pub(super) fn shaped(
+        &self,
+        call: &'a Call,
+        skipped: usize,
+        scope: &mut Scope,
+        class_of: impl Fn(&Reference) -> Option<usize>,
+    ) -> Result<Shaped<'a>, Missing> {
+        let unit = self.recording.unit(call.unit);
+        let unit = unit.ok_or_else(|| Missing("a call of nothing".to_owned()))?;
+        let mut arguments = Vec::new();
+        for given in given(call, unit, skipped, Bare::ByPosition)? {
+            let parameter = match given.is_one_of_many {
+                true => given.keyword.unwrap_or(given.parameter),
+                false => given.parameter,
+            };
+            let value = call.values.value(given.node);
+            let (what, sample) = match value {
+                Value::None => (What::Text("None".to_owned()), None),
+                Value::Object(object) if class_of(&self.plain(&object.class)).is_some() => {
+                    let class = class_of(&self.plain(&object.class)).unwrap_or(0);
+                    (What::Object(class), None)
+                }
+                _ => {
+                    let sample = self.sample(call, given.node, scope);
+                    let sample = sample.map_err(|Missing(reason)| {
+                        Missing(format!("`{}` is {reason}", given.parameter))
+                    })?;
+                    (What::Text(String::new()), Some(sample))
+                }
+            };
+            arguments.push(ShapedArgument {
+                parameter,
+                keyword: given.keyword,
+                what,
+                sample,
+                node: given.node,
+            });
+        }
+        Ok(Shaped { arguments })
+    }
+
+    /// A class by the name under which it is imported.
+    fn plain(&self, class: &Reference) -> Reference {
+        match (&self.main, class.module.as_str()) {
+            (Some(main), "__main__") => Reference::new(main.clone(), class.path.clone()),
+            _ => class.clone(),
+        }
+    }
+
+    /// A value as something that a harness can write.
+    fn sample(&self, call: &'a Call, node: NodeId, scope: &mut Scope) -> Result<Sample, Missing> {
+        let mut tried = scope.clone();
+        let code = self.expressions.value(call, node, &mut tried)?;
+        let imports = tried.imports();
+        // Importing the program would run it.
+        if imports.iter().any(|import| import.module == "__main__") {
+            return Err(Missing("a part of the program that was recorded".to_owned()));
+        }
+        let flat = code.flat();
+        if flat.chars().count() > LONGEST {
+            return Err(Missing("too long to be written".to_owned()));
+        }
+        if self.folders.iter().any(|folder| flat.contains(folder.as_str())) {
+            return Err(Missing("a folder of one machine".to_owned()));
+        }
+        *scope = tried;
+        let kind = Kind::of(call.values.value(node));
+        Ok(Sample { code, kind })
+    }
+}
