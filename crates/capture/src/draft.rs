@@ -74,7 +74,7 @@ const USUAL: [&str; 6] = [
 #[must_use]
 pub fn draft(recording: &Recording, project: &Project, modules: &[String], file: &str) -> Draft {
     let knowledge = Knowledge::new(project);
-    let surface = Surface::of(project, modules);
+    let surface = Surface::of(project, modules, calls::used_from_outside(recording, &knowledge, modules));
     let calls = Calls::of_surface(&surface, recording, &knowledge);
     let texts = Texts::of(&surface, |module| {
         fs::read_to_string(project.root.join(&module.path)).ok()
@@ -87,6 +87,7 @@ pub fn draft(recording: &Recording, project: &Project, modules: &[String], file:
         wishes: Wishes::default(),
         classes: Vec::new(),
         actions: Vec::new(),
+        pending: Vec::new(),
     };
     drafter.choose_classes();
     drafter.draft();

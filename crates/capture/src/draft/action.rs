@@ -25,6 +25,8 @@ pub(super) struct Action<'a> {
     pub(super) left_out: Option<String>,
     /// The class that it is written under.
     pub(super) section: Option<usize>,
+    /// Its place in the draft.
+    pub(super) order: usize,
     /// The recorded calls that it can make again.
     pub(super) calls: Vec<&'a Call>,
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::action::What;
 use super::sample::{Kind, Sample};
 use super::surface::{Key, Surface};
-use crate::recording::{Call, CallId, Receiver, Recording};
+use crate::recording::{Call, CallId, External, Receiver, Recording};
 use crate::value::{NodeId, Reference, Value};
 use crate::write::{Bare, Expressions, Knowledge, Missing, Scope, given};
 
@@ -84,13 +84,13 @@ impl<'a> Calls<'a> {
             .filter(|call| of_unit(call).is_some())
             .map(|call| (call.execution, call.id))
             .collect();
+        let kept = kept(recording);
         for call in &recording.calls {
             let Some(key) = of_unit(call) else {
                 continue;
             };
             calls.by_definition.entry(key.clone()).or_default().push(call);
-            let is_inside = call.caller.is_some_and(|caller| inside.contains(&(call.execution, caller)));
-            if !is_inside {
+            if is_from_outside(call, &kept, &inside) {
                 calls.from_outside.insert((call.execution, call.id));
             }
         }
@@ -196,6 +196,24 @@ impl<'a> Calls<'a> {
         Ok(Shaped { arguments })
     }
 
+    /// The values that a field had in the records of a class that were seen.
+    pub(super) fn field_samples(&self, class: &Reference, field: &str, scope: &mut Scope) -> Vec<Sample> {
+        let mut samples = Vec::new();
+        for call in self.by_definition.values().flatten() {
+            for (_, node) in call.values.iter() {
+                if let Value::Object(object) = &node.value
+                    && self.is(&object.class, class)
+                    && let Some((_, value)) = object.attributes.iter().find(|(name, _)| name == field)
+                    && let Ok(sample) = self.sample(call, *value, scope)
+                    && !samples.contains(&sample)
+                {
+                    samples.push(sample);
+                }
+            }
+        }
+        samples
+    }
+
     /// A class by the name under which it is imported.
     fn plain(&self, class: &Reference) -> Reference {
         match (&self.main, class.module.as_str()) {
@@ -217,11 +235,69 @@ impl<'a> Calls<'a> {
         if flat.chars().count() > LONGEST {
             return Err(Missing("too long to be written".to_owned()));
         }
-        if self.folders.iter().any(|folder| flat.contains(folder.as_str())) {
-            return Err(Missing("a folder of one machine".to_owned()));
+        if self.folders.iter().any(|folder| flat.contains(folder.as_str())) || names_file(call, &flat) {
+            return Err(Missing("a path of one machine".to_owned()));
         }
         *scope = tried;
         let kind = Kind::of(call.values.value(node));
         Ok(Sample { code, kind })
     }
+}
+
+/// Whether a text names a file that a call used, by its whole path.
+fn names_file(call: &Call, text: &str) -> bool {
+    call.events.iter().any(|event| match &event.external {
+        External::File { path, .. } => path.starts_with('/') && text.contains(path.as_str()),
+        _ => false,
+    })
+}
+
+/// All calls that were kept.
+fn kept(recording: &Recording) -> BTreeSet<(u32, CallId)> {
+    let calls = recording.calls.iter();
+    calls.map(|call| (call.execution, call.id)).collect()
+}
+
+/// Whether nobody called it, or somebody who is known not to be inside. A caller that was not kept may be anybody.
+fn is_from_outside(
+    call: &Call,
+    kept: &BTreeSet<(u32, CallId)>,
+    inside: &BTreeSet<(u32, CallId)>,
+) -> bool {
+    call.caller.is_none_or(|caller| {
+        let caller = (call.execution, caller);
+        kept.contains(&caller) && !inside.contains(&caller)
+    })
+}
+
+/// What code outside of these modules and those inside of them has called, by module and first name.
+pub(super) fn used_from_outside(
+    recording: &Recording,
+    knowledge: &Knowledge<'_>,
+    roots: &[String],
+) -> BTreeSet<(String, String)> {
+    let is_inside = |module: &str| {
+        let rests = roots.iter().filter_map(|root| module.strip_prefix(root.as_str()));
+        rests.into_iter().any(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let module_of = |call: &Call| {
+        let unit = recording.unit(call.unit)?;
+        knowledge.definition(unit).map(|(module, _)| module.name.clone())
+    };
+    let mut inside: BTreeSet<(u32, CallId)> = BTreeSet::new();
+    let mut used = BTreeSet::new();
+    let kept = kept(recording);
+    // A caller is entered before what it calls.
+    for call in &recording.calls {
+        let Some(module) = module_of(call).filter(|module| is_inside(module)) else {
+            continue;
+        };
+        inside.insert((call.execution, call.id));
+        let name = recording.unit(call.unit).map(|unit| unit.qualified_name.as_str());
+        let first = name.and_then(|name| name.split('.').next());
+        if let (true, Some(first)) = (is_from_outside(call, &kept, &inside), first) {
+            used.insert((module, first.to_owned()));
+        }
+    }
+    used
 }

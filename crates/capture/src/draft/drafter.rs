@@ -32,6 +32,8 @@ pub(super) struct Drafter<'a> {
     /// The classes that have pools.
     pub(super) classes: Vec<PooledClass<'a>>,
     pub(super) actions: Vec<Action<'a>>,
+    /// What is still to be drafted, with its calls.
+    pub(super) pending: Vec<(Pending<'a>, Vec<&'a Call>)>,
 }
 
 /// A class whose objects are kept in a pool.
@@ -41,18 +43,28 @@ pub(super) struct PooledClass<'a> {
     pub(super) pool: String,
 }
 
+/// Something that the modules offer.
+pub(super) enum Pending<'a> {
+    /// A function, method or constructor.
+    Function(Target<'a>),
+    /// A class whose constructor is made from its fields.
+    Record(usize),
+}
+
 /// How something is called, and by what name.
-struct Target<'a> {
+pub(super) struct Target<'a> {
     at: FunctionAt<'a>,
     callee: Named,
     section: Option<usize>,
     /// The first parameters that nobody gives: `self`, `cls`.
     skipped: usize,
+    /// Its place in the draft.
+    order: usize,
 }
 
-/// What an action calls, before it is known how often that is written.
+/// What an action calls.
 #[derive(Clone)]
-enum Named {
+pub(super) enum Named {
     Text(String),
     Of(usize),
     /// The constructor of a class.
@@ -89,16 +101,28 @@ impl<'a> Drafter<'a> {
             let reference = Reference::new(&at.module.name, &at.definition.qualified_name);
             let callee = Named::Text(self.scope.reference(&reference).flat());
             let calls = self.calls.of(&at.key(), |_| true);
-            self.target(
-                &Target {
-                    at,
-                    callee,
-                    section: None,
-                    skipped: 0,
-                },
-                &calls,
-            );
+            let order = self.pending.len();
+            let target = Target {
+                at,
+                callee,
+                section: None,
+                skipped: 0,
+                order,
+            };
+            self.pending.push((Pending::Function(target), calls));
         }
+        // What was seen comes first, because its values are good for the rest, too.
+        let (seen, unseen): (Vec<_>, Vec<_>) = std::mem::take(&mut self.pending)
+            .into_iter()
+            .enumerate()
+            .partition(|(_, (_, calls))| !calls.is_empty());
+        for (order, (pending, calls)) in seen.into_iter().chain(unseen) {
+            match pending {
+                Pending::Function(target) => self.target(&target, &calls),
+                Pending::Record(class) => self.record(class, order),
+            }
+        }
+        self.actions.sort_by_key(|action| action.order);
         self.leave_out_what_nothing_makes();
         for action in &self.actions {
             self.wishes.used(&action.wishes(), action.left_out.is_none());
@@ -152,8 +176,9 @@ impl<'a> Drafter<'a> {
                 callee,
                 section: Some(number),
                 skipped,
+                order: self.pending.len(),
             };
-            self.target(&target, &calls);
+            self.pending.push((Pending::Function(target), calls));
         }
     }
 
@@ -175,7 +200,6 @@ impl<'a> Drafter<'a> {
         let class = self.scope.reference(reference).flat();
         let named = |name: &str| methods.iter().find(|method| method.definition.name == name);
         let callee = Named::New(number, class);
-        let is_record = matches!(at.class.nature, Nature::Record | Nature::NamedTuple);
         if let Some(init) = named("__init__").or_else(|| named("__new__")).copied() {
             let is_new = |call: &Call| {
                 let class = match &call.receiver {
@@ -190,31 +214,49 @@ impl<'a> Drafter<'a> {
                 callee,
                 section: Some(number),
                 skipped: 1,
+                order: self.pending.len(),
             };
-            self.target(&target, &calls);
+            self.pending.push((Pending::Function(target), calls));
             return;
         }
-        let key = (at.module.name.clone(), at.definition.first_line);
-        let fields: Vec<Parameter> = match is_record {
-            true => {
-                let family = self.surface.family(reference);
-                let fields = family.iter().rev().flat_map(|at| &at.class.fields);
-                fields.cloned().collect()
-            }
+        self.pending.push((Pending::Record(number), Vec::new()));
+    }
+
+    /// The constructor of a class that does not define one: it takes the fields of a record, or nothing.
+    fn record(&mut self, number: usize, order: usize) {
+        let Some(PooledClass { at, reference, .. }) = self.classes.get(number) else {
+            return;
+        };
+        let (at, reference) = (*at, reference.clone());
+        let family = self.surface.family(&reference);
+        let is_record = |at: &ClassAt<'_>| matches!(at.class.nature, Nature::Record | Nature::NamedTuple);
+        let fields: Vec<Parameter> = match family.iter().any(is_record) {
+            true => family.iter().rev().flat_map(|at| &at.class.fields).cloned().collect(),
             false => Vec::new(),
         };
-        let danger = self.texts.all(at.module, at.definition).filter(|_| is_record);
-        self.from_parameters(&Origin {
+        let key = (at.module.name.clone(), at.definition.first_line);
+        for field in &fields {
+            let wish = self.wishes.of(&key, &field.name);
+            for sample in self.calls.field_samples(&reference, &field.name, &mut self.scope) {
+                self.wishes.seen(wish, sample);
+            }
+        }
+        let unknown = self.surface.unknown_bases(&reference);
+        let inherited = unknown.first().map(|base| format!("takes what `{base}` takes, which is not known here"));
+        let class = self.scope.reference(&reference).flat();
+        let origin = Origin {
             module: at.module,
             key,
-            callee,
+            callee: Named::New(number, class),
             role: None,
             name: "__init__",
             section: Some(number),
             wrap: Wrap::Nothing,
             result: None,
-            danger,
-        }, &fields);
+            danger: inherited.filter(|_| fields.is_empty()),
+            order,
+        };
+        self.from_parameters(&origin, &fields);
     }
 
     /// Actions for all ways in which something was called, or for what its signature tells.
@@ -237,6 +279,7 @@ impl<'a> Drafter<'a> {
                 wrap: self.wrap(at, &[]),
                 result: self.hinted_result(target),
                 danger: self.texts.all(at.module, definition),
+                order: target.order,
             };
             self.from_parameters(&origin, parameters.unwrap_or_default());
             return;
@@ -260,6 +303,8 @@ impl<'a> Drafter<'a> {
             Named::Of(class) => self.calls.on(self.classes.get(class).map(|class| &class.reference)),
             _ => Vec::new(),
         };
+        // Only if it gives nothing else, however it is called.
+        let result = self.result(target, calls);
         let is_only = shapes.len() == 1;
         let total = self.calls.count(&at.key());
         let mut shapes: Vec<(Shape, Vec<&'a Call>)> = shapes.into_iter().collect();
@@ -272,23 +317,21 @@ impl<'a> Drafter<'a> {
                 true => total.max(calls.len() as u64),
                 false => calls.len() as u64,
             };
-            let guard = match target.callee {
-                Named::Of(_) => guard::observed(&calls, &others),
+            let guard = match (&target.callee, at.function.role) {
+                (Named::Of(_), Role::Method) => guard::observed(&calls, &others),
                 _ => None,
             };
             let (exceptions, raised) = self.exceptions(&calls);
             let mut note = format!("seen {}", times_word(times));
             for (name, times) in raised {
+                let name = name.rsplit('.').next().unwrap_or(&name);
                 note.push_str(&format!(", raised {name} {}", times_word(times)));
             }
             if guard.is_some() {
-                note.push_str(", always so before: observed, not proved");
+                note.push_str("; the guard was observed, not proved");
             }
             let wrap = self.wrap(at, &calls);
-            let result = match wrap {
-                Wrap::Nothing => self.result(target, &calls),
-                _ => None,
-            };
+            let result = result.filter(|_| wrap == Wrap::Nothing);
             let arguments = shape.arguments.into_iter();
             self.actions.push(Action {
                 callee: target.callee.clone().into_callee(Some(at.function.role), &at.definition.name),
@@ -302,6 +345,7 @@ impl<'a> Drafter<'a> {
                 note,
                 left_out: danger.clone().map(|danger| format!("it {danger}")),
                 section: target.section,
+                order: target.order,
                 calls,
             });
         }
@@ -345,11 +389,10 @@ impl<'a> Drafter<'a> {
     fn add_hints(&mut self, target: &Target<'a>) {
         let at = target.at;
         for parameter in &at.function.signature.parameters {
-            if let Some(hinted) = self.hint(at.module, parameter) {
-                let wish = self.wishes.of(&at.key(), &parameter.name);
-                if !self.wishes.is_empty(wish) {
-                    self.wishes.hinted(wish, &hinted);
-                }
+            if let Some(wish) = self.wishes.known(&at.key(), &parameter.name)
+                && let Some(hinted) = self.hint(at.module, parameter)
+            {
+                self.wishes.hinted(wish, &hinted);
             }
         }
     }
@@ -377,8 +420,10 @@ impl<'a> Drafter<'a> {
                 Outcome::Raised { exception, .. } => Some(exception),
                 _ => None,
             };
+            // Who closes a generator raises something in it, and nobody notices.
             if let Some(node) = in_steps.chain(at_end).next()
                 && let Value::Exception(exception) = call.values.value(node)
+                && exception.class.name() != "GeneratorExit"
             {
                 let name = match exception.is_importable {
                     true => self.scope.reference(&exception.class).flat(),
@@ -487,6 +532,7 @@ impl<'a> Drafter<'a> {
             note: String::new(),
             left_out: Some(format!("it {reason}")),
             section: target.section,
+            order: target.order,
             calls: Vec::new(),
         });
     }
@@ -545,6 +591,7 @@ impl<'a> Drafter<'a> {
                 note: "from its signature".to_owned(),
                 left_out: left_out.clone(),
                 section: origin.section,
+                order: origin.order,
                 calls: Vec::new(),
             });
         }
@@ -552,6 +599,17 @@ impl<'a> Drafter<'a> {
 
     fn hinted_argument(&mut self, origin: &Origin<'a, '_>, parameter: &Parameter) -> Option<What> {
         let hinted = self.hint(origin.module, parameter);
+        let wish = self.wishes.known(&origin.key, &parameter.name);
+        if let Some(wish) = wish.filter(|wish| self.wishes.was_seen(*wish)) {
+            if let Some(hinted) = &hinted {
+                self.wishes.hinted(wish, hinted);
+            }
+            return Some(What::Wish(wish));
+        }
+        if hinted.is_none() && !is_operator(origin.name) {
+            // What other parameters of the same name were given is a good guess.
+            return self.wishes.borrowed(&origin.key, &parameter.name).map(What::Wish);
+        }
         if hinted.is_none() && let (Named::Of(class), true) = (&origin.callee, is_operator(origin.name)) {
             return Some(What::Object(*class));
         }
@@ -620,6 +678,7 @@ struct Origin<'a, 'n> {
     wrap: Wrap,
     result: Option<usize>,
     danger: Option<String>,
+    order: usize,
 }
 
 impl Named {

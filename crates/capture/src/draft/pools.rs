@@ -91,10 +91,28 @@ impl Wishes {
         }
     }
 
-    /// Whether there is anything to try.
-    pub(super) fn is_empty(&self, id: WishId) -> bool {
-        let wish = self.wishes.get(id.0);
-        wish.is_none_or(|wish| wish.samples.is_empty())
+    /// The wish of a parameter, if anything asked for one.
+    pub(super) fn known(&self, key: &Key, parameter: &str) -> Option<WishId> {
+        let parameter = (key.clone(), parameter.to_owned());
+        self.by_parameter.get(&parameter).copied()
+    }
+
+    /// Whether values of it were seen.
+    pub(super) fn was_seen(&self, id: WishId) -> bool {
+        self.wishes.get(id.0).is_some_and(|wish| wish.seen > 0)
+    }
+
+    /// A wish with the values that parameters of the same name were seen with elsewhere.
+    pub(super) fn borrowed(&mut self, key: &Key, parameter: &str) -> Option<WishId> {
+        let name = pool_name(parameter);
+        let alike = self.wishes.iter().filter(|wish| wish.name == name);
+        let seen = alike.flat_map(|wish| wish.samples.iter().take(wish.seen));
+        let samples: Vec<Sample> = seen.cloned().collect();
+        let id = (!samples.is_empty()).then(|| self.of(key, parameter))?;
+        for sample in samples {
+            self.seen(id, sample);
+        }
+        Some(id)
     }
 
     /// An action uses these wishes.
@@ -135,6 +153,8 @@ impl Wishes {
         let mut sources = Vec::new();
         for group in groups {
             let source = match group.choices() {
+                // What turned out to be needed nowhere.
+                _ if group.uses == 0 => Source::Choice(Vec::new()),
                 Some(choices) => Source::Choice(choices),
                 None => {
                     settled.pools.push(group.pool(&mut names, &mut constants));
@@ -224,7 +244,6 @@ impl Group {
         let (most, longest) = MOST_CHOICES;
         let length: usize = texts.iter().map(|text| text.chars().count() + 1).sum();
         let fits = texts.len() <= most && length <= longest && !texts.iter().any(|text| is_awkward(text));
-        // A range reads as a range only if nothing else looks like one.
         (self.uses <= 1 && fits && !texts.is_empty()).then_some(texts)
     }
 

@@ -59,8 +59,8 @@ impl Kind {
     }
 
     /// What such values are called in a comment.
-    pub(super) fn word(self) -> &'static str {
-        match self {
+    pub(super) fn word(self) -> Option<&'static str> {
+        Some(match self {
             Kind::Boolean => "bool",
             Kind::Integer => "int",
             Kind::Float => "float",
@@ -70,7 +70,7 @@ impl Kind {
             Kind::List => "list",
             Kind::Set => "set",
             Kind::Dictionary => "dict",
-            Kind::Other => "object",
-        }
+            Kind::Other => return None,
+        })
     }
 }

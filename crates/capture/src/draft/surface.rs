@@ -14,6 +14,8 @@ pub(super) struct Surface<'a> {
     pub(super) homes: BTreeMap<(String, String), String>,
     /// The modules that were asked for, as they were named.
     roots: &'a [String],
+    /// What code outside of the modules has used, by module and first name.
+    used: BTreeSet<(String, String)>,
 }
 
 /// A class and where it is.
@@ -48,8 +50,9 @@ impl ClassAt<'_> {
 }
 
 impl<'a> Surface<'a> {
-    /// The modules of these names and all that are inside of them.
-    pub(super) fn of(project: &'a Project, roots: &'a [String]) -> Surface<'a> {
+    /// The modules of these names and all that are inside of them. `used` is what others have used of them, by module and
+    /// first name.
+    pub(super) fn of(project: &'a Project, roots: &'a [String], used: BTreeSet<(String, String)>) -> Surface<'a> {
         let is_meant = |module: &&Module| {
             let is_inside = |root: &String| {
                 let rest = module.name.strip_prefix(root.as_str());
@@ -64,6 +67,7 @@ impl<'a> Surface<'a> {
             modules,
             homes: BTreeMap::new(),
             roots,
+            used,
         };
         surface.find_homes();
         surface
@@ -108,9 +112,17 @@ impl<'a> Surface<'a> {
         let first = qualified.split('.').next().unwrap_or(qualified);
         let key = (module.name.clone(), first.to_owned());
         let asked_for = self.roots.contains(&module.name);
-        let is_public_module = module.name.split('.').all(is_public);
-        let is_found = asked_for || is_public_module || self.homes.contains_key(&key);
+        let is_public_module = module.name.split('.').all(is_public) && !self.is_collected(module);
+        let is_found = asked_for || is_public_module || self.homes.contains_key(&key) || self.used.contains(&key);
         is_found && !definition.is_test && qualified.split('.').all(is_public)
+    }
+
+    /// Whether a package around a module says what it offers, by taking it from its modules. What it does not take is its own.
+    fn is_collected(&self, module: &Module) -> bool {
+        self.homes.values().any(|package| {
+            let rest = module.name.strip_prefix(package.as_str());
+            rest.is_some_and(|rest| rest.starts_with('.'))
+        })
     }
 
     /// All functions outside of classes that others may use.
@@ -246,6 +258,23 @@ impl<'a> Surface<'a> {
             }
         }
         found
+    }
+
+    /// Bases of a class that are neither in the modules nor known to take nothing.
+    pub(super) fn unknown_bases(&self, class: &Reference) -> Vec<String> {
+        let family = self.family(class);
+        let bases = family.iter().flat_map(|at| at.class.bases.iter().map(|base| (at.module, base)));
+        let mut unknown = Vec::new();
+        for (module, base) in bases {
+            let name = base.split(['[', '(']).next().unwrap_or(base);
+            let is_known = self.class(&self.meaning(module, name)).is_some();
+            let last = name.rsplit('.').next().unwrap_or(name);
+            let is_simple = matches!(last, "object" | "Generic" | "Protocol" | "ABC" | "str" | "int" | "float" | "list" | "dict" | "set" | "tuple" | "frozenset" | "bytes" | "TypedDict" | "UserDict" | "UserList" | "OrderedDict");
+            if !is_known && !is_simple {
+                unknown.push(name.to_owned());
+            }
+        }
+        unknown
     }
 
     /// Whether a class is an exception, by its own text or that of its bases.

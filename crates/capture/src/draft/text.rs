@@ -178,12 +178,15 @@ impl Page<'_, '_> {
     /// Actions, with what is said about them aligned behind; then what is left out, by reason.
     fn block(&mut self, actions: &[&Action<'_>]) {
         let active = actions.iter().filter(|action| action.left_out.is_none());
-        let remarked: Vec<Remarked> = active
-            .map(|action| Remarked {
-                line: self.line(action),
-                remark: action.note.clone(),
-            })
-            .collect();
+        let mut remarked: Vec<Remarked> = Vec::new();
+        for action in active {
+            let line = self.line(action);
+            // `__or__` and `__ror__` are one operator.
+            if !remarked.iter().any(|known| known.line == line) {
+                let remark = action.note.clone();
+                remarked.push(Remarked { line, remark });
+            }
+        }
         let widths = remarked.iter().map(|one| one.line.chars().count());
         let margin = widths.filter(|width| *width <= MARGIN).max().unwrap_or(0);
         for Remarked { line, remark } in remarked {
@@ -227,7 +230,10 @@ impl Page<'_, '_> {
                         let pool = self.settled.pools.get(*number);
                         pool.map_or_else(String::new, |pool| format!("<{}>", pool.name))
                     }
-                    Some(Source::Choice(choices)) => format!("<[{}]>", choices.join(",")),
+                    Some(Source::Choice(choices)) => match choices.as_slice() {
+                        [only] => only.clone(),
+                        _ => format!("<[{}]>", choices.join(",")),
+                    },
                     None => String::new(),
                 },
             })
@@ -273,20 +279,17 @@ impl Page<'_, '_> {
 
 /// Where the values of a pool come from.
 fn origin(pool: &Pool) -> String {
-    let kinds: Vec<&str> = pool.kinds.iter().map(|kind| kind.word()).collect();
-    let mut words = kinds.join(" or ");
-    if pool.seen > 0 {
-        words.push_str(&format!(", {} seen", pool.seen));
-    }
-    match (pool.seen, pool.hinted) {
-        (_, 0) => {}
-        (0, _) => words.push_str(", from type hints"),
-        (_, hinted) => words.push_str(&format!(", {hinted} from type hints")),
-    }
-    if pool.more > 0 {
-        words.push_str(&format!(", {} more were seen", pool.more));
-    }
-    words
+    let kinds: Vec<&str> = pool.kinds.iter().filter_map(|kind| kind.word()).collect();
+    let mut parts = vec![kinds.join(" or ")];
+    parts.extend((pool.seen > 0).then(|| format!("{} seen", pool.seen)));
+    parts.extend(match (pool.seen, pool.hinted) {
+        (_, 0) => None,
+        (0, _) => Some("from type hints".to_owned()),
+        (_, hinted) => Some(format!("{hinted} from hints and defaults")),
+    });
+    parts.extend((pool.more > 0).then(|| format!("{} more not written", pool.more)));
+    parts.retain(|part| !part.is_empty());
+    parts.join(", ")
 }
 
 /// The lines that fill a pool.
