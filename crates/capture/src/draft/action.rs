@@ -47,6 +47,8 @@ pub(super) enum Callee {
 pub(super) struct Argument {
     pub(super) keyword: Option<String>,
     pub(super) what: What,
+    /// The field of a record that it becomes.
+    pub(super) field: Option<String>,
 }
 
 /// What an argument is.

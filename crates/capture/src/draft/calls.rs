@@ -223,7 +223,7 @@ impl<'a> Calls<'a> {
     }
 
     /// A value as something that a harness can write.
-    fn sample(&self, call: &'a Call, node: NodeId, scope: &mut Scope) -> Result<Sample, Missing> {
+    pub(super) fn sample(&self, call: &'a Call, node: NodeId, scope: &mut Scope) -> Result<Sample, Missing> {
         let mut tried = scope.clone();
         let code = self.expressions.value(call, node, &mut tried)?;
         let imports = tried.imports();

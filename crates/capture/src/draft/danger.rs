@@ -114,15 +114,30 @@ impl<'a> Texts<'a> {
 
     /// What a definition may do, or anything of these modules that it may call.
     pub(super) fn all(&self, module: &'a Module, definition: &'a Definition) -> Option<String> {
+        let reached = self.reached(module, definition);
+        let mut reached = reached.into_iter();
+        reached.find_map(|(module, definition)| self.own(module, definition))
+    }
+
+    /// Whether a definition, or anything that it may call, opens files, if only to read them.
+    pub(super) fn opens_files(&self, module: &'a Module, definition: &'a Definition) -> bool {
+        let reached = self.reached(module, definition);
+        reached.into_iter().any(|(module, definition)| {
+            let words = Words::of(self.text(module, definition).unwrap_or_default());
+            words.names().any(|name| matches!(name, "open" | "read_text" | "read_bytes"))
+        })
+    }
+
+    /// A definition and all that it may call.
+    fn reached(&self, module: &'a Module, definition: &'a Definition) -> Vec<(&'a Module, &'a Definition)> {
         let mut seen = BTreeSet::new();
+        let mut reached = Vec::new();
         let mut pending = vec![(module, definition)];
         while let Some((module, definition)) = pending.pop() {
             if !seen.insert((&module.name, definition.first_line)) {
                 continue;
             }
-            if let Some(found) = self.own(module, definition) {
-                return Some(found);
-            }
+            reached.push((module, definition));
             let words = Words::of(self.text(module, definition).unwrap_or_default());
             let names: BTreeSet<&str> = words.names().collect();
             // By name alone: rather one too many than one too few.
@@ -132,7 +147,7 @@ impl<'a> Texts<'a> {
                 pending.extend(called.map(|found| (*module, found)));
             }
         }
-        None
+        reached
     }
 
     fn text(&self, module: &Module, definition: &Definition) -> Option<&str> {

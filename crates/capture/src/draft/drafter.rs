@@ -123,6 +123,7 @@ impl<'a> Drafter<'a> {
             }
         }
         self.actions.sort_by_key(|action| action.order);
+        self.keep_small();
         self.leave_out_what_nothing_makes();
         for action in &self.actions {
             self.wishes.used(&action.wishes(), action.left_out.is_none());
@@ -254,6 +255,8 @@ impl<'a> Drafter<'a> {
             wrap: Wrap::Nothing,
             result: None,
             danger: inherited.filter(|_| fields.is_empty()),
+            exceptions: Vec::new(),
+            is_record: !fields.is_empty(),
             order,
         };
         self.from_parameters(&origin, &fields);
@@ -279,6 +282,8 @@ impl<'a> Drafter<'a> {
                 wrap: self.wrap(at, &[]),
                 result: self.hinted_result(target),
                 danger: self.texts.all(at.module, definition),
+                exceptions: self.expected(at),
+                is_record: false,
                 order: target.order,
             };
             self.from_parameters(&origin, parameters.unwrap_or_default());
@@ -296,7 +301,8 @@ impl<'a> Drafter<'a> {
         let (shapes, unsayable) = self.shapes(target, calls);
         self.add_hints(target);
         if let (true, Some(reason)) = (shapes.is_empty(), &unsayable) {
-            self.comment_out(target, &format!("needs what cannot be written here: {reason}"));
+            let reason = format!("needs what cannot be written here: {reason}");
+            self.comment_out(target, &danger.unwrap_or(reason));
             return;
         }
         let others = match target.callee {
@@ -336,7 +342,11 @@ impl<'a> Drafter<'a> {
             self.actions.push(Action {
                 callee: target.callee.clone().into_callee(Some(at.function.role), &at.definition.name),
                 arguments: arguments
-                    .map(|(keyword, what)| Argument { keyword, what })
+                    .map(|(keyword, what)| Argument {
+                        keyword,
+                        what,
+                        field: None,
+                    })
                     .collect(),
                 wrap,
                 result,
@@ -490,6 +500,18 @@ impl<'a> Drafter<'a> {
         self.classes.iter().position(|known| known.reference == *class)
     }
 
+    /// What something that was never called raises without being wrong.
+    fn expected(&self, at: FunctionAt<'a>) -> Vec<String> {
+        let mut names = Vec::new();
+        if at.definition.name == "__next__" {
+            names.push("StopIteration".to_owned());
+        }
+        if self.texts.opens_files(at.module, at.definition) {
+            names.push("OSError".to_owned());
+        }
+        names
+    }
+
     fn wrap(&self, at: FunctionAt<'_>, calls: &[&Call]) -> Wrap {
         let is_context = at.definition.decorators.iter().any(|decorator| {
             let name = decorator.rsplit('.').next();
@@ -523,6 +545,7 @@ impl<'a> Drafter<'a> {
                 .map(|parameter| Argument {
                     keyword: None,
                     what: What::Text(parameter.name.clone()),
+                    field: None,
                 })
                 .collect(),
             wrap: Wrap::Nothing,
@@ -551,14 +574,15 @@ impl<'a> Drafter<'a> {
             let is_named = is_optional || parameter.kind == ParameterKind::KeywordOnly;
             let keyword = is_named.then(|| parameter.name.clone());
             let keyword = keyword.filter(|_| parameter.kind != ParameterKind::PositionalOnly);
+            let field = origin.is_record.then(|| parameter.name.clone());
             let list = if is_optional { &mut further } else { &mut needed };
             match self.hinted_argument(origin, parameter) {
-                Some(what) => list.push(Argument { keyword, what }),
+                Some(what) => list.push(Argument { keyword, what, field }),
                 None if is_optional => {}
                 None => {
                     missing.push(parameter.name.clone());
                     let what = What::Text(parameter.name.clone());
-                    list.push(Argument { keyword, what });
+                    list.push(Argument { keyword, what, field });
                 }
             }
         }
@@ -573,6 +597,7 @@ impl<'a> Drafter<'a> {
             .map(|argument| Argument {
                 keyword: argument.keyword.clone(),
                 what: argument.what.clone(),
+                field: argument.field.clone(),
             })
             .collect();
         let is_both = !further.is_empty() && missing.is_empty();
@@ -586,9 +611,12 @@ impl<'a> Drafter<'a> {
                 arguments,
                 wrap: origin.wrap,
                 result,
-                exceptions: Vec::new(),
+                exceptions: origin.exceptions.clone(),
                 guard: None,
-                note: "from its signature".to_owned(),
+                note: match origin.is_record {
+                    true => "from its fields".to_owned(),
+                    false => "from its signature".to_owned(),
+                },
                 left_out: left_out.clone(),
                 section: origin.section,
                 order: origin.order,
@@ -640,6 +668,29 @@ impl<'a> Drafter<'a> {
             .collect()
     }
 
+    /// What is added to itself, or multiplied, grows without end.
+    fn keep_small(&mut self) {
+        let sized: BTreeSet<usize> = (0..self.classes.len())
+            .filter(|number| {
+                let class = self.classes.get(*number).map(|class| &class.reference);
+                let methods = class.map(|class| self.surface.methods(class)).unwrap_or_default();
+                methods.iter().any(|method| method.definition.name == "__len__")
+            })
+            .collect();
+        for action in &mut self.actions {
+            let Callee::Of { class, name, .. } = &action.callee else {
+                continue;
+            };
+            let is_doubled = action.arguments.iter().any(|argument| argument.what == What::Object(*class));
+            let grows = matches!(name.as_str(), "__add__" | "__iadd__" | "__radd__" | "__mul__" | "__imul__" | "__rmul__");
+            let compares = matches!(name.as_str(), "__eq__" | "__ne__" | "__lt__" | "__le__" | "__gt__" | "__ge__" | "__contains__");
+            if sized.contains(class) && (grows || is_doubled) && !compares {
+                action.guard = Some(guard::against_growth());
+                action.note.push_str("; kept small");
+            }
+        }
+    }
+
     /// An action that needs an object which no action makes can never be taken.
     fn leave_out_what_nothing_makes(&mut self) {
         loop {
@@ -678,6 +729,8 @@ struct Origin<'a, 'n> {
     wrap: Wrap,
     result: Option<usize>,
     danger: Option<String>,
+    exceptions: Vec<String>,
+    is_record: bool,
     order: usize,
 }
 

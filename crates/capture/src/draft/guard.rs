@@ -48,6 +48,17 @@ impl Fact {
     }
 }
 
+/// Objects are kept smaller than this by actions that could make them twice as large again and again.
+const LARGEST: usize = 100;
+
+/// A guard against objects that grow without end.
+pub(super) fn against_growth() -> Guard {
+    Guard {
+        before: "len(",
+        behind: format!(") < {LARGEST}"),
+    }
+}
+
 /// A guard for calls of a method, among all calls on objects of the class.
 pub(super) fn observed(calls: &[&Call], others: &[&Call]) -> Option<Guard> {
     if calls.len() < FEWEST {

@@ -3,12 +3,20 @@
 use crate::value::Value;
 use crate::write::Code;
 
-/// A value, as an expression that makes it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A value, as an expression that makes it. Two are equal if they are written alike.
+#[derive(Clone, Debug)]
 pub(super) struct Sample {
     pub(super) code: Code,
     pub(super) kind: Kind,
 }
+
+impl PartialEq for Sample {
+    fn eq(&self, other: &Sample) -> bool {
+        self.code.flat() == other.code.flat()
+    }
+}
+
+impl Eq for Sample {}
 
 impl Sample {
     pub(super) fn new(kind: Kind, text: impl Into<String>) -> Sample {

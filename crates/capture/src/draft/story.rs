@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::action::{Action, Callee, What};
 use super::calls::{Calls, ShapedArgument};
 use super::drafter::PooledClass;
-use super::pools::{Settled, Source};
+use super::pools::{Settled, Source, WishId};
 use crate::recording::{Call, CallId, Outcome};
 use crate::value::{NodeId, ObjectId, Reference};
 use crate::write::Scope;
@@ -157,26 +157,8 @@ impl<'a> Teller<'a, '_> {
         for (argument, given) in action.arguments.iter().zip(&shaped.arguments) {
             texts.push(match &argument.what {
                 What::Text(text) => text.clone(),
-                What::Object(_) => story.known(call, given.node)?,
-                What::Wish(wish) => match self.settled.source(*wish)? {
-                    Source::Choice(choices) => {
-                        let flat = flat(given)?;
-                        choices.contains(&flat).then_some(flat)?
-                    }
-                    Source::Pool(number) => {
-                        let pool = self.settled.pools.get(*number)?;
-                        let flat = flat(given)?;
-                        let entry = pool.entries.iter().find(|entry| entry.flat == flat)?;
-                        let slot = slots.entry(*number).or_default();
-                        let name = format!("{}{slot}", pool.name);
-                        *slot += 1;
-                        if *slot > pool.size {
-                            return None;
-                        }
-                        steps.push(format!("{name} = {}", entry.said));
-                        name
-                    }
-                },
+                What::Object(class) => self.object(story, call, *class, given.node)?,
+                What::Wish(wish) => self.value(*wish, flat(given)?, &mut slots, &mut steps)?,
             });
         }
         let mut said = action.said(&receiver, &texts);
@@ -211,6 +193,75 @@ impl<'a> Teller<'a, '_> {
             }
         }
         Some(())
+    }
+}
+
+impl<'a> Teller<'a, '_> {
+    /// The slot of an object. A record that nobody was seen to make is made from its fields.
+    fn object(&mut self, story: &mut Story<'a>, call: &'a Call, class: usize, node: NodeId) -> Option<String> {
+        let object = call.values.object(node)?;
+        if story.slots.contains_key(&object) {
+            return story.known(call, node);
+        }
+        let crate::Value::Object(record) = call.values.value(node) else {
+            return None;
+        };
+        let is_whole = |action: &&Action<'_>| {
+            let names: BTreeSet<&str> = action.arguments.iter().filter_map(|argument| argument.field.as_deref()).collect();
+            let is_field = |(name, _): &(String, NodeId)| names.contains(name.as_str());
+            action.result == Some(class)
+                && action.left_out.is_none()
+                && !names.is_empty()
+                && names.len() == action.arguments.len()
+                && record.attributes.iter().all(is_field)
+        };
+        let action = self.actions.iter().find(is_whole)?;
+        let mut steps = Vec::new();
+        let mut texts = Vec::new();
+        let mut slots = BTreeMap::new();
+        for argument in &action.arguments {
+            let field = record.attributes.iter().find(|(name, _)| argument.field.as_ref() == Some(name))?;
+            let flat = self.calls.sample(call, field.1, self.scope).ok()?.code.flat();
+            let What::Wish(wish) = &argument.what else {
+                return None;
+            };
+            texts.push(self.value(*wish, flat, &mut slots, &mut steps)?);
+        }
+        let number = story.made.entry(class).or_default();
+        if *number >= MOST_OBJECTS {
+            return None;
+        }
+        let slot = format!("{}{number}", self.classes.get(class)?.pool);
+        *number += 1;
+        steps.push(format!("{slot} = {}", action.said("", &texts)));
+        story.slots.insert(object, slot.clone());
+        story.steps.extend(steps);
+        Some(slot)
+    }
+
+    /// How a value is said: as it stands, or by the slot of a pool, which a step fills first.
+    fn value(
+        &self,
+        wish: WishId,
+        flat: String,
+        slots: &mut BTreeMap<usize, usize>,
+        steps: &mut Vec<String>,
+    ) -> Option<String> {
+        match self.settled.source(wish)? {
+            Source::Choice(choices) => choices.contains(&flat).then_some(flat),
+            Source::Pool(number) => {
+                let pool = self.settled.pools.get(*number)?;
+                let entry = pool.entries.iter().find(|entry| entry.flat == flat)?;
+                let slot = slots.entry(*number).or_default();
+                let name = format!("{}{slot}", pool.name);
+                *slot += 1;
+                if *slot > pool.size {
+                    return None;
+                }
+                steps.push(format!("{name} = {}", entry.said));
+                Some(name)
+            }
+        }
     }
 }
 
