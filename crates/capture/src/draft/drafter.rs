@@ -635,8 +635,11 @@ impl<'a> Drafter<'a> {
             return Some(What::Wish(wish));
         }
         if hinted.is_none() && !is_operator(origin.name) {
-            // What other parameters of the same name were given is a good guess.
-            return self.wishes.borrowed(&origin.key, &parameter.name).map(What::Wish);
+            // What other parameters of the same name were given is a good guess, and so is a class of that name.
+            let borrowed = self.wishes.borrowed(&origin.key, &parameter.name);
+            let name = pool_name(&parameter.name);
+            let class = || self.classes.iter().position(|class| class.pool == name);
+            return borrowed.map(What::Wish).or_else(|| class().map(What::Object));
         }
         if hinted.is_none() && let (Named::Of(class), true) = (&origin.callee, is_operator(origin.name)) {
             return Some(What::Object(*class));

@@ -269,7 +269,7 @@ impl Page<'_, '_> {
         });
         match sized.or(self.classes.first()) {
             Some(class) if sized.is_some() => {
-                self.say(format!("# property: len(<{}>) == len(list(<{},1>))", class.pool, class.pool));
+                self.say(format!("# property: len(<{}>) <= 100", class.pool));
             }
             Some(class) => self.say(format!("# property: <{}> == <{},1>", class.pool, class.pool)),
             None => self.say("# statement => what must be true after it"),
