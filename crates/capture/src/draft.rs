@@ -74,7 +74,11 @@ const USUAL: [&str; 6] = [
 #[must_use]
 pub fn draft(recording: &Recording, project: &Project, modules: &[String], file: &str) -> Draft {
     let knowledge = Knowledge::new(project);
-    let surface = Surface::of(project, modules, calls::used_from_outside(recording, &knowledge, modules));
+    let surface = Surface::of(
+        project,
+        modules,
+        calls::used_from_outside(recording, &knowledge, modules),
+    );
     let calls = Calls::of_surface(&surface, recording, &knowledge);
     let texts = Texts::of(&surface, |module| {
         fs::read_to_string(project.root.join(&module.path)).ok()
@@ -126,7 +130,10 @@ pub fn draft(recording: &Recording, project: &Project, modules: &[String], file:
         lines: Vec::new(),
     };
     let text = page.text(&head);
-    let left_out = actions.iter().filter(|action| action.left_out.is_some()).count();
+    let left_out = actions
+        .iter()
+        .filter(|action| action.left_out.is_some())
+        .count();
     let summary = Summary {
         calls: calls.len(),
         actions: actions.len() - left_out,
@@ -166,7 +173,10 @@ fn imports(scope: &Scope, actions: &[action::Action<'_>], modules: &[String]) ->
     }
     // `copy` is there without an import.
     names.remove("copy");
-    names.into_iter().map(|name| format!("import {name}")).collect()
+    names
+        .into_iter()
+        .map(|name| format!("import {name}"))
+        .collect()
 }
 
 fn tests(told: &Told, file: &str) -> Vec<String> {

@@ -101,10 +101,13 @@ impl Action<'_> {
             Callee::Of { class, .. } => Some(*class),
             Callee::Named(_) => None,
         };
-        let arguments = self.arguments.iter().filter_map(|argument| match argument.what {
-            What::Object(class) => Some(class),
-            _ => None,
-        });
+        let arguments = self
+            .arguments
+            .iter()
+            .filter_map(|argument| match argument.what {
+                What::Object(class) => Some(class),
+                _ => None,
+            });
         receiver.into_iter().chain(arguments).collect()
     }
 
@@ -159,7 +162,9 @@ fn of_object(role: Option<Role>, receiver: &str, name: &str, arguments: Vec<Code
         _ => {}
     }
     match on_object(role, receiver, name, arguments) {
-        Exercised::Value(code) | Exercised::Statement(code) | Exercised::Creation(code) => code.flat(),
+        Exercised::Value(code) | Exercised::Statement(code) | Exercised::Creation(code) => {
+            code.flat()
+        }
     }
 }
 
@@ -183,9 +188,26 @@ pub(super) fn is_said(name: &str) -> bool {
         || is_operator
         || matches!(
             name,
-            "__len__" | "__str__" | "__repr__" | "__bool__" | "__neg__" | "__abs__" | "__int__" | "__float__"
-                | "__hash__" | "__iter__" | "__next__" | "__call__" | "__getitem__" | "__setitem__"
-                | "__delitem__" | "__contains__" | "__reversed__" | "__enter__" | "__copy__" | "__deepcopy__"
+            "__len__"
+                | "__str__"
+                | "__repr__"
+                | "__bool__"
+                | "__neg__"
+                | "__abs__"
+                | "__int__"
+                | "__float__"
+                | "__hash__"
+                | "__iter__"
+                | "__next__"
+                | "__call__"
+                | "__getitem__"
+                | "__setitem__"
+                | "__delitem__"
+                | "__contains__"
+                | "__reversed__"
+                | "__enter__"
+                | "__copy__"
+                | "__deepcopy__"
                 | "__format__"
         )
 }

@@ -89,12 +89,19 @@ impl<'a> Calls<'a> {
             let Some(key) = of_unit(call) else {
                 continue;
             };
-            calls.by_definition.entry(key.clone()).or_default().push(call);
+            calls
+                .by_definition
+                .entry(key.clone())
+                .or_default()
+                .push(call);
             if is_from_outside(call, &kept, &inside) {
                 calls.from_outside.insert((call.execution, call.id));
             }
         }
-        let folders = recording.executions.iter().map(|execution| execution.folder.clone());
+        let folders = recording
+            .executions
+            .iter()
+            .map(|execution| execution.folder.clone());
         calls.folders = folders.filter(|folder| folder.len() > 1).collect();
         calls
     }
@@ -102,7 +109,9 @@ impl<'a> Calls<'a> {
     /// The names of modules that ran as the program, for a scope.
     pub(super) fn aliases(&self) -> BTreeMap<String, String> {
         let main = self.main.clone();
-        main.map(|name| ("__main__".to_owned(), name)).into_iter().collect()
+        main.map(|name| ("__main__".to_owned(), name))
+            .into_iter()
+            .collect()
     }
 
     /// The calls of a definition that are meant.
@@ -197,13 +206,19 @@ impl<'a> Calls<'a> {
     }
 
     /// The values that a field had in the records of a class that were seen.
-    pub(super) fn field_samples(&self, class: &Reference, field: &str, scope: &mut Scope) -> Vec<Sample> {
+    pub(super) fn field_samples(
+        &self,
+        class: &Reference,
+        field: &str,
+        scope: &mut Scope,
+    ) -> Vec<Sample> {
         let mut samples = Vec::new();
         for call in self.by_definition.values().flatten() {
             for (_, node) in call.values.iter() {
                 if let Value::Object(object) = &node.value
                     && self.is(&object.class, class)
-                    && let Some((_, value)) = object.attributes.iter().find(|(name, _)| name == field)
+                    && let Some((_, value)) =
+                        object.attributes.iter().find(|(name, _)| name == field)
                     && let Ok(sample) = self.sample(call, *value, scope)
                     && !samples.contains(&sample)
                 {
@@ -223,19 +238,31 @@ impl<'a> Calls<'a> {
     }
 
     /// A value as something that a harness can write.
-    pub(super) fn sample(&self, call: &'a Call, node: NodeId, scope: &mut Scope) -> Result<Sample, Missing> {
+    pub(super) fn sample(
+        &self,
+        call: &'a Call,
+        node: NodeId,
+        scope: &mut Scope,
+    ) -> Result<Sample, Missing> {
         let mut tried = scope.clone();
         let code = self.expressions.value(call, node, &mut tried)?;
         let imports = tried.imports();
         // Importing the program would run it.
         if imports.iter().any(|import| import.module == "__main__") {
-            return Err(Missing("a part of the program that was recorded".to_owned()));
+            return Err(Missing(
+                "a part of the program that was recorded".to_owned(),
+            ));
         }
         let flat = code.flat();
         if flat.chars().count() > LONGEST {
             return Err(Missing("too long to be written".to_owned()));
         }
-        if self.folders.iter().any(|folder| flat.contains(folder.as_str())) || names_file(call, &flat) {
+        if self
+            .folders
+            .iter()
+            .any(|folder| flat.contains(folder.as_str()))
+            || names_file(call, &flat)
+        {
             return Err(Missing("a path of one machine".to_owned()));
         }
         *scope = tried;
@@ -277,13 +304,26 @@ pub(super) fn used_from_outside(
     roots: &[String],
 ) -> BTreeSet<(String, String)> {
     let is_inside = |module: &str| {
-        let rests = roots.iter().filter_map(|root| module.strip_prefix(root.as_str()));
-        rests.into_iter().any(|rest| rest.is_empty() || rest.starts_with('.'))
+        let rests = roots
+            .iter()
+            .filter_map(|root| module.strip_prefix(root.as_str()));
+        rests
+            .into_iter()
+            .any(|rest| rest.is_empty() || rest.starts_with('.'))
     };
     let module_of = |call: &Call| {
         let unit = recording.unit(call.unit)?;
-        knowledge.definition(unit).map(|(module, _)| module.name.clone())
+        knowledge
+            .definition(unit)
+            .map(|(module, _)| module.name.clone())
     };
+    let modules = knowledge.project.modules.iter();
+    let modules = modules.filter(|module| is_inside(&module.name));
+    let decorators: BTreeSet<&str> = modules
+        .flat_map(|module| &module.definitions)
+        .flat_map(|definition| &definition.decorators)
+        .filter_map(|text| text.split(['(', '.']).next())
+        .collect();
     let mut inside: BTreeSet<(u32, CallId)> = BTreeSet::new();
     let mut used = BTreeSet::new();
     let kept = kept(recording);
@@ -293,8 +333,13 @@ pub(super) fn used_from_outside(
             continue;
         };
         inside.insert((call.execution, call.id));
-        let name = recording.unit(call.unit).map(|unit| unit.qualified_name.as_str());
+        let name = recording
+            .unit(call.unit)
+            .map(|unit| unit.qualified_name.as_str());
         let first = name.and_then(|name| name.split('.').next());
+        // Decorators are called while a module is imported, by nobody who is recorded.
+        let is_decorator = |first: &str| decorators.contains(first);
+        let first = first.filter(|first| !is_decorator(first));
         if let (true, Some(first)) = (is_from_outside(call, &kept, &inside), first) {
             used.insert((module, first.to_owned()));
         }

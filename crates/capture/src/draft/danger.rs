@@ -36,7 +36,12 @@ pub(super) fn seen(call: &Call) -> Option<String> {
         _ => None,
     });
     let uncaptured = call.uncaptured.first();
-    event.or_else(|| Some(format!("does something outside of the program (`{}`)", uncaptured?)))
+    event.or_else(|| {
+        Some(format!(
+            "does something outside of the program (`{}`)",
+            uncaptured?
+        ))
+    })
 }
 
 /// Whether a recorded call read a file.
@@ -83,18 +88,53 @@ const MODULES: [(&str, &str); 22] = [
 
 /// What of `os` changes nothing.
 const HARMLESS: [&str; 26] = [
-    "DirEntry", "PathLike", "access", "altsep", "cpu_count", "curdir", "devnull", "environ", "error", "extsep",
-    "fsdecode", "fsencode", "fspath", "getcwd", "getenv", "getpid", "linesep", "listdir", "name", "pardir", "path",
-    "pathsep", "scandir", "sep", "stat", "urandom",
+    "DirEntry",
+    "PathLike",
+    "access",
+    "altsep",
+    "cpu_count",
+    "curdir",
+    "devnull",
+    "environ",
+    "error",
+    "extsep",
+    "fsdecode",
+    "fsencode",
+    "fspath",
+    "getcwd",
+    "getenv",
+    "getpid",
+    "linesep",
+    "listdir",
+    "name",
+    "pardir",
+    "path",
+    "pathsep",
+    "scandir",
+    "sep",
+    "stat",
+    "urandom",
 ];
 
 /// Methods that change files, whatever they are called on.
 const METHODS: [&str; 10] = [
-    "unlink", "rmdir", "write_text", "write_bytes", "touch", "symlink_to", "hardlink_to", "rmtree", "mkdir", "chmod",
+    "unlink",
+    "rmdir",
+    "write_text",
+    "write_bytes",
+    "touch",
+    "symlink_to",
+    "hardlink_to",
+    "rmtree",
+    "mkdir",
+    "chmod",
 ];
 
 impl<'a> Texts<'a> {
-    pub(super) fn of(surface: &'a Surface<'a>, read: impl Fn(&Module) -> Option<String>) -> Texts<'a> {
+    pub(super) fn of(
+        surface: &'a Surface<'a>,
+        read: impl Fn(&Module) -> Option<String>,
+    ) -> Texts<'a> {
         let texts = surface.modules.iter();
         let texts = texts.filter_map(|module| Some((module.name.clone(), read(module)?)));
         Texts {
@@ -124,12 +164,18 @@ impl<'a> Texts<'a> {
         let reached = self.reached(module, definition);
         reached.into_iter().any(|(module, definition)| {
             let words = Words::of(self.text(module, definition).unwrap_or_default());
-            words.names().any(|name| matches!(name, "open" | "read_text" | "read_bytes"))
+            words
+                .names()
+                .any(|name| matches!(name, "open" | "read_text" | "read_bytes"))
         })
     }
 
     /// A definition and all that it may call.
-    fn reached(&self, module: &'a Module, definition: &'a Definition) -> Vec<(&'a Module, &'a Definition)> {
+    fn reached(
+        &self,
+        module: &'a Module,
+        definition: &'a Definition,
+    ) -> Vec<(&'a Module, &'a Definition)> {
         let mut seen = BTreeSet::new();
         let mut reached = Vec::new();
         let mut pending = vec![(module, definition)];
@@ -195,7 +241,9 @@ impl<'t> Words<'t> {
         };
         // An import inside of the function itself.
         if matches!(self.word(place.wrapping_sub(1)), "import" | "from") {
-            let rest = (place + 1..).step_by(2).take_while(|dot| self.word(*dot) == ".");
+            let rest = (place + 1..)
+                .step_by(2)
+                .take_while(|dot| self.word(*dot) == ".");
             let words = std::iter::once(name).chain(rest.map(|dot| self.word(dot + 1)));
             return imported(&words.collect::<Vec<&str>>().join("."));
         }
@@ -216,7 +264,9 @@ impl<'t> Words<'t> {
             return None;
         }
         match name {
-            "open" => self.opens_to_write(place + 1).then(|| "may change files (`open`)".to_owned()),
+            "open" => self
+                .opens_to_write(place + 1)
+                .then(|| "may change files (`open`)".to_owned()),
             "input" | "breakpoint" => Some(format!("waits for somebody (`{name}`)")),
             "exit" | "quit" => Some(format!("leaves the program (`{name}`)")),
             "exec" | "eval" => Some(format!("runs what it is given (`{name}`)")),

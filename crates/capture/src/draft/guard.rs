@@ -66,7 +66,11 @@ pub(super) fn observed(calls: &[&Call], others: &[&Call]) -> Option<Guard> {
     }
     let first = attributes(calls.first()?);
     for (name, fact) in &first {
-        let is_same = |call: &&Call| attributes(call).iter().any(|known| known == &(name.clone(), *fact));
+        let is_same = |call: &&Call| {
+            attributes(call)
+                .iter()
+                .any(|known| known == &(name.clone(), *fact))
+        };
         let is_otherwise = |call: &&Call| {
             let known = attributes(call);
             let found = known.iter().find(|(known, _)| known == name);
@@ -85,7 +89,10 @@ fn attributes(call: &Call) -> Vec<(String, Fact)> {
     let Some(Value::Object(object)) = own.map(|own| call.values.value(own)) else {
         return Vec::new();
     };
-    let public = object.attributes.iter().filter(|(name, _)| !name.starts_with('_'));
+    let public = object
+        .attributes
+        .iter()
+        .filter(|(name, _)| !name.starts_with('_'));
     public
         .map(|(name, node)| (name.clone(), Fact::of(call.values.value(*node))))
         .collect()

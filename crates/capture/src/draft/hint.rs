@@ -206,7 +206,9 @@ fn literal(parts: &[&Expression]) -> Option<Hinted> {
                 code: crate::write::text_literal(text),
                 kind: Kind::Text,
             },
-            ExpressionKind::Integer(digits) => Sample::new(Kind::Integer, format!("{sign}{digits}")),
+            ExpressionKind::Integer(digits) => {
+                Sample::new(Kind::Integer, format!("{sign}{digits}"))
+            }
             ExpressionKind::Boolean(true) => Sample::new(Kind::Boolean, "True"),
             ExpressionKind::Boolean(false) => Sample::new(Kind::Boolean, "False"),
             _ => return None,
@@ -229,10 +231,16 @@ fn simple(name: &str) -> Option<Hinted> {
         "str" | "AnyStr" | "Text" | "LiteralString" => {
             Hinted::of("str", Kind::Text, &["\"\"", "\"a\"", "\"two words\""])
         }
-        "bytes" | "ByteString" | "Buffer" => {
-            Hinted::of("bytes", Kind::Bytes, &["b\"\"", "b\"a\"", "b\"\\x00\\xff\""])
-        }
-        "bytearray" => Hinted::of("bytearray", Kind::Other, &["bytearray()", "bytearray(b\"a\")"]),
+        "bytes" | "ByteString" | "Buffer" => Hinted::of(
+            "bytes",
+            Kind::Bytes,
+            &["b\"\"", "b\"a\"", "b\"\\x00\\xff\""],
+        ),
+        "bytearray" => Hinted::of(
+            "bytearray",
+            Kind::Other,
+            &["bytearray()", "bytearray(b\"a\")"],
+        ),
         "list" | "List" | "Sequence" | "MutableSequence" | "Iterable" | "Collection"
         | "Reversible" | "Sized" => {
             Hinted::of("list", Kind::List, &["[]", "[1]", "[2, 1, 2]", "[\"a\"]"])
@@ -241,12 +249,16 @@ fn simple(name: &str) -> Option<Hinted> {
         "set" | "Set" | "MutableSet" | "AbstractSet" => {
             Hinted::of("set", Kind::Set, &["set()", "{1}", "{1, 2}"])
         }
-        "frozenset" | "FrozenSet" => {
-            Hinted::of("frozenset", Kind::Set, &["frozenset()", "frozenset({1, 2})"])
-        }
-        "dict" | "Dict" | "Mapping" | "MutableMapping" => {
-            Hinted::of("dict", Kind::Dictionary, &["{}", "{\"a\": 1}", "{\"a\": 1, \"b\": [2]}"])
-        }
+        "frozenset" | "FrozenSet" => Hinted::of(
+            "frozenset",
+            Kind::Set,
+            &["frozenset()", "frozenset({1, 2})"],
+        ),
+        "dict" | "Dict" | "Mapping" | "MutableMapping" => Hinted::of(
+            "dict",
+            Kind::Dictionary,
+            &["{}", "{\"a\": 1}", "{\"a\": 1, \"b\": [2]}"],
+        ),
         "Iterator" | "Generator" => {
             Hinted::of("iterator", Kind::Other, &["iter([])", "iter([1, 2])"])
         }
@@ -274,7 +286,11 @@ fn collection(name: &str, inner: &[Hinted]) -> Option<Hinted> {
     let items = |part: &Hinted| -> Vec<String> {
         let samples = part.samples.iter().map(|sample| sample.code.flat());
         // The first ones are often the empty ones.
-        samples.skip(1).chain(part.samples.first().map(|sample| sample.code.flat())).take(2).collect()
+        samples
+            .skip(1)
+            .chain(part.samples.first().map(|sample| sample.code.flat()))
+            .take(2)
+            .collect()
     };
     let first = items(inner.first()?);
     let (one, two) = (first.first()?, first.join(", "));
@@ -282,13 +298,19 @@ fn collection(name: &str, inner: &[Hinted]) -> Option<Hinted> {
     let kind = bare.samples.first()?.kind;
     let texts: Vec<String> = match bare.label.as_str() {
         "list" => vec!["[]".to_owned(), format!("[{one}]"), format!("[{two}]")],
-        "set" => vec!["set()".to_owned(), format!("{{{one}}}"), format!("{{{two}}}")],
+        "set" => vec![
+            "set()".to_owned(),
+            format!("{{{one}}}"),
+            format!("{{{two}}}"),
+        ],
         "frozenset" => vec!["frozenset()".to_owned(), format!("frozenset({{{two}}})")],
         "iterator" => vec!["iter([])".to_owned(), format!("iter([{two}])")],
         "dict" => {
             let values = items(inner.get(1)?);
             let pairs = first.iter().zip(values.iter().cycle());
-            let pairs: Vec<String> = pairs.map(|(key, value)| format!("{key}: {value}")).collect();
+            let pairs: Vec<String> = pairs
+                .map(|(key, value)| format!("{key}: {value}"))
+                .collect();
             vec![
                 "{}".to_owned(),
                 format!("{{{}}}", pairs.first()?),
@@ -313,7 +335,10 @@ fn collection(name: &str, inner: &[Hinted]) -> Option<Hinted> {
     };
     Some(Hinted {
         label: format!("{}_{}", bare.label, labels.join("_")),
-        samples: texts.into_iter().map(|text| Sample::new(kind, text)).collect(),
+        samples: texts
+            .into_iter()
+            .map(|text| Sample::new(kind, text))
+            .collect(),
         ..Hinted::default()
     })
 }

@@ -172,7 +172,8 @@ impl Wishes {
 impl Wish {
     /// Numbers are as good as any others; everything else belongs to what the parameter is called.
     fn pool_name(&self, kinds: &BTreeSet<Kind>) -> String {
-        let only = |allowed: &[Kind]| !kinds.is_empty() && kinds.iter().all(|kind| allowed.contains(kind));
+        let only =
+            |allowed: &[Kind]| !kinds.is_empty() && kinds.iter().all(|kind| allowed.contains(kind));
         if only(&[Kind::Boolean]) {
             "bool".to_owned()
         } else if only(&[Kind::Integer]) {
@@ -243,7 +244,8 @@ impl Group {
         }
         let (most, longest) = MOST_CHOICES;
         let length: usize = texts.iter().map(|text| text.chars().count() + 1).sum();
-        let fits = texts.len() <= most && length <= longest && !texts.iter().any(|text| is_awkward(text));
+        let fits =
+            texts.len() <= most && length <= longest && !texts.iter().any(|text| is_awkward(text));
         (self.uses <= 1 && fits && !texts.is_empty()).then_some(texts)
     }
 

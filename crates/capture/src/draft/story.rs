@@ -61,7 +61,11 @@ impl<'a> Teller<'a, '_> {
                 let action = action_of.get(&(call.execution, call.id));
                 let action = action.and_then(|number| self.actions.get(*number));
                 let is_short = story.steps.len() < MOST_STEPS;
-                if action.filter(|_| is_short).and_then(|action| self.step(&mut story, action, call)).is_none() {
+                if action
+                    .filter(|_| is_short)
+                    .and_then(|action| self.step(&mut story, action, call))
+                    .is_none()
+                {
                     // What touches no object changes nothing for those that follow.
                     if !self.objects(call).is_empty() {
                         break;
@@ -88,13 +92,21 @@ impl<'a> Teller<'a, '_> {
     fn groups(&self) -> Vec<Vec<&'a Call>> {
         let mut groups: Vec<(BTreeSet<(u32, ObjectId)>, Vec<&'a Call>)> = Vec::new();
         for call in self.calls.from_outside() {
-            let objects: BTreeSet<(u32, ObjectId)> = self.objects(call).into_iter().map(|object| (call.execution, object)).collect();
+            let objects: BTreeSet<(u32, ObjectId)> = self
+                .objects(call)
+                .into_iter()
+                .map(|object| (call.execution, object))
+                .collect();
             if objects.is_empty() {
                 let is_open = |group: &(BTreeSet<(u32, ObjectId)>, Vec<&Call>)| {
                     let is_alike = group.1.first().is_some_and(|first| first.unit == call.unit);
                     group.0.is_empty() && is_alike && group.1.len() < MOST_TOGETHER
                 };
-                match groups.iter().position(is_open).and_then(|place| groups.get_mut(place)) {
+                match groups
+                    .iter()
+                    .position(is_open)
+                    .and_then(|place| groups.get_mut(place))
+                {
                     Some(group) => group.1.push(call),
                     None => groups.push((objects, vec![call])),
                 }
@@ -123,7 +135,11 @@ impl<'a> Teller<'a, '_> {
             Outcome::Returned(node) => Some(node),
             _ => None,
         };
-        let nodes = call.arguments.iter().map(|argument| argument.before).chain(result);
+        let nodes = call
+            .arguments
+            .iter()
+            .map(|argument| argument.before)
+            .chain(result);
         nodes
             .filter(|node| self.class_at(call, *node).is_some())
             .filter_map(|node| call.values.object(node))
@@ -133,7 +149,8 @@ impl<'a> Teller<'a, '_> {
     fn class_at(&self, call: &Call, node: NodeId) -> Option<usize> {
         match call.values.value(node) {
             crate::Value::Object(object) => {
-                let is_it = |known: &PooledClass<'_>| self.calls.is(&object.class, &known.reference);
+                let is_it =
+                    |known: &PooledClass<'_>| self.calls.is(&object.class, &known.reference);
                 self.classes.iter().position(is_it)
             }
             _ => None,
@@ -143,10 +160,14 @@ impl<'a> Teller<'a, '_> {
     /// Adds the steps of one call; nothing if it cannot be told.
     fn step(&mut self, story: &mut Story<'a>, action: &Action<'a>, call: &'a Call) -> Option<()> {
         let classes = self.classes;
-        let class_of = |class: &Reference| classes.iter().position(|known| known.reference == *class);
+        let class_of =
+            |class: &Reference| classes.iter().position(|known| known.reference == *class);
         let own = call.arguments.first();
         let skipped = usize::from(!matches!(call.receiver, crate::Receiver::None));
-        let shaped = self.calls.shaped(call, skipped, self.scope, class_of).ok()?;
+        let shaped = self
+            .calls
+            .shaped(call, skipped, self.scope, class_of)
+            .ok()?;
         let receiver = match action.callee {
             Callee::Of { .. } => story.known(call, own?.before)?,
             Callee::Named(_) => String::new(),
@@ -198,7 +219,13 @@ impl<'a> Teller<'a, '_> {
 
 impl<'a> Teller<'a, '_> {
     /// The slot of an object. A record that nobody was seen to make is made from its fields.
-    fn object(&mut self, story: &mut Story<'a>, call: &'a Call, class: usize, node: NodeId) -> Option<String> {
+    fn object(
+        &mut self,
+        story: &mut Story<'a>,
+        call: &'a Call,
+        class: usize,
+        node: NodeId,
+    ) -> Option<String> {
         let object = call.values.object(node)?;
         if story.slots.contains_key(&object) {
             return story.known(call, node);
@@ -207,7 +234,11 @@ impl<'a> Teller<'a, '_> {
             return None;
         };
         let is_whole = |action: &&Action<'_>| {
-            let names: BTreeSet<&str> = action.arguments.iter().filter_map(|argument| argument.field.as_deref()).collect();
+            let names: BTreeSet<&str> = action
+                .arguments
+                .iter()
+                .filter_map(|argument| argument.field.as_deref())
+                .collect();
             let is_field = |(name, _): &(String, NodeId)| names.contains(name.as_str());
             action.result == Some(class)
                 && action.left_out.is_none()
@@ -220,8 +251,16 @@ impl<'a> Teller<'a, '_> {
         let mut texts = Vec::new();
         let mut slots = BTreeMap::new();
         for argument in &action.arguments {
-            let field = record.attributes.iter().find(|(name, _)| argument.field.as_ref() == Some(name))?;
-            let flat = self.calls.sample(call, field.1, self.scope).ok()?.code.flat();
+            let field = record
+                .attributes
+                .iter()
+                .find(|(name, _)| argument.field.as_ref() == Some(name))?;
+            let flat = self
+                .calls
+                .sample(call, field.1, self.scope)
+                .ok()?
+                .code
+                .flat();
             let What::Wish(wish) = &argument.what else {
                 return None;
             };
@@ -271,7 +310,8 @@ fn flat(given: &ShapedArgument<'_>) -> Option<String> {
 
 /// Whether a call is `__init__`, whose object is the one that the action makes.
 fn is_construction(action: &Action<'_>, call: &Call) -> bool {
-    matches!(action.callee, Callee::Named(_)) && matches!(call.receiver, crate::Receiver::Instance(_))
+    matches!(action.callee, Callee::Named(_))
+        && matches!(call.receiver, crate::Receiver::Instance(_))
 }
 
 /// A story while it is told.

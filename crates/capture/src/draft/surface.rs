@@ -52,7 +52,11 @@ impl ClassAt<'_> {
 impl<'a> Surface<'a> {
     /// The modules of these names and all that are inside of them. `used` is what others have used of them, by module and
     /// first name.
-    pub(super) fn of(project: &'a Project, roots: &'a [String], used: BTreeSet<(String, String)>) -> Surface<'a> {
+    pub(super) fn of(
+        project: &'a Project,
+        roots: &'a [String],
+        used: BTreeSet<(String, String)>,
+    ) -> Surface<'a> {
         let is_meant = |module: &&Module| {
             let is_inside = |root: &String| {
                 let rest = module.name.strip_prefix(root.as_str());
@@ -113,7 +117,10 @@ impl<'a> Surface<'a> {
         let key = (module.name.clone(), first.to_owned());
         let asked_for = self.roots.contains(&module.name);
         let is_public_module = module.name.split('.').all(is_public) && !self.is_collected(module);
-        let is_found = asked_for || is_public_module || self.homes.contains_key(&key) || self.used.contains(&key);
+        let is_found = asked_for
+            || is_public_module
+            || self.homes.contains_key(&key)
+            || self.used.contains(&key);
         is_found && !definition.is_test && qualified.split('.').all(is_public)
     }
 
@@ -263,13 +270,34 @@ impl<'a> Surface<'a> {
     /// Bases of a class that are neither in the modules nor known to take nothing.
     pub(super) fn unknown_bases(&self, class: &Reference) -> Vec<String> {
         let family = self.family(class);
-        let bases = family.iter().flat_map(|at| at.class.bases.iter().map(|base| (at.module, base)));
+        let bases = family
+            .iter()
+            .flat_map(|at| at.class.bases.iter().map(|base| (at.module, base)));
         let mut unknown = Vec::new();
         for (module, base) in bases {
             let name = base.split(['[', '(']).next().unwrap_or(base);
             let is_known = self.class(&self.meaning(module, name)).is_some();
             let last = name.rsplit('.').next().unwrap_or(name);
-            let is_simple = matches!(last, "object" | "Generic" | "Protocol" | "ABC" | "str" | "int" | "float" | "list" | "dict" | "set" | "tuple" | "frozenset" | "bytes" | "TypedDict" | "UserDict" | "UserList" | "OrderedDict");
+            let is_simple = matches!(
+                last,
+                "object"
+                    | "Generic"
+                    | "Protocol"
+                    | "ABC"
+                    | "str"
+                    | "int"
+                    | "float"
+                    | "list"
+                    | "dict"
+                    | "set"
+                    | "tuple"
+                    | "frozenset"
+                    | "bytes"
+                    | "TypedDict"
+                    | "UserDict"
+                    | "UserList"
+                    | "OrderedDict"
+            );
             if !is_known && !is_simple {
                 unknown.push(name.to_owned());
             }
@@ -280,8 +308,6 @@ impl<'a> Surface<'a> {
     /// Whether a class is an exception, by its own text or that of its bases.
     pub(super) fn is_exception(&self, class: &Reference) -> bool {
         let family = self.family(class);
-        family
-            .iter()
-            .any(|at| at.class.nature == Nature::Exception)
+        family.iter().any(|at| at.class.nature == Nature::Exception)
     }
 }

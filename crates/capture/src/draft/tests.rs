@@ -72,7 +72,10 @@ fn recorded(parts: Vec<Made>) -> Recording {
         ..Recording::default()
     };
     for (number, mut made) in (0..).zip(parts) {
-        let known = recording.units.iter().position(|unit| unit.name() == made.unit.name());
+        let known = recording
+            .units
+            .iter()
+            .position(|unit| unit.name() == made.unit.name());
         let place = known.unwrap_or_else(|| {
             recording.units.push(crate::Unit {
                 calls: 0,
@@ -113,7 +116,8 @@ fn put(before: &[&str], name: &str) -> Made {
     let held = cage(&mut made, before);
     let holds = cage(&mut made, &[before, &[name]].concat());
     let animal = made.text(name);
-    made.on("Cage", held, holds).argument("animal", animal, animal)
+    made.on("Cage", held, holds)
+        .argument("animal", animal, animal)
 }
 
 fn took(before: &[&str]) -> Made {
@@ -128,7 +132,9 @@ fn took(before: &[&str]) -> Made {
 fn fed(food: &str, amount: Option<i64>) -> Made {
     let mut made = Made::of("feed");
     let (text, number) = (made.text(food), made.number(amount.unwrap_or(1)));
-    let mut made = made.argument("food", text, text).argument("amount", number, number);
+    let mut made = made
+        .argument("food", text, text)
+        .argument("amount", number, number);
     made.call.arguments[1].is_default = amount.is_none();
     if food.is_empty() {
         let exception = made.plain(Value::Exception(Exception {
@@ -168,7 +174,10 @@ fn a_recording_becomes_a_harness() {
         fed("", None),
     ]);
     let draft = drafted(&recording);
-    check(&draft.text, "@import", &expect![[r#"
+    check(
+        &draft.text,
+        "@import",
+        &expect![[r#"
         @import zoo
 
         source: zoo
@@ -223,7 +232,8 @@ fn a_recording_becomes_a_harness() {
         # Nothing is claimed yet, so only exceptions, crashes and hangs are found. For example:
         #
         # property: len(<cage>) <= 100
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -249,7 +259,8 @@ fn stories_are_told_with_the_actions_of_the_draft() {
         # harness: zoo.tstl
         # recorded: yes
         zoo.feed("hay", 3)
-    "##]].assert_eq(&draft.tests.join("\n"));
+    "##]]
+    .assert_eq(&draft.tests.join("\n"));
     assert_eq!((draft.summary.told, draft.summary.untold), (4, 1));
 }
 
@@ -257,7 +268,10 @@ fn stories_are_told_with_the_actions_of_the_draft() {
 fn signatures_alone_are_enough_to_begin() {
     let draft = drafted(&Recording::default());
     assert!(draft.text.contains("A recording would make it better"));
-    check(&draft.text, "# ---- Values", &expect![[r##"
+    check(
+        &draft.text,
+        "# ---- Values",
+        &expect![[r##"
         # ---- Values ------------------------------------------------------------------------------
 
         pool: <str> 2  # str, from type hints
@@ -303,7 +317,8 @@ fn signatures_alone_are_enough_to_begin() {
         # Nothing is claimed yet, so only exceptions, crashes and hangs are found. For example:
         #
         # property: len(<cage>) <= 100
-    "##]]);
+    "##]],
+    );
     assert!(draft.tests.is_empty());
 }
 
@@ -315,15 +330,36 @@ fn a_package_says_what_it_offers() {
         fs::create_dir_all(path.parent().expect("a parent")).expect("folders");
         fs::write(path, text).expect("a file");
     };
-    file("shop/__init__.py", "from ._cart import Cart\nfrom .prices import *\n");
-    file("shop/_cart.py", "class Cart:\n    def total(self): pass\ndef inner(): pass\n");
+    file(
+        "shop/__init__.py",
+        "from ._cart import Cart\nfrom .prices import *\n",
+    );
+    file(
+        "shop/_cart.py",
+        "class Cart:\n    def total(self): pass\ndef inner(): pass\n",
+    );
     file("shop/prices.py", "def tax(): pass\ndef _secret(): pass\n");
     file("shop/helpers.py", "def help_out(): pass\n");
     let project = Project::read(folder.path(), &Chosen::default());
-    let draft = draft(&Recording::default(), &project, &["shop".to_owned()], "shop.tstl");
-    let lines: Vec<&str> = draft.text.lines().filter(|line| line.contains("# from its")).collect();
-    let lines: Vec<&str> = lines.iter().filter_map(|line| line.split("  ").next()).collect();
-    assert_eq!(lines, ["<cart> := shop.Cart()", "<cart>.total()", "shop.tax()"]);
+    let draft = draft(
+        &Recording::default(),
+        &project,
+        &["shop".to_owned()],
+        "shop.tstl",
+    );
+    let lines: Vec<&str> = draft
+        .text
+        .lines()
+        .filter(|line| line.contains("# from its"))
+        .collect();
+    let lines: Vec<&str> = lines
+        .iter()
+        .filter_map(|line| line.split("  ").next())
+        .collect();
+    assert_eq!(
+        lines,
+        ["<cart> := shop.Cart()", "<cart>.total()", "shop.tax()"]
+    );
 }
 
 #[test]
@@ -331,6 +367,16 @@ fn values_that_look_like_the_language_are_kept_apart() {
     let texts = ["<food>", "%a% %b%", "plain", "<[1,2]>"];
     let recording = recorded(texts.map(|text| fed(text, None)).into_iter().collect());
     let draft = drafted(&recording);
-    assert!(draft.text.contains("FOOD_1 = \"<food>\"\n"), "{}", draft.text);
-    assert!(draft.text.contains("<food> := <[FOOD_1,FOOD_2,\"plain\",FOOD_3]>\n"), "{}", draft.text);
+    assert!(
+        draft.text.contains("FOOD_1 = \"<food>\"\n"),
+        "{}",
+        draft.text
+    );
+    assert!(
+        draft
+            .text
+            .contains("<food> := <[FOOD_1,FOOD_2,\"plain\",FOOD_3]>\n"),
+        "{}",
+        draft.text
+    );
 }

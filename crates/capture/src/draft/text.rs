@@ -77,7 +77,10 @@ impl Page<'_, '_> {
         };
         self.say(format!("# A first harness for {modules}, {origin}."));
         self.say("#");
-        self.say(format!("# It runs as it is:    testwright run {}", head.file));
+        self.say(format!(
+            "# It runs as it is:    testwright run {}",
+            head.file
+        ));
         if head.tests > 0 {
             let stem = head.file.strip_suffix(".tstl").unwrap_or(head.file);
             let what = "# What was recorded:   ";
@@ -148,16 +151,22 @@ impl Page<'_, '_> {
         let Some(class) = self.classes.get(number) else {
             return;
         };
-        let actions: Vec<&Action<'_>> = self.actions.iter().filter(|action| action.section == Some(number)).collect();
-        let is_needed = self.actions.iter().any(|action| {
-            action.needs().contains(&number) || action.result == Some(number)
-        });
+        let actions: Vec<&Action<'_>> = self
+            .actions
+            .iter()
+            .filter(|action| action.section == Some(number))
+            .collect();
+        let is_needed = self
+            .actions
+            .iter()
+            .any(|action| action.needs().contains(&number) || action.result == Some(number));
         if actions.is_empty() && !is_needed {
             return;
         }
         self.title(class.reference.name());
         let is_active = self.actions.iter().any(|action| {
-            action.left_out.is_none() && (action.needs().contains(&number) || action.result == Some(number))
+            action.left_out.is_none()
+                && (action.needs().contains(&number) || action.result == Some(number))
         });
         let mark = if is_active { "" } else { "# " };
         let size = self.sizes.get(&number).copied().unwrap_or(0).clamp(2, 4);
@@ -167,7 +176,11 @@ impl Page<'_, '_> {
     }
 
     fn functions(&mut self) {
-        let actions: Vec<&Action<'_>> = self.actions.iter().filter(|action| action.section.is_none()).collect();
+        let actions: Vec<&Action<'_>> = self
+            .actions
+            .iter()
+            .filter(|action| action.section.is_none())
+            .collect();
         if actions.is_empty() {
             return;
         }
@@ -249,8 +262,14 @@ impl Page<'_, '_> {
         if let (Some(guard), Callee::Of { class, .. }) = (&action.guard, &action.callee) {
             // Left of `:=` stands a slot of the same pool, which is counted first.
             let place = if action.result == Some(*class) { 2 } else { 1 };
-            let pool = self.classes.get(*class).map_or("", |class| class.pool.as_str());
-            line.push_str(&format!("{}<{pool},{place}>{} -> ", guard.before, guard.behind));
+            let pool = self
+                .classes
+                .get(*class)
+                .map_or("", |class| class.pool.as_str());
+            line.push_str(&format!(
+                "{}<{pool},{place}>{} -> ",
+                guard.before, guard.behind
+            ));
         }
         if let Some(class) = action.result {
             line.push_str(&format!("{} := ", class_pool(class)));
@@ -271,7 +290,10 @@ impl Page<'_, '_> {
             Some(class) if sized.is_some() => {
                 self.say(format!("# property: len(<{}>) <= 100", class.pool));
             }
-            Some(class) => self.say(format!("# property: <{}> == <{},1>", class.pool, class.pool)),
+            Some(class) => self.say(format!(
+                "# property: <{}> == <{},1>",
+                class.pool, class.pool
+            )),
             None => self.say("# statement => what must be true after it"),
         }
     }
@@ -294,7 +316,11 @@ fn origin(pool: &Pool) -> String {
 
 /// The lines that fill a pool.
 fn choices(pool: &Pool) -> Vec<String> {
-    let said: Vec<&str> = pool.entries.iter().map(|entry| entry.said.as_str()).collect();
+    let said: Vec<&str> = pool
+        .entries
+        .iter()
+        .map(|entry| entry.said.as_str())
+        .collect();
     if pool.kinds == [Kind::Integer]
         && let Some(range) = range(&said)
     {
@@ -302,9 +328,16 @@ fn choices(pool: &Pool) -> Vec<String> {
     }
     let mut lines = Vec::new();
     let mut current: Vec<&str> = Vec::new();
-    let length = |texts: &[&str]| texts.iter().map(|text| text.chars().count() + 1).sum::<usize>();
+    let length = |texts: &[&str]| {
+        texts
+            .iter()
+            .map(|text| text.chars().count() + 1)
+            .sum::<usize>()
+    };
     for text in said {
-        if !current.is_empty() && length(&current) + text.chars().count() + pool.name.len() + 10 > WIDTH {
+        if !current.is_empty()
+            && length(&current) + text.chars().count() + pool.name.len() + 10 > WIDTH
+        {
             lines.push(std::mem::take(&mut current));
         }
         current.push(text);
@@ -314,7 +347,11 @@ fn choices(pool: &Pool) -> Vec<String> {
         [only] => format!("<{}> := {only}", pool.name),
         _ => format!("<{}> := <[{}]>", pool.name, texts.join(",")),
     };
-    lines.into_iter().filter(|texts| !texts.is_empty()).map(line).collect()
+    lines
+        .into_iter()
+        .filter(|texts| !texts.is_empty())
+        .map(line)
+        .collect()
 }
 
 /// Integers without a gap, as a range.

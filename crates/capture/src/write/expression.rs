@@ -1,12 +1,12 @@
 //! Single values as expressions, for those who have no place for statements in front.
 
+use super::Form;
 use super::Knowledge;
 use super::build::{Builder, HELPERS, Missing};
 use super::code::Code;
 use super::construct::Evidence;
 use super::paths::Paths;
 use super::scope::Scope;
-use super::Form;
 use crate::recording::{Call, Recording};
 use crate::value::NodeId;
 
@@ -47,7 +47,9 @@ impl<'a> Expressions<'a> {
         }
         let imports = tried.imports();
         if imports.iter().any(|import| import.module == HELPERS) {
-            return Err(Missing("of a class whose constructor was not seen".to_owned()));
+            return Err(Missing(
+                "of a class whose constructor was not seen".to_owned(),
+            ));
         }
         *scope = tried;
         Ok(code)

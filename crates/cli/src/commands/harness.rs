@@ -52,12 +52,19 @@ impl Harness {
             Some(path) => path.clone(),
             None => subject.usual_file(),
         };
-        let file = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let file = path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned());
         let file = file.filter(|_| !path.is_dir()).ok_or_else(|| {
             let error = Error::new(format!("`{}` is not the name of a file", path.display()));
             error.with_help("name the harness: `--out first.tstl`")
         })?;
-        let drafted = draft(&subject.recording, &subject.project, &subject.modules, &file);
+        let drafted = draft(
+            &subject.recording,
+            &subject.project,
+            &subject.modules,
+            &file,
+        );
         if drafted.summary.actions + drafted.summary.left_out == 0 {
             let names = subject.modules.join("`, `");
             let error = Error::new(format!("`{names}` has no public functions or classes"));
@@ -77,8 +84,12 @@ impl Harness {
         for (path, text) in files {
             let before = std::fs::read(&path).ok();
             if before.is_some() && !self.force {
-                let error = Error::new(format!("`{}` is there already; nothing was written", path.display()));
-                return Err(error.with_help("replace it with `--force`, or choose another name with `--out`"));
+                let error = Error::new(format!(
+                    "`{}` is there already; nothing was written",
+                    path.display()
+                ));
+                return Err(error
+                    .with_help("replace it with `--force`, or choose another name with `--out`"));
             }
             transaction.changes.push(Change {
                 path,
@@ -92,16 +103,28 @@ impl Harness {
 
 /// The file of the numberth test beside a harness.
 fn test_path(harness: &Path, number: usize) -> PathBuf {
-    let stem = harness.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    harness.with_file_name(format!("{}-recorded-{number}.test", stem.unwrap_or_default()))
+    let stem = harness
+        .file_stem()
+        .map(|stem| stem.to_string_lossy().into_owned());
+    harness.with_file_name(format!(
+        "{}-recorded-{number}.test",
+        stem.unwrap_or_default()
+    ))
 }
 
 fn tell(console: &mut Console<'_>, path: &Path, drafted: &Draft) {
     let summary = &drafted.summary;
     let count = |number: usize, noun: &str| quantity::of(number as u64, noun);
-    let mut line = format!("{}: {}", path.display(), count(summary.actions, "action line"));
+    let mut line = format!(
+        "{}: {}",
+        path.display(),
+        count(summary.actions, "action line")
+    );
     if summary.left_out > 0 {
-        line.push_str(&format!(", {} more commented out with the reason", summary.left_out));
+        line.push_str(&format!(
+            ", {} more commented out with the reason",
+            summary.left_out
+        ));
     }
     console.say(line);
     match summary.calls {

@@ -98,8 +98,14 @@ fn a_recorded_call_tells_what_it_did() {
             answer,
         })
         .call;
-    assert_eq!(seen(&call).as_deref(), Some("starts another program (`subprocess.run`)"));
+    assert_eq!(
+        seen(&call).as_deref(),
+        Some("starts another program (`subprocess.run`)")
+    );
     let mut call = Made::of("f").call;
     call.uncaptured.push("os.remove".to_owned());
-    assert_eq!(seen(&call).as_deref(), Some("does something outside of the program (`os.remove`)"));
+    assert_eq!(
+        seen(&call).as_deref(),
+        Some("does something outside of the program (`os.remove`)")
+    );
 }

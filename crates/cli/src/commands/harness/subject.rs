@@ -38,7 +38,10 @@ impl Subject {
             };
             if let Some(found) = found {
                 if !modules.is_empty() {
-                    let error = Error::new(format!("`{word}` and `{}` are in different places", modules.join("`, `")));
+                    let error = Error::new(format!(
+                        "`{word}` and `{}` are in different places",
+                        modules.join("`, `")
+                    ));
                     return Err(error.with_help("draft a harness for each of them"));
                 }
                 project = found;
@@ -72,7 +75,8 @@ impl Subject {
         for module in &self.project.modules {
             if let (true, Some(problem)) = (self.modules.contains(&module.name), &module.problem) {
                 let place = format!("{}:{}", module.path.display(), problem.line);
-                return Err(Error::new(format!("{place}: {}", problem.message)).with_help("a harness needs a module that can be imported"));
+                return Err(Error::new(format!("{place}: {}", problem.message))
+                    .with_help("a harness needs a module that can be imported"));
             }
         }
         Ok(())
@@ -81,7 +85,10 @@ impl Subject {
 
 /// Whether a path is a recording, or a folder of recordings.
 fn is_recording(path: &Path) -> bool {
-    let has_ending = |path: &Path| path.extension().is_some_and(|ending| ending == store::EXTENSION);
+    let has_ending = |path: &Path| {
+        path.extension()
+            .is_some_and(|ending| ending == store::EXTENSION)
+    };
     if has_ending(path) {
         return true;
     }
@@ -91,7 +98,9 @@ fn is_recording(path: &Path) -> bool {
 
 /// These recordings, or those of the current folder.
 fn loaded(paths: &[&String], console: &mut Console<'_>) -> Result<Recording, Error> {
-    let unreadable = |path: &Path, error: std::io::Error| Error::new(format!("cannot read `{}`: {error}", path.display()));
+    let unreadable = |path: &Path, error: std::io::Error| {
+        Error::new(format!("cannot read `{}`: {error}", path.display()))
+    };
     let loaded: Loaded = if paths.is_empty() {
         let folder = store_folder();
         store::load(&folder).map_err(|error| unreadable(&folder, error))?
@@ -106,7 +115,8 @@ fn loaded(paths: &[&String], console: &mut Console<'_>) -> Result<Recording, Err
                 files.push(path.to_owned());
             }
         }
-        store::load_files(&files).map_err(|error| Error::new(format!("cannot read the recordings: {error}")))?
+        store::load_files(&files)
+            .map_err(|error| Error::new(format!("cannot read the recordings: {error}")))?
     };
     for (path, reason) in &loaded.ignored {
         if !paths.is_empty() {
@@ -120,20 +130,34 @@ fn loaded(paths: &[&String], console: &mut Console<'_>) -> Result<Recording, Err
 
 /// The name of a module or package of a project that is named or pointed to.
 fn name_in(project: &Project, word: &str) -> Option<String> {
-    let is_inside = |module: &Module| module.name.strip_prefix(word).is_some_and(|rest| rest.starts_with('.'));
+    let is_inside = |module: &Module| {
+        module
+            .name
+            .strip_prefix(word)
+            .is_some_and(|rest| rest.starts_with('.'))
+    };
     if project.module_named(word).is_some() || project.modules.iter().any(is_inside) {
         return Some(word.to_owned());
     }
     let path = Path::new(word);
-    let found = project.module_at(path).or_else(|| project.module_at(&path.join("__init__.py")));
+    let found = project
+        .module_at(path)
+        .or_else(|| project.module_at(&path.join("__init__.py")));
     found.map(|module| module.name.clone())
 }
 
 /// A module that is installed, or was recorded in another place.
 fn elsewhere(word: &str, recording: &Recording) -> Option<(Project, String)> {
-    let top = word.split('.').next().filter(|top| !top.is_empty() && !top.contains('/'))?;
+    let top = word
+        .split('.')
+        .next()
+        .filter(|top| !top.is_empty() && !top.contains('/'))?;
     let folders = testwright_python::attach(testwright_python::search_path);
-    let recorded = recording.units.iter().filter(|unit| is_within(unit, top)).filter_map(root_of);
+    let recorded = recording
+        .units
+        .iter()
+        .filter(|unit| is_within(unit, top))
+        .filter_map(root_of);
     recorded.chain(folders).find_map(|folder| {
         let project = Project::of_package(&folder, top)?;
         let name = name_in(&project, word)?;
@@ -148,7 +172,8 @@ fn is_within(unit: &Unit, top: &str) -> bool {
 /// The folder from which the module of a unit is imported.
 fn root_of(unit: &Unit) -> Option<PathBuf> {
     let file = Path::new(&unit.file);
-    let depth = unit.module.split('.').count() + usize::from(file.file_stem().is_some_and(|stem| stem == "__init__"));
+    let depth = unit.module.split('.').count()
+        + usize::from(file.file_stem().is_some_and(|stem| stem == "__init__"));
     file.ancestors().nth(depth).map(Path::to_owned)
 }
 
@@ -158,7 +183,8 @@ fn recorded(project: Project, recording: &Recording) -> Result<(Project, Vec<Str
     for unit in &recording.units {
         let module = project.module_at(Path::new(&unit.file));
         // A program without the usual guard would run if it were imported.
-        let is_program = |module: &&Module| unit.module == "__main__" && module.main_guard.is_none();
+        let is_program =
+            |module: &&Module| unit.module == "__main__" && module.main_guard.is_none();
         if let Some(module) = module.filter(|module| !module.is_test && !is_program(module))
             && !names.contains(&module.name)
         {
@@ -168,7 +194,10 @@ fn recorded(project: Project, recording: &Recording) -> Result<(Project, Vec<Str
     if !names.is_empty() {
         return Ok((project, names));
     }
-    let first = recording.units.iter().find(|unit| unit.module != "__main__");
+    let first = recording
+        .units
+        .iter()
+        .find(|unit| unit.module != "__main__");
     let found = first.and_then(|unit| elsewhere(unit.module.split('.').next()?, recording));
     let (project, name) = found.ok_or_else(|| {
         let error = Error::new("nothing was recorded in this folder, and no module is named");
