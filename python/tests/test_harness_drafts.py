@@ -317,6 +317,31 @@ def test_an_installed_package_can_be_drafted(tmp_path):
     runs_without_failure(tmp_path, "sortedcontainers.tstl", "--tests", "30")
 
 
+def test_a_source_folder_is_no_obstacle(tmp_path):
+    (tmp_path / "src/pack").mkdir(parents=True)
+    (tmp_path / "src/pack/__init__.py").write_text("def f(x: int):\n    return x + 1\n", encoding="utf-8")
+    drafted(tmp_path, "pack")
+    told = runs_without_failure(tmp_path, "pack.tstl", "--tests", "5", "--coverage")
+    assert re.search(r"pack/__init__.py +2 +0 ", told), told
+
+
+def test_a_program_that_was_run_by_itself_can_be_drafted(tmp_path):
+    program = """\
+        class Box:
+            def put(self, paper):
+                return [paper]
+
+        if __name__ == "__main__":
+            Box().put("yes")
+    """
+    (tmp_path / "tally.py").write_text(textwrap.dedent(program), encoding="utf-8")
+    run(["testwright", "capture", "--quiet", "--", "python", "tally.py"], tmp_path)
+    drafted(tmp_path)
+    text = (tmp_path / "tally.tstl").read_text(encoding="utf-8")
+    assert '<box>.put("yes")' in actions(text) and "__main__" not in text
+    runs_without_failure(tmp_path, "tally.tstl", "--tests", "5")
+
+
 def test_files_are_not_replaced_unless_asked(recorded):
     drafted(recorded, "shop")
     (recorded / "shop.tstl").write_text("# mine\n", encoding="utf-8")

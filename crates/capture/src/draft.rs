@@ -22,6 +22,7 @@ mod text;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
 use crate::inspect::Project;
 use crate::recording::Recording;
@@ -114,9 +115,12 @@ pub fn draft(recording: &Recording, project: &Project, modules: &[String], file:
         scope: &mut scope,
     }
     .tell();
+    let (sources, is_in_source_folder) = sources(project, modules);
     let head = Head {
         modules,
         file,
+        sources,
+        is_in_source_folder,
         imports: imports(&scope, &actions, modules),
         calls: calls.len(),
         tests: told.stories.len(),
@@ -158,6 +162,28 @@ fn exceptions(surface: &Surface<'_>, scope: &mut Scope) -> Vec<String> {
         }
     }
     names
+}
+
+/// What the modules are called in `source:` lines, and whether they are in the folder `src`, where Python does not look by
+/// itself.
+fn sources(project: &Project, modules: &[String]) -> (Vec<String>, bool) {
+    let mut is_in_folder = false;
+    let names = modules.iter().map(|name| {
+        let path = Path::new("src").join(name.replace('.', "/"));
+        let is_there = |path: &Path| project.module_at(path).is_some();
+        let is_package = is_there(&path.join("__init__.py"));
+        if !is_package && !is_there(&path.with_extension("py")) {
+            return name.clone();
+        }
+        is_in_folder = true;
+        let path = if is_package {
+            path
+        } else {
+            path.with_extension("py")
+        };
+        path.to_string_lossy().into_owned()
+    });
+    (names.collect(), is_in_folder)
 }
 
 /// What the harness imports: the modules themselves, and what its values and calls need.

@@ -212,6 +212,11 @@ pub(super) fn is_said(name: &str) -> bool {
         )
 }
 
+/// Whether the receiver of a special method is written behind the argument.
+pub(super) fn is_said_behind(name: &str) -> bool {
+    name == "__contains__" || reflected(name).is_some()
+}
+
 /// Whether a special method compares or combines an object with another.
 pub(super) fn is_operator(name: &str) -> bool {
     operator(name).is_some() || reflected(name).is_some() || in_place(name).is_some()

@@ -131,7 +131,7 @@ impl<'a> Calls<'a> {
     }
 
     /// All calls that code outside of the modules made, in order.
-    pub(super) fn from_outside(&self) -> Vec<&'a Call> {
+    pub(super) fn made_outside(&self) -> Vec<&'a Call> {
         let calls = self.recording.calls.iter();
         calls
             .filter(|call| self.from_outside.contains(&(call.execution, call.id)))
@@ -150,7 +150,7 @@ impl<'a> Calls<'a> {
     /// Whether code outside of the modules called something on an object of a class.
     pub(super) fn is_receiver(&self, class: &Reference) -> bool {
         let is_on = |call: &&Call| matches!(&call.receiver, Receiver::Instance(found) if self.is(found, class));
-        self.from_outside().iter().any(is_on)
+        self.made_outside().iter().any(is_on)
     }
 
     /// The calls on objects of a class.

@@ -6,7 +6,7 @@ mod unseen;
 
 use std::collections::BTreeSet;
 
-use super::action::{Action, Argument, Callee, What, Wrap, is_said};
+use super::action::{Action, Argument, Callee, What, Wrap, is_said, is_said_behind};
 use super::calls::Calls;
 use super::danger::Texts;
 use super::pools::{Wishes, free_name, pool_name};
@@ -126,6 +126,11 @@ impl<'a> Drafter<'a> {
         for action in &self.actions {
             self.wishes
                 .used(&action.wishes(), action.left_out.is_none());
+            if let (Callee::Of { name, .. }, [only]) = (&action.callee, action.wishes().as_slice())
+                && is_said_behind(name)
+            {
+                self.wishes.begins(*only);
+            }
         }
     }
 
@@ -279,7 +284,7 @@ impl<'a> Drafter<'a> {
             is_record: !fields.is_empty(),
             order,
         };
-        self.from_parameters(&origin, &fields);
+        self.draft_parameters(&origin, &fields);
     }
 
     /// Actions for all ways in which something was called, or for what its signature tells.
@@ -309,10 +314,10 @@ impl<'a> Drafter<'a> {
                 is_record: false,
                 order: target.order,
             };
-            self.from_parameters(&origin, parameters.unwrap_or_default());
+            self.draft_parameters(&origin, parameters.unwrap_or_default());
             return;
         }
-        self.from_calls(target, calls);
+        self.draft_calls(target, calls);
     }
 
     fn wrap(&self, at: FunctionAt<'_>, calls: &[&Call]) -> Wrap {

@@ -33,6 +33,8 @@ pub(super) struct Wish {
     uses: usize,
     /// How many values of it an action has at most.
     at_once: usize,
+    /// Whether it is the first thing in an action.
+    is_first: bool,
 }
 
 /// A wish, by its number.
@@ -63,6 +65,7 @@ impl Wishes {
                 active: 0,
                 uses: 0,
                 at_once: 0,
+                is_first: false,
             });
         }
         id
@@ -125,6 +128,13 @@ impl Wishes {
                 wish.active += usize::from(is_active);
                 wish.at_once = wish.at_once.max(times);
             }
+        }
+    }
+
+    /// An action begins with a value of this wish.
+    pub(super) fn begins(&mut self, id: WishId) {
+        if let Some(wish) = self.wishes.get_mut(id.0) {
+            wish.is_first = true;
         }
     }
 
@@ -197,6 +207,7 @@ struct Group {
     active: usize,
     uses: usize,
     at_once: usize,
+    is_first: bool,
 }
 
 impl Group {
@@ -209,6 +220,7 @@ impl Group {
             active: 0,
             uses: 0,
             at_once: 0,
+            is_first: false,
         }
     }
 
@@ -228,6 +240,7 @@ impl Group {
         self.active += wish.active;
         self.uses += wish.uses;
         self.at_once = self.at_once.max(wish.at_once);
+        self.is_first |= wish.is_first;
     }
 
     fn all(&self) -> Vec<&Sample> {
@@ -246,7 +259,9 @@ impl Group {
         let length: usize = texts.iter().map(|text| text.chars().count() + 1).sum();
         let fits =
             texts.len() <= most && length <= longest && !texts.iter().any(|text| is_awkward(text));
-        (self.uses <= 1 && fits && !texts.is_empty()).then_some(texts)
+        // A brace at the start of a line begins the list of exceptions.
+        let is_mistaken = self.is_first && texts.iter().any(|text| text.starts_with('{'));
+        (self.uses <= 1 && fits && !is_mistaken && !texts.is_empty()).then_some(texts)
     }
 
     fn pool(self, names: &mut BTreeSet<String>, constants: &mut BTreeSet<String>) -> Pool {

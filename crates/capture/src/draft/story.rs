@@ -90,41 +90,33 @@ impl<'a> Teller<'a, '_> {
 
     /// Calls that belong together, because they are about the same objects.
     fn groups(&self) -> Vec<Vec<&'a Call>> {
-        let mut groups: Vec<(BTreeSet<(u32, ObjectId)>, Vec<&'a Call>)> = Vec::new();
-        for call in self.calls.from_outside() {
-            let objects: BTreeSet<(u32, ObjectId)> = self
-                .objects(call)
-                .into_iter()
-                .map(|object| (call.execution, object))
-                .collect();
-            if objects.is_empty() {
-                let is_open = |group: &(BTreeSet<(u32, ObjectId)>, Vec<&Call>)| {
-                    let is_alike = group.1.first().is_some_and(|first| first.unit == call.unit);
-                    group.0.is_empty() && is_alike && group.1.len() < MOST_TOGETHER
-                };
-                match groups
-                    .iter()
-                    .position(is_open)
-                    .and_then(|place| groups.get_mut(place))
-                {
-                    Some(group) => group.1.push(call),
-                    None => groups.push((objects, vec![call])),
+        let mut groups: Vec<Group<'a>> = Vec::new();
+        for call in self.calls.made_outside() {
+            let objects = self.objects(call).into_iter();
+            let mut whole = Group {
+                objects: objects.map(|object| (call.execution, object)).collect(),
+                calls: vec![call],
+            };
+            if whole.objects.is_empty() {
+                let place = groups.iter().position(|group| group.has_room_for(call));
+                match place.and_then(|place| groups.get_mut(place)) {
+                    Some(group) => group.calls.push(call),
+                    None => groups.push(whole),
                 }
                 continue;
             }
             let (joined, others): (Vec<_>, Vec<_>) = groups
                 .into_iter()
-                .partition(|group| !group.0.is_disjoint(&objects));
+                .partition(|group| !group.objects.is_disjoint(&whole.objects));
             groups = others;
-            let mut whole = (objects, vec![call]);
-            for (objects, calls) in joined {
-                whole.0.extend(objects);
-                whole.1.extend(calls);
+            for group in joined {
+                whole.objects.extend(group.objects);
+                whole.calls.extend(group.calls);
             }
-            whole.1.sort_by_key(|call| (call.execution, call.id));
+            whole.calls.sort_by_key(|call| (call.execution, call.id));
             groups.push(whole);
         }
-        let mut groups: Vec<Vec<&Call>> = groups.into_iter().map(|(_, calls)| calls).collect();
+        let mut groups: Vec<Vec<&Call>> = groups.into_iter().map(|group| group.calls).collect();
         groups.sort_by_key(|calls| calls.first().map(|call| (call.execution, call.id)));
         groups
     }
@@ -312,6 +304,23 @@ fn flat(given: &ShapedArgument<'_>) -> Option<String> {
 fn is_construction(action: &Action<'_>, call: &Call) -> bool {
     matches!(action.callee, Callee::Named(_))
         && matches!(call.receiver, crate::Receiver::Instance(_))
+}
+
+/// Calls that belong together, and what they are about.
+struct Group<'a> {
+    objects: BTreeSet<(u32, ObjectId)>,
+    calls: Vec<&'a Call>,
+}
+
+impl Group<'_> {
+    /// Whether a call that is about no object can be told along with these.
+    fn has_room_for(&self, call: &Call) -> bool {
+        let is_alike = self
+            .calls
+            .first()
+            .is_some_and(|first| first.unit == call.unit);
+        self.objects.is_empty() && is_alike && self.calls.len() < MOST_TOGETHER
+    }
 }
 
 /// A story while it is told.

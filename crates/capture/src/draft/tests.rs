@@ -380,3 +380,54 @@ fn values_that_look_like_the_language_are_kept_apart() {
         draft.text
     );
 }
+
+#[test]
+fn modules_in_a_source_folder_are_found() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::create_dir_all(folder.path().join("src/shop")).expect("folders");
+    fs::write(folder.path().join("src/shop/__init__.py"), "").expect("a file");
+    fs::write(folder.path().join("src/shop/cart.py"), "def f(): pass\n").expect("a file");
+    let project = Project::read(folder.path(), &Chosen::default());
+    let text = |module: &str| {
+        draft(
+            &Recording::default(),
+            &project,
+            &[module.to_owned()],
+            "x.tstl",
+        )
+        .text
+    };
+    assert!(text("shop").contains("@sys.path.insert(0, \"src\")\n\n@import shop\n"));
+    assert!(text("shop").contains("\nsource: src/shop\n"));
+    assert!(text("shop.cart").contains("\nsource: src/shop/cart.py\n"));
+}
+
+#[test]
+fn a_line_never_begins_with_a_brace_that_is_no_exception() {
+    let mut made = Made::of("Cage.__contains__");
+    let held = cage(&mut made, &[]);
+    let wanted = made.plain(Value::Set(Vec::new()));
+    let number = made.number(1);
+    let keyed = made.plain(Value::Dictionary(vec![(number, wanted)]));
+    let asked = made.on("Cage", held, held).argument("animal", keyed, keyed);
+    let text = ZOO.replace("def __len__(self)", "def __contains__(self, animal)");
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("zoo.py"), text).expect("a file");
+    let project = Project::read(folder.path(), &Chosen::default());
+    let drafted = draft(
+        &recorded(vec![created(), asked]),
+        &project,
+        &["zoo".to_owned()],
+        "zoo.tstl",
+    );
+    assert!(
+        drafted.text.contains("\n<animal_value> in <cage>  "),
+        "{}",
+        drafted.text
+    );
+    assert!(
+        drafted.text.contains("<animal_value> := {1: set()}\n"),
+        "{}",
+        drafted.text
+    );
+}

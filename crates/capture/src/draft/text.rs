@@ -18,6 +18,10 @@ pub(super) struct Head<'a> {
     pub(super) modules: &'a [String],
     pub(super) file: &'a str,
     pub(super) imports: Vec<String>,
+    /// What the modules are called in `source:` lines.
+    pub(super) sources: Vec<String>,
+    /// Whether they are in the folder `src`.
+    pub(super) is_in_source_folder: bool,
     /// How many recorded calls it comes from.
     pub(super) calls: usize,
     /// How many tests were written beside it.
@@ -95,12 +99,17 @@ impl Page<'_, '_> {
         self.say("# Make it yours: say what must be true, take away what must not be raised, delete what does not");
         self.say("# matter. What is commented out is so for the reason above it.");
         self.say("");
+        if head.is_in_source_folder {
+            self.say("# Seen from the folder in which the command is given.");
+            self.say("@sys.path.insert(0, \"src\")");
+            self.say("");
+        }
         for import in &head.imports {
             self.say(format!("@{import}"));
         }
         self.say("");
-        for module in head.modules {
-            self.say(format!("source: {module}"));
+        for source in &head.sources {
+            self.say(format!("source: {source}"));
         }
         self.say("");
         self.say("# Values are combined without knowing what fits together, so any call may raise these. Remove what");

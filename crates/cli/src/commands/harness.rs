@@ -72,6 +72,14 @@ impl Harness {
         }
         self.write(&path, &drafted)?;
         tell(console, &path, &drafted);
+        let left_over = test_path(&path, drafted.tests.len() + 1);
+        if left_over.exists() {
+            let message = format!("`{}` is from an earlier draft", left_over.display());
+            console.warning(
+                &message,
+                Some("delete it and those that follow, unless they are of use"),
+            );
+        }
         Ok(ExitStatus::NothingFound)
     }
 

@@ -14,7 +14,7 @@ use crate::value::{Reference, Value};
 const MOST_SHAPES: usize = 16;
 
 impl<'a> Drafter<'a> {
-    pub(super) fn from_calls(&mut self, target: &Target<'a>, calls: &[&'a Call]) {
+    pub(super) fn draft_calls(&mut self, target: &Target<'a>, calls: &[&'a Call]) {
         let at = target.at;
         let danger = calls
             .iter()

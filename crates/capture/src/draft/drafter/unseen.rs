@@ -78,7 +78,7 @@ impl<'a> Drafter<'a> {
     }
 
     /// Actions for something of which only the signature is known: with what it needs, and with all that it takes.
-    pub(super) fn from_parameters(&mut self, origin: &Origin<'a, '_>, parameters: &[Parameter]) {
+    pub(super) fn draft_parameters(&mut self, origin: &Origin<'a, '_>, parameters: &[Parameter]) {
         let mut needed: Vec<Argument> = Vec::new();
         let mut further: Vec<Argument> = Vec::new();
         let mut missing: Vec<String> = Vec::new();
