@@ -16,6 +16,7 @@ mod settings;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+pub(crate) use definition::is_public;
 pub use definition::{
     Class, Default, Definition, DefinitionKind, Flow, Function, Nature, Parameter, Role, Signature,
 };
@@ -39,8 +40,28 @@ impl Project {
     /// Reads all Python files below `root` that `chosen` does not leave out.
     #[must_use]
     pub fn read(root: &Path, chosen: &Chosen) -> Project {
+        Project::of_files(root, &files::python_files(root, chosen))
+    }
+
+    /// Reads a module or package of its own in a folder that may have many others, such as that of installed ones.
+    #[must_use]
+    pub fn of_package(root: &Path, name: &str) -> Option<Project> {
+        let file = PathBuf::from(format!("{name}.py"));
+        let folder = Path::new(name);
+        let paths = if root.join(folder).is_dir() {
+            let inside = files::python_files(&root.join(folder), &Chosen::default());
+            inside.iter().map(|path| folder.join(path)).collect()
+        } else if root.join(&file).is_file() {
+            vec![file]
+        } else {
+            Vec::new()
+        };
+        (!paths.is_empty()).then(|| Project::of_files(root, &paths))
+    }
+
+    /// Reads these files only, given relative to `root`.
+    fn of_files(root: &Path, paths: &[PathBuf]) -> Project {
         let settings = Settings::read(root);
-        let paths = files::python_files(root, chosen);
         let mut modules: Vec<Module> = paths
             .iter()
             .map(|path| Module::read(root, path, &settings))

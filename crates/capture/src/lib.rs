@@ -9,10 +9,12 @@
 //! From there it goes on like this: [`inspect`] reads what the project consists of, [`select`] chooses few calls that show
 //! everything, [`write`](mod@write) makes tests of them, [`validate`] runs these and keeps what is true each time, [`merge`] puts them
 //! into files that people edit, and [`generate`] is all of that together. [`mutate`] tells what the tests would notice.
+//! [`mod@draft`] makes a first harness from the same data.
 
 #![warn(missing_docs)]
 
 mod digest;
+pub mod draft;
 mod effects;
 pub mod generate;
 mod graph;

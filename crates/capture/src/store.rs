@@ -17,7 +17,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use format::{Digest, Record, VERSION};
-pub use read::{Loaded, load, load_file};
+pub use read::{Loaded, files, load, load_file, load_files};
 
 use crate::recording::{Call, CallId, Execution, Unit, UnitId};
 

@@ -16,6 +16,7 @@ mod checks;
 mod code;
 mod construct;
 mod exercise;
+mod expression;
 mod external;
 mod identity;
 mod knowledge;
@@ -31,18 +32,23 @@ mod style;
 
 use std::collections::BTreeMap;
 
+pub(crate) use build::Missing;
+pub(crate) use code::Code;
+pub(crate) use construct::{Bare, given};
+pub(crate) use exercise::{Exercised, on_object, operator};
+pub(crate) use expression::Expressions;
 pub use knowledge::Knowledge;
+pub(crate) use literal::text as text_literal;
 pub(crate) use name::numbered;
+pub(crate) use scope::{Scope, snake_case};
 pub use style::Style;
 
 use crate::recording::{Call, Recording, Unit};
 use crate::suite::UnitTest;
-use build::{Builder, Missing};
-use code::Code;
+use build::Builder;
 use construct::Evidence;
 use paths::Paths;
 use plan::Plan;
-use scope::Scope;
 
 /// The helpers that tests use, as the module that is written beside them.
 pub const HELPERS_TEXT: &str = include_str!("write/helpers.py");

@@ -24,6 +24,7 @@ mod feature;
 mod generalize;
 mod generate;
 mod graph;
+mod harness;
 mod localize;
 mod markov;
 mod measure;
@@ -99,6 +100,7 @@ pub(crate) enum Command {
     Generate(generate::Generate),
     Changes(changes::Changes),
     Mutate(mutate::Mutate),
+    Harness(harness::Harness),
     Compat(crate::compat::Compat),
     #[command(hide = true)]
     Worker(crate::workers::Worker),
@@ -140,6 +142,7 @@ impl Command {
             Command::Generate(generate) => generate.run(console),
             Command::Changes(changes) => changes.run(console),
             Command::Mutate(mutate) => mutate.run(console),
+            Command::Harness(harness) => harness.run(console),
             Command::Compat(compat) => compat.run(console),
             Command::Worker(worker) => worker.run(),
         }

@@ -28,6 +28,16 @@ pub fn executable(interpreter: Interpreter<'_>) -> Option<PathBuf> {
     Some(path).filter(|path| !path.as_os_str().is_empty())
 }
 
+/// Where the interpreter looks for modules.
+pub fn search_path(interpreter: Interpreter<'_>) -> Vec<PathBuf> {
+    let path = || {
+        let system = interpreter.0.import("sys").ok()?;
+        let path: Vec<String> = system.getattr("path").ok()?.extract().ok()?;
+        Some(path.into_iter().map(PathBuf::from).collect())
+    };
+    path().unwrap_or_default()
+}
+
 /// The version of the interpreter: `3.12.1`.
 pub fn version(_interpreter: Interpreter<'_>) -> String {
     let version = Python::version_str();

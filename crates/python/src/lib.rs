@@ -68,7 +68,7 @@ pub use explain::SlotValue;
 pub use expression::Expression;
 pub use forked::{fork, leave, tell_of_crashes};
 pub use hooks::Hook;
-pub use interpreter::{Interpreter, attach, executable, version};
+pub use interpreter::{Interpreter, attach, executable, search_path, version};
 pub use interrupt::{interrupted, never_mind, when_stuck};
 pub use kept::KeptSystem;
 pub use library::PoolValues;

@@ -44,8 +44,10 @@ pub struct Class {
     pub nature: Nature,
     /// The names of its methods.
     pub methods: Vec<String>,
-    /// The names that it annotates and that its constructor takes, if it is a record.
-    pub fields: Vec<String>,
+    /// What its constructor takes, if it is a record: the names that it annotates.
+    pub fields: Vec<Parameter>,
+    /// The public names that its body assigns: its members, if it is an enumeration.
+    pub members: Vec<String>,
 }
 
 /// What kind of class a class is, as far as its own text tells.
@@ -166,7 +168,7 @@ impl Definition {
 }
 
 /// Whether a name is for others: special methods are, `_this` is not, and nothing inside of a function is.
-fn is_public(name: &str) -> bool {
+pub(crate) fn is_public(name: &str) -> bool {
     let special = name.len() > 4 && name.starts_with("__") && name.ends_with("__");
     special || !(name.starts_with('_') || name.starts_with('<'))
 }

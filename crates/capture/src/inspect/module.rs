@@ -11,8 +11,9 @@ use testwright_source::{Range, is_literal};
 use super::definition::{
     Class, Default, Definition, DefinitionKind, Flow, Function, Parameter, Role, Signature,
 };
-use super::nature::{field, last_word, nature, role};
+use super::nature::{assigned, field, last_word, nature, role};
 use super::settings::Settings;
+use crate::value::Reference;
 
 /// One file of a project.
 #[derive(Debug, Clone)]
@@ -135,6 +136,50 @@ impl Module {
                 && (definition.qualified_name == qualified_name
                     || (definition.code_name == "<lambda>" && last == "<lambda>"))
         })
+    }
+
+    /// What a name means in this module, as far as its imports tell.
+    #[must_use]
+    pub fn resolved(&self, name: &str) -> Reference {
+        let (first, rest) = match name.split_once('.') {
+            Some((first, rest)) => (first, Some(rest)),
+            None => (name, None),
+        };
+        let Some(import) = self.imports.iter().find(|import| import.bound == first) else {
+            return Reference::new(self.name.clone(), name);
+        };
+        let from = self.imported_from(import);
+        match (&import.name, rest) {
+            (Some(name), None) => Reference::new(from, name.clone()),
+            (Some(name), Some(rest)) => Reference::new(format!("{from}.{name}"), rest),
+            // `import os.path` binds `os`.
+            (None, Some(_)) if from.split('.').next() == Some(first) => {
+                Reference::new(first, rest.unwrap_or(""))
+            }
+            (None, rest) => Reference::new(from, rest.unwrap_or("")),
+        }
+    }
+
+    /// The whole name of the module that an import takes something from.
+    pub(crate) fn imported_from(&self, import: &Imported) -> String {
+        let relative = import.module.trim_start_matches('.');
+        let dots = import.module.len() - relative.len();
+        if dots == 0 {
+            return relative.to_owned();
+        }
+        // One dot is the package that the module is in, or that it is; each further one is the package around that.
+        let above = dots - usize::from(self.is_package());
+        let words: Vec<&str> = self.name.split('.').collect();
+        let kept = words.len().saturating_sub(above);
+        let package = words.into_iter().take(kept);
+        let relative = Some(relative).filter(|name| !name.is_empty());
+        package.chain(relative).collect::<Vec<&str>>().join(".")
+    }
+
+    /// Whether it is the file that a package begins with.
+    #[must_use]
+    pub fn is_package(&self) -> bool {
+        self.path.file_stem().is_some_and(|name| name == "__init__")
     }
 
     /// The definition of this qualified name; the last one, as in Python.
@@ -461,15 +506,32 @@ impl Reader<'_> {
             .map(|parameter| Parameter {
                 name: parameter.name.clone(),
                 kind: parameter.kind,
-                default: parameter.default.as_ref().map(|default| {
-                    let text = self.written(default);
-                    let literal = is_literal(&text);
-                    Default { text, literal }
-                }),
+                default: parameter
+                    .default
+                    .as_ref()
+                    .map(|default| self.default(default)),
                 annotation: parameter
                     .annotation
                     .as_ref()
                     .map(|annotation| self.written(annotation)),
+            })
+            .collect()
+    }
+
+    fn default(&self, default: &Expression) -> Default {
+        let text = self.written(default);
+        let literal = is_literal(&text);
+        Default { text, literal }
+    }
+
+    fn fields(&self, class: &tree::Class) -> Vec<Parameter> {
+        let fields = class.body.iter().filter_map(field);
+        fields
+            .map(|(name, annotation, default)| Parameter {
+                name: name.to_owned(),
+                kind: tree::ParameterKind::Normal,
+                default: default.map(|default| self.default(default)),
+                annotation: Some(self.written(annotation)),
             })
             .collect()
     }
@@ -490,7 +552,8 @@ impl Reader<'_> {
         let kind = DefinitionKind::Class(Class {
             nature: nature(&decorators, &bases, class),
             methods: methods.collect(),
-            fields: class.body.iter().filter_map(field).collect(),
+            fields: self.fields(class),
+            members: class.body.iter().flat_map(assigned).collect(),
             bases,
         });
         let mut definition = self.definition(&statement.range, &class.name, around, kind);

@@ -80,8 +80,8 @@ pub(super) fn nature(decorators: &[String], bases: &[String], class: &tree::Clas
     Nature::Plain
 }
 
-/// The name of a field that a record's constructor takes: `name: type`, with or without a default.
-pub(super) fn field(statement: &Statement) -> Option<String> {
+/// The parts of a field that a record's constructor takes: `name: type`, with or without a default.
+pub(super) fn field(statement: &Statement) -> Option<(&str, &Expression, Option<&Expression>)> {
     let StatementKind::Annotated {
         target,
         annotation,
@@ -105,5 +105,17 @@ pub(super) fn field(statement: &Statement) -> Option<String> {
         _ => false,
     });
     let name = target.as_name()?;
-    (!is_of_class && !is_set_later).then(|| name.to_owned())
+    (!is_of_class && !is_set_later).then_some((name, annotation, value.as_ref()))
+}
+
+/// The public names that a statement assigns to.
+pub(super) fn assigned(statement: &Statement) -> Vec<String> {
+    let StatementKind::Assign { targets, .. } = &statement.kind else {
+        return Vec::new();
+    };
+    let names = targets.iter().filter_map(Expression::as_name);
+    names
+        .filter(|name| !name.starts_with('_'))
+        .map(str::to_owned)
+        .collect()
 }

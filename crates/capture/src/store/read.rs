@@ -25,9 +25,13 @@ pub struct Loaded {
 
 /// Everything in a folder, in the order of the file names. A folder that does not exist has nothing in it.
 pub fn load(folder: &Path) -> io::Result<Loaded> {
-    let mut loaded = Loaded::default();
+    load_files(&files(folder)?)
+}
+
+/// The recordings in a folder, in the order of their names. A folder that does not exist has nothing in it.
+pub fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(loaded),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
     };
     let mut paths = Vec::new();
@@ -38,16 +42,20 @@ pub fn load(folder: &Path) -> io::Result<Loaded> {
         }
     }
     paths.sort();
-    for path in paths {
-        loaded.add(&path)?;
-    }
-    Ok(loaded)
+    Ok(paths)
 }
 
 /// One file.
 pub fn load_file(path: &Path) -> io::Result<Loaded> {
+    load_files(std::slice::from_ref(&path))
+}
+
+/// Several files together.
+pub fn load_files(paths: &[impl AsRef<Path>]) -> io::Result<Loaded> {
     let mut loaded = Loaded::default();
-    loaded.add(path)?;
+    for path in paths {
+        loaded.add(path.as_ref())?;
+    }
     Ok(loaded)
 }
 

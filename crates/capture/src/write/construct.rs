@@ -265,71 +265,132 @@ impl<'a> Builder<'a> {
         skipped: usize,
     ) -> Result<Vec<Code>, Missing> {
         let mut items = Vec::new();
-        let pairs = call.arguments.iter().zip(&unit.parameters).skip(skipped);
-        // What goes to `*args` needs everything before it by position.
-        let by_position = pairs.clone().any(|(argument, parameter)| {
-            parameter.kind == ParameterKind::Positionals
-                && matches!(call.values.value(argument.before), Value::Tuple(rest) if !rest.is_empty())
-        });
-        // Behind an argument that is left out, everything goes by name.
-        let mut by_name = false;
-        for (position, (argument, parameter)) in pairs.enumerate() {
-            let is_placed = by_position
-                && matches!(
-                    parameter.kind,
-                    ParameterKind::PositionalOnly | ParameterKind::Normal
-                );
-            if argument.is_default && !is_placed {
-                by_name = true;
-                continue;
-            }
-            let graph = &call.values;
-            let told = |missing: Missing| {
-                Missing(format!("argument '{}' is {}", argument.name, missing.0))
+        for given in given(call, unit, skipped, Bare::ByName)? {
+            let parameter = given.parameter;
+            let code = match self.code(&call.values, given.node, given.hint()) {
+                Err(_) if self.is_lenient && !given.is_one_of_many => self.placeholder(parameter),
+                code => code.map_err(|missing| {
+                    Missing(format!("argument '{parameter}' is {}", missing.0))
+                })?,
             };
-            match (parameter.kind, graph.value(argument.before)) {
-                (ParameterKind::Positionals, Value::Tuple(rest)) => {
-                    for item in rest {
-                        items.push(self.code(graph, *item, "").map_err(told)?);
-                    }
-                }
-                (ParameterKind::Keywords, Value::Dictionary(rest)) => {
-                    for (key, value) in rest {
-                        let Value::Text(key) = graph.value(*key) else {
-                            return Err(Missing("a keyword that is no text".to_owned()));
-                        };
-                        let value = self.code(graph, *value, key).map_err(told)?;
-                        items.push(Code::keyword(key, value));
-                    }
-                }
-                (kind, value) => {
-                    let is_bare = matches!(
-                        value,
-                        Value::None
-                            | Value::Boolean(_)
-                            | Value::Integer(_)
-                            | Value::LargeInteger(_)
-                            | Value::Float(_)
-                    );
-                    let code = match self.code(graph, argument.before, &argument.name) {
-                        Err(_) if self.is_lenient => self.placeholder(&argument.name),
-                        code => code.map_err(told)?,
-                    };
-                    let named = match kind {
-                        ParameterKind::PositionalOnly => false,
-                        ParameterKind::KeywordOnly => true,
-                        _ if is_placed => false,
-                        _ => by_name || (is_bare && position >= 2),
-                    };
-                    items.push(match named {
-                        true => Code::keyword(&argument.name, code),
-                        false => code,
-                    });
-                    // Nothing by position may follow what goes by name.
-                    by_name |= named;
-                }
-            }
+            items.push(match given.keyword {
+                Some(name) => Code::keyword(name, code),
+                None => code,
+            });
         }
         Ok(items)
     }
+}
+
+/// What becomes of numbers, booleans and `None` behind the second argument, of which nobody can tell what they mean.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bare {
+    /// They go by name.
+    ByName,
+    /// They go by position like all others.
+    ByPosition,
+}
+
+/// An argument that has to be written in a call.
+#[derive(Clone, Copy)]
+pub(crate) struct Given<'a> {
+    /// The parameter that it is bound to.
+    pub(crate) parameter: &'a str,
+    /// The name by which it is given.
+    pub(crate) keyword: Option<&'a str>,
+    /// Its value at entry.
+    pub(crate) node: NodeId,
+    /// Whether it is one of those that `*` or `**` collects.
+    pub(crate) is_one_of_many: bool,
+}
+
+impl<'a> Given<'a> {
+    /// What its value may be called.
+    fn hint(&self) -> &'a str {
+        match self.is_one_of_many {
+            true => self.keyword.unwrap_or(""),
+            false => self.parameter,
+        }
+    }
+}
+
+/// The arguments of a recorded call from the `skipped`th on that have to be written, and how: those that are the default are
+/// not, and behind one that is left out all go by name.
+pub(crate) fn given<'a>(
+    call: &'a Call,
+    unit: &Unit,
+    skipped: usize,
+    bare: Bare,
+) -> Result<Vec<Given<'a>>, Missing> {
+    let mut items = Vec::new();
+    let graph = &call.values;
+    let pairs = call.arguments.iter().zip(&unit.parameters).skip(skipped);
+    // What goes to `*args` needs everything before it by position.
+    let by_position = pairs.clone().any(|(argument, parameter)| {
+        parameter.kind == ParameterKind::Positionals
+            && matches!(graph.value(argument.before), Value::Tuple(rest) if !rest.is_empty())
+    });
+    let mut by_name = false;
+    for (position, (argument, parameter)) in pairs.enumerate() {
+        let is_placed = by_position
+            && matches!(
+                parameter.kind,
+                ParameterKind::PositionalOnly | ParameterKind::Normal
+            );
+        if argument.is_default && !is_placed {
+            by_name = true;
+            continue;
+        }
+        let one = Given {
+            parameter: &argument.name,
+            keyword: None,
+            node: argument.before,
+            is_one_of_many: false,
+        };
+        match (parameter.kind, graph.value(argument.before)) {
+            (ParameterKind::Positionals, Value::Tuple(rest)) => {
+                items.extend(rest.iter().map(|item| Given {
+                    node: *item,
+                    is_one_of_many: true,
+                    ..one
+                }));
+            }
+            (ParameterKind::Keywords, Value::Dictionary(rest)) => {
+                for (key, value) in rest {
+                    let Value::Text(key) = graph.value(*key) else {
+                        return Err(Missing("a keyword that is no text".to_owned()));
+                    };
+                    items.push(Given {
+                        keyword: Some(key),
+                        node: *value,
+                        is_one_of_many: true,
+                        ..one
+                    });
+                }
+            }
+            (kind, value) => {
+                let is_bare = matches!(
+                    value,
+                    Value::None
+                        | Value::Boolean(_)
+                        | Value::Integer(_)
+                        | Value::LargeInteger(_)
+                        | Value::Float(_)
+                );
+                let named = match kind {
+                    ParameterKind::PositionalOnly => false,
+                    ParameterKind::KeywordOnly => true,
+                    _ if is_placed => false,
+                    _ => by_name || (is_bare && position >= 2 && bare == Bare::ByName),
+                };
+                items.push(Given {
+                    keyword: named.then_some(argument.name.as_str()),
+                    ..one
+                });
+                // Nothing by position may follow what goes by name.
+                by_name |= named;
+            }
+        }
+    }
+    Ok(items)
 }

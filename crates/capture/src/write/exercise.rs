@@ -9,7 +9,7 @@ use crate::recording::{Call, Outcome, Receiver, Unit};
 use crate::value::Value;
 
 /// How a unit is called.
-pub(super) enum Exercised {
+pub(crate) enum Exercised {
     /// By an expression.
     Value(Code),
     /// By a statement, which has no value.
@@ -98,7 +98,13 @@ fn answers_not(call: &Call) -> bool {
         if *call.values.value(*result) == Value::NotImplemented)
 }
 
-fn on_object(role: Option<Role>, receiver: &str, name: &str, arguments: Vec<Code>) -> Exercised {
+/// What is done to an object: an attribute is read or set, an operator is used, a method is called.
+pub(crate) fn on_object(
+    role: Option<Role>,
+    receiver: &str,
+    name: &str,
+    arguments: Vec<Code>,
+) -> Exercised {
     let attribute = format!("{receiver}.{name}");
     match (role, arguments.as_slice()) {
         (Some(Role::Getter), []) => Exercised::Value(Code::Text(attribute)),
@@ -142,27 +148,32 @@ fn special(receiver: &str, name: &str, arguments: &[Code]) -> Option<Exercised> 
         // In brackets, since `a in b is True` would ask two questions.
         ("__contains__", [item]) => value(format!("({} in {receiver})", item.flat())),
         (_, [other]) => {
-            let operator = match name {
-                "__eq__" => "==",
-                "__ne__" => "!=",
-                "__lt__" => "<",
-                "__le__" => "<=",
-                "__gt__" => ">",
-                "__ge__" => ">=",
-                "__add__" => "+",
-                "__sub__" => "-",
-                "__mul__" => "*",
-                "__truediv__" => "/",
-                "__floordiv__" => "//",
-                "__mod__" => "%",
-                "__pow__" => "**",
-                "__and__" => "&",
-                "__or__" => "|",
-                "__xor__" => "^",
-                _ => return None,
-            };
+            let operator = operator(name)?;
             value(format!("({receiver} {operator} {})", other.flat()))
         }
         _ => None,
     }
+}
+
+/// The operator that a special method of its left operand is for.
+pub(crate) fn operator(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "__eq__" => "==",
+        "__ne__" => "!=",
+        "__lt__" => "<",
+        "__le__" => "<=",
+        "__gt__" => ">",
+        "__ge__" => ">=",
+        "__add__" => "+",
+        "__sub__" => "-",
+        "__mul__" => "*",
+        "__truediv__" => "/",
+        "__floordiv__" => "//",
+        "__mod__" => "%",
+        "__pow__" => "**",
+        "__and__" => "&",
+        "__or__" => "|",
+        "__xor__" => "^",
+        _ => return None,
+    })
 }

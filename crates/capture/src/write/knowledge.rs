@@ -79,7 +79,7 @@ impl<'a> Knowledge<'a> {
             family.push(found);
             for base in found.bases.iter().rev() {
                 let name = base.split('[').next().unwrap_or(base);
-                pending.push(resolved(module, name));
+                pending.push(module.resolved(name));
             }
         }
         family
@@ -100,34 +100,6 @@ impl<'a> Knowledge<'a> {
             return None;
         }
         let fields = family.iter().rev().flat_map(|class| class.fields.iter());
-        Some(fields.cloned().collect())
-    }
-}
-
-/// What a name means in a module.
-fn resolved(module: &Module, name: &str) -> Reference {
-    let (first, rest) = match name.split_once('.') {
-        Some((first, rest)) => (first, Some(rest)),
-        None => (name, None),
-    };
-    let import = module.imports.iter().find(|import| import.bound == first);
-    match (import, rest) {
-        (Some(import), rest) => {
-            let package = module
-                .name
-                .rsplit_once('.')
-                .map_or("", |(package, _)| package);
-            let from = match import.module.strip_prefix('.') {
-                Some(relative) if package.is_empty() => relative.to_owned(),
-                Some(relative) => format!("{package}.{relative}"),
-                None => import.module.clone(),
-            };
-            match (&import.name, rest) {
-                (Some(name), None) => Reference::new(from, name.clone()),
-                (Some(name), Some(rest)) => Reference::new(format!("{from}.{name}"), rest),
-                (None, rest) => Reference::new(from, rest.unwrap_or("")),
-            }
-        }
-        (None, _) => Reference::new(module.name.clone(), name),
+        Some(fields.map(|field| field.name.clone()).collect())
     }
 }

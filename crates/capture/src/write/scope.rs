@@ -108,6 +108,10 @@ pub(crate) struct Scope {
     variables: BTreeSet<String>,
     /// What modules are called that ran as the program itself.
     aliases: BTreeMap<String, String>,
+    /// Whether everything is said with its module: `shop.Cart`.
+    by_module: bool,
+    /// From which module something is better imported than from the one that defines it.
+    homes: BTreeMap<(String, String), String>,
 }
 
 impl Scope {
@@ -115,6 +119,19 @@ impl Scope {
     pub(crate) fn new(aliases: BTreeMap<String, String>) -> Scope {
         Scope {
             aliases,
+            ..Scope::default()
+        }
+    }
+
+    /// A scope in which everything is said with its module, preferably one of `homes`: where a name of a module is also found.
+    pub(crate) fn by_module(
+        aliases: BTreeMap<String, String>,
+        homes: BTreeMap<(String, String), String>,
+    ) -> Scope {
+        Scope {
+            aliases,
+            by_module: true,
+            homes,
             ..Scope::default()
         }
     }
@@ -134,12 +151,14 @@ impl Scope {
             return self.module(&module);
         }
         let first = reference.path.split('.').next().unwrap_or(&reference.path);
+        let home = self.homes.get(&(module.clone(), first.to_owned()));
+        let module = home.cloned().unwrap_or(module);
         // What comes with Python is known by its full name: `datetime.date`, not `date`.
         let import = Import::from(&module, first);
         let is_own = import.section == crate::suite::Section::Own;
         // pytest would take it for a test of this file.
         let is_like_test = first.to_lowercase().starts_with("test");
-        if is_own && !is_like_test && self.takes(&import) {
+        if is_own && !is_like_test && !self.by_module && self.takes(&import) {
             return Code::text(&reference.path);
         }
         let Code::Text(module) = self.module(&module) else {

@@ -18,6 +18,7 @@ use super::capture::store_folder;
 use crate::console::Console;
 use crate::{ExitStatus, Trouble};
 use files::Written;
+pub(super) use files::unwritten;
 
 /// Write unit tests from recorded calls
 ///

@@ -97,7 +97,46 @@ fn fields_are_what_a_constructor_takes() {
     let DefinitionKind::Class(class) = &found.definitions[0].kind else {
         panic!("not a class");
     };
-    assert_eq!(class.fields, ["a", "d"]);
+    let fields: Vec<(&str, Option<&str>)> = class
+        .fields
+        .iter()
+        .map(|field| (field.name.as_str(), field.annotation.as_deref()))
+        .collect();
+    assert_eq!(fields, [("a", Some("int")), ("d", Some("str"))]);
+    let default = class.fields[1].default.as_ref().expect("a default");
+    assert_eq!((default.text.as_str(), default.literal), ("'x'", true));
+    assert_eq!(class.members, ["e"]);
+}
+
+#[test]
+fn names_mean_what_was_imported() {
+    let text = "from .inner import Thing\nfrom . import other\nfrom ..far import away as near\nimport os.path\n";
+    let settings = Settings::default();
+    let package = Module::of_text(Path::new("shop/cart/__init__.py"), text, &settings);
+    let plain = Module::of_text(Path::new("shop/cart.py"), text, &settings);
+    let meanings = |module: &Module| {
+        ["Thing", "other.f", "near", "os.path", "own"].map(|name| module.resolved(name).to_string())
+    };
+    assert_eq!(
+        meanings(&package),
+        [
+            "shop.cart.inner.Thing",
+            "shop.cart.other.f",
+            "shop.far.away",
+            "os.path",
+            "shop.cart.own"
+        ]
+    );
+    assert_eq!(
+        meanings(&plain),
+        [
+            "shop.inner.Thing",
+            "shop.other.f",
+            "far.away",
+            "os.path",
+            "shop.cart.own"
+        ]
+    );
 }
 
 #[test]

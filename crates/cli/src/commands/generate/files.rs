@@ -163,7 +163,12 @@ pub(super) fn write(written: &Written) -> Result<(), Error> {
     let transaction = Transaction {
         changes: changes.cloned().collect(),
     };
-    transaction.commit().map_err(|error| match error {
+    transaction.commit().map_err(unwritten)
+}
+
+/// Why files could not be written.
+pub(in crate::commands) fn unwritten(error: WriteError) -> Error {
+    match error {
         WriteError::ChangedMeanwhile(path) => Error::new(format!(
             "`{}` was changed in the meantime; nothing was written",
             path.display()
@@ -173,7 +178,7 @@ pub(super) fn write(written: &Written) -> Result<(), Error> {
             "cannot write `{}`: {error}; nothing was written",
             path.display()
         )),
-    })
+    }
 }
 
 /// A change as people read it.

@@ -1,0 +1,111 @@
+//! What is found to be dangerous, and what is not.
+
+use super::*;
+use crate::inspect::{Chosen, Project};
+use crate::recording::{Answer, FileState};
+use crate::toys::Made;
+
+fn found(text: &str, name: &str) -> (Option<String>, Option<String>) {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("app.py"), text).expect("a file");
+    let project = Project::read(folder.path(), &Chosen::default());
+    let roots = ["app".to_owned()];
+    let surface = Surface::of(&project, &roots, Default::default());
+    let texts = Texts::of(&surface, |_| Some(text.to_owned()));
+    let module = surface.module("app").expect("it is there");
+    let definition = module.definition(name).expect("it is defined");
+    (texts.own(module, definition), texts.all(module, definition))
+}
+
+fn own(body: &str) -> Option<String> {
+    let head = "import os, shutil, subprocess, sys, time\nimport os.path\nimport urllib.parse, urllib.request\nfrom os import remove as gone\n\ndef f(path, mode='w', requests=()):\n";
+    let (own, all) = found(&format!("{head}    {body}\n"), "f");
+    assert_eq!(own, all);
+    own
+}
+
+#[test]
+fn what_reaches_outside_is_found() {
+    for (body, word) in [
+        ("shutil.rmtree(path)", "shutil.rmtree"),
+        ("gone(path)", "os.remove"),
+        ("os.kill(1, 9)", "os.kill"),
+        ("subprocess.run([path])", "subprocess.run"),
+        ("urllib.request.urlopen(path)", "urllib.request"),
+        ("open(path, 'w')", "open"),
+        ("open(path, mode='ab')", "open"),
+        ("open(path, mode)", "open"),
+        ("path.unlink()", "unlink"),
+        ("time.sleep(3)", "time.sleep"),
+        ("sys.exit(3)", "sys.exit"),
+        ("input('?')", "input"),
+        ("import socket; socket.create_connection(path)", "socket"),
+        ("from shutil import move", "shutil"),
+        ("import os as system", "nothing"),
+        ("eval(path)", "eval"),
+    ] {
+        let reason = own(body).unwrap_or_else(|| "nothing".to_owned());
+        assert!(reason.contains(word), "{body}: {reason}");
+    }
+}
+
+#[test]
+fn what_only_looks_is_not() {
+    for body in [
+        "return os.path.join(path, 'x')",
+        "return os.environ.get('HOME')",
+        "return urllib.parse.quote(path)",
+        "return open(path).read()",
+        "return open(path, 'rb').read()",
+        "return open(path, encoding='utf-8').read()",
+        "return 'shutil.rmtree(path)'  # shutil.rmtree(path)",
+        "return requests",
+        "return path.open",
+    ] {
+        assert_eq!(own(body), None, "{body}");
+    }
+}
+
+#[test]
+fn what_is_called_counts_too() {
+    let text = "import shutil\n\ndef wipe(path):\n    shutil.rmtree(path)\n\nclass A:\n    def tidy(self, path):\n        wipe(path)\n\ndef outer(a):\n    a.tidy('.')\n\ndef fine(a):\n    return a\n";
+    let (own, all) = found(text, "outer");
+    assert_eq!(own, None);
+    assert_eq!(all.as_deref(), Some("may change files (`shutil.rmtree`)"));
+    assert_eq!(found(text, "fine"), (None, None));
+}
+
+#[test]
+fn a_recorded_call_tells_what_it_did() {
+    let file = |after: FileState| External::File {
+        path: "/somewhere/data.txt".to_owned(),
+        before: FileState::Absent,
+        after,
+    };
+    let call = Made::of("f").event(file(FileState::File(vec![1]))).call;
+    assert_eq!(seen(&call).as_deref(), Some("changes the file `data.txt`"));
+    let call = Made::of("f").event(file(FileState::Absent)).call;
+    assert_eq!(seen(&call), None);
+    assert!(reads_files(&call));
+    let mut made = Made::of("f");
+    let answer = Answer::Returned(made.number(1));
+    let call = made
+        .event(External::Called {
+            source: Source::Process,
+            function: "subprocess.run".to_owned(),
+            arguments: Vec::new(),
+            keywords: Vec::new(),
+            answer,
+        })
+        .call;
+    assert_eq!(
+        seen(&call).as_deref(),
+        Some("starts another program (`subprocess.run`)")
+    );
+    let mut call = Made::of("f").call;
+    call.uncaptured.push("os.remove".to_owned());
+    assert_eq!(
+        seen(&call).as_deref(),
+        Some("does something outside of the program (`os.remove`)")
+    );
+}

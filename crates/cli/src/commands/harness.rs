@@ -1,0 +1,149 @@
+//! `testwright harness`: a first harness, drafted from signatures and recorded calls.
+
+mod subject;
+
+use std::path::{Path, PathBuf};
+
+use testwright_capture::draft::{Draft, draft};
+use testwright_capture::merge::{Change, Transaction};
+use testwright_core::Error;
+
+use super::generate::unwritten;
+use crate::console::Console;
+use crate::{ExitStatus, Trouble, quantity};
+use subject::Subject;
+
+/// Draft a harness for a module from its signatures, its type hints and recorded calls
+///
+/// The draft runs at once and is meant to be edited: pools with the values that were seen, an action for
+/// everything that the module offers, the exceptions that are usual, and what was recorded as saved tests.
+/// What reaches outside of the program, and what nothing is known about, is commented out. No code of the
+/// module is run for that.
+#[derive(clap::Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  testwright harness shop.cart                   for a module or package, with what was recorded of it
+  testwright harness                             for all modules that were recorded
+  testwright harness shop.cart run.recording     with a recording from elsewhere; several are put together
+  testwright harness shop.cart --out first.tstl  into a file of another name
+
+Exit status: 0 drafted, 2 could not do what was asked."
+)]
+pub(crate) struct Harness {
+    /// Modules to draft for, by dotted name or path, and recordings to use, by path [default: what was recorded here]
+    #[arg(value_name = "MODULE|RECORDING")]
+    words: Vec<String>,
+
+    /// The file for the harness [default: named after the module]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    /// Replace files that are there already
+    #[arg(long)]
+    force: bool,
+}
+
+impl Harness {
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
+        let subject = Subject::of(&self.words, console)?;
+        let path = match &self.out {
+            Some(path) => path.clone(),
+            None => subject.usual_file(),
+        };
+        let file = path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned());
+        let file = file.filter(|_| !path.is_dir()).ok_or_else(|| {
+            let error = Error::new(format!("`{}` is not the name of a file", path.display()));
+            error.with_help("name the harness: `--out first.tstl`")
+        })?;
+        let drafted = draft(
+            &subject.recording,
+            &subject.project,
+            &subject.modules,
+            &file,
+        );
+        if drafted.summary.actions + drafted.summary.left_out == 0 {
+            let names = subject.modules.join("`, `");
+            let error = Error::new(format!("`{names}` has no public functions or classes"));
+            return Err(error.with_help("name a module that has some").into());
+        }
+        self.write(&path, &drafted)?;
+        tell(console, &path, &drafted);
+        let left_over = test_path(&path, drafted.tests.len() + 1);
+        if left_over.exists() {
+            let message = format!("`{}` is from an earlier draft", left_over.display());
+            console.warning(
+                &message,
+                Some("delete it and those that follow, unless they are of use"),
+            );
+        }
+        Ok(ExitStatus::NothingFound)
+    }
+
+    /// Writes the harness and its tests, all or nothing.
+    fn write(&self, path: &Path, drafted: &Draft) -> Result<(), Error> {
+        let numbered = (1..).zip(&drafted.tests);
+        let tests = numbered.map(|(number, text)| (test_path(path, number), text));
+        let files = std::iter::once((path.to_owned(), &drafted.text)).chain(tests);
+        let mut transaction = Transaction::default();
+        for (path, text) in files {
+            let before = std::fs::read(&path).ok();
+            if before.is_some() && !self.force {
+                let error = Error::new(format!(
+                    "`{}` is there already; nothing was written",
+                    path.display()
+                ));
+                return Err(error
+                    .with_help("replace it with `--force`, or choose another name with `--out`"));
+            }
+            transaction.changes.push(Change {
+                path,
+                before,
+                after: text.clone().into_bytes(),
+            });
+        }
+        transaction.commit().map_err(unwritten)
+    }
+}
+
+/// The file of the numberth test beside a harness.
+fn test_path(harness: &Path, number: usize) -> PathBuf {
+    let stem = harness
+        .file_stem()
+        .map(|stem| stem.to_string_lossy().into_owned());
+    harness.with_file_name(format!(
+        "{}-recorded-{number}.test",
+        stem.unwrap_or_default()
+    ))
+}
+
+fn tell(console: &mut Console<'_>, path: &Path, drafted: &Draft) {
+    let summary = &drafted.summary;
+    let count = |number: usize, noun: &str| quantity::of(number as u64, noun);
+    let mut line = format!(
+        "{}: {}",
+        path.display(),
+        count(summary.actions, "action line")
+    );
+    if summary.left_out > 0 {
+        line.push_str(&format!(
+            ", {} more commented out with the reason",
+            summary.left_out
+        ));
+    }
+    console.say(line);
+    match summary.calls {
+        0 => console.say("nothing was recorded of it: `testwright capture -- python PROGRAM` first would make it better"),
+        _ => console.say(format!(
+            "{} recorded, {} told again in {}, {} not",
+            count(summary.calls, "call"),
+            summary.told,
+            count(drafted.tests.len(), "saved test"),
+            summary.untold
+        )),
+    }
+    console.say(format!("try it: testwright run {}", path.display()));
+}

@@ -1,0 +1,367 @@
+"""A harness is drafted from signatures and recorded calls, runs at once, and reaches what the recording reached."""
+
+import json
+import re
+import textwrap
+
+import pytest
+from terminal import run
+
+SHOP = """\
+import enum
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+from typing import Literal, Optional, Union
+
+
+class Color(enum.Enum):
+    RED = 1
+    BLUE = 2
+
+
+class EmptyCart(Exception):
+    pass
+
+
+@dataclass
+class Item:
+    name: str
+    price: float = 1.0
+    tags: list[str] = field(default_factory=list)
+
+
+class Cart:
+    def __init__(self, owner, limit: int = 3):
+        self.owner = owner
+        self.limit = limit
+        self.items = []
+        self.is_open = True
+
+    def __len__(self):
+        return len(self.items)
+
+    def __contains__(self, name):
+        return any(item.name == name for item in self.items)
+
+    def __getitem__(self, index):
+        return self.items[index]
+
+    def __eq__(self, other):
+        return isinstance(other, Cart) and self.items == other.items
+
+    def add(self, item: Item):
+        if len(self.items) >= self.limit:
+            raise ValueError("full")
+        self.items.append(item)
+
+    def pop(self):
+        return self.items.pop()
+
+    def copy(self) -> "Cart":
+        other = Cart(self.owner, self.limit)
+        other.items = list(self.items)
+        return other
+
+    @property
+    def total(self):
+        return sum(item.price for item in self.items)
+
+    @property
+    def note(self):
+        return getattr(self, "_note", "")
+
+    @note.setter
+    def note(self, text: str):
+        self._note = text
+
+    @classmethod
+    def of(cls, *names):
+        cart = cls("nobody", limit=9)
+        for name in names:
+            cart.add(Item(name))
+        return cart
+
+    @staticmethod
+    def tax(amount: float, rate: float = 0.2):
+        return amount * rate
+
+    def checkout(self, color: Optional[Color] = None):
+        if not self.items:
+            raise EmptyCart("nothing to pay")
+        return (self.total, color)
+
+    def save(self, path):
+        with open(path, "w") as stream:
+            stream.write(str(self.total))
+
+
+def paint(color: Color, mode: Literal["fast", "slow"], times: int = 1, *, loud: bool = False) -> Union[str, None]:
+    if times < 0:
+        raise ValueError("times")
+    return color.name * times if mode == "fast" else None
+
+
+def count(start: int):
+    while True:
+        yield start
+        start += 1
+
+
+async def later(number: int) -> int:
+    return number + 1
+
+
+def wipe(path: str):
+    shutil.rmtree(path)
+
+
+def listing(path: str):
+    return subprocess.run(["ls", path])
+
+
+def cleanup(path: str):
+    wipe(os.path.join(path, "x"))
+
+
+def mystery(thing):
+    return thing.frobnicate()
+"""
+
+DAY = """\
+import os
+import tempfile
+
+import shop
+
+cart = shop.Cart("ann")
+pear, plum = shop.Item("pear", 2.5), shop.Item("plum")
+cart.add(pear)
+cart.add(plum)
+print(len(cart), "pear" in cart, cart[0], cart.total)
+cart.add(shop.Item("fig", 0.5, ["dry"]))
+try:
+    cart.add(plum)
+except ValueError as error:
+    print(error)
+cart.note = "quick"
+print(cart.note, cart.copy() == cart, cart.checkout(shop.Color.RED), cart.pop(), cart.pop(), cart.pop())
+try:
+    cart.checkout()
+except shop.EmptyCart as error:
+    print(error)
+print(shop.Cart.of("a", "b").total, shop.Cart.tax(10.0), shop.paint(shop.Color.BLUE, "fast", 2))
+with tempfile.TemporaryDirectory() as folder:
+    cart.save(os.path.join(folder, "cart.txt"))
+print([number for number, _ in zip(shop.count(3), range(3))])
+"""
+
+
+@pytest.fixture
+def shop(tmp_path):
+    (tmp_path / "shop.py").write_text(SHOP, encoding="utf-8")
+    (tmp_path / "day.py").write_text(DAY, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def recorded(shop):
+    done = run(["testwright", "capture", "--quiet", "--", "python", "day.py"], shop)
+    assert done.returncode == 0, done.stdout
+    return shop
+
+
+def drafted(folder, *words):
+    done = run(["testwright", "harness", *words], folder)
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+def refused(folder, *words):
+    done = run(["testwright", "harness", *words], folder)
+    assert done.returncode == 2, done.stdout
+    assert "Traceback" not in done.stdout and "panicked" not in done.stdout
+    return done.stdout
+
+
+def runs_without_failure(folder, harness, *options):
+    checked = run(["testwright", "check", harness], folder)
+    assert checked.returncode == 0 and "no problems" in checked.stdout, checked.stdout
+    done = run(["testwright", "run", harness, "--seed", "1", *options], folder)
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+def actions(text):
+    """The lines of a draft that do something, without what is said about them."""
+    lines = [line.split("  #")[0].rstrip() for line in text.splitlines()]
+    keywords = ("#", "@", "<@", "pool:", "source:", "exception:")
+    return [line for line in lines if line and not line.startswith(keywords)]
+
+
+def test_a_draft_has_everything_that_was_seen(recorded):
+    drafted(recorded, "shop")
+    text = (recorded / "shop.tstl").read_text(encoding="utf-8")
+    lines = actions(text)
+    for line in [
+        "<cart> := shop.Cart(<owner>)",
+        "len(<cart>)",
+        "<name> in <cart>",
+        "<item> := <cart>[<int>]",
+        "<cart> == <cart>",
+        "{ValueError} <cart>.add(<item>)",
+        "<cart,1>.items -> <item> := <cart>.pop()",
+        "<cart> := <cart>.copy()",
+        "<cart>.total",
+        '<cart>.note = <["quick","","a","two words"]>',
+        "<cart> := shop.Cart.of(<names>, <names>)",
+        "{shop.EmptyCart} <cart>.checkout()",
+        "<cart>.checkout(<color>)",
+        'shop.paint(<color>, <["fast","slow"]>, <int>)',
+        "list(itertools.islice(shop.count(<int>), 100))",
+        "asyncio.run(shop.later(<int>))",
+    ]:
+        assert line in lines, text
+    assert "raised ValueError once" in text
+    assert "observed, not proved" in text
+
+
+def test_what_reaches_outside_is_commented_out_and_why(recorded):
+    drafted(recorded, "shop")
+    text = (recorded / "shop.tstl").read_text(encoding="utf-8")
+    assert "# Left out: it changes the file `cart.txt`.\n# <cart>.save(path)\n" in text
+    assert "# Left out: it may change files (`shutil.rmtree`).\n# shop.wipe(<str>)\n# shop.cleanup(<str>)\n" in text
+    assert "# Left out: it may start another program (`subprocess.run`).\n# shop.listing(<str>)\n" in text
+    assert "# Left out: nothing is known about `thing`" in text
+    assert not any(re.search(r"wipe|cleanup|listing|save|mystery", line) for line in actions(text))
+
+
+def test_a_draft_runs_at_once_and_reaches_what_the_recording_reached(recorded):
+    drafted(recorded, "shop")
+    driver = run(["python", "-m", "coverage", "run", "--branch", "--include=shop.py", "day.py"], recorded)
+    assert driver.returncode == 0, driver.stdout
+    run(["python", "-m", "coverage", "json", "-q", "-o", "day.json"], recorded)
+    reached_by_day = set(json.loads((recorded / "day.json").read_text())["files"]["shop.py"]["executed_lines"])
+    runs_without_failure(recorded, "shop.tstl", "--tests", "200", "--coverage-report", "data:drafted.data")
+    run(["python", "-m", "coverage", "json", "-q", "--data-file=drafted.data", "-o", "drafted.json"], recorded)
+    files = json.loads((recorded / "drafted.json").read_text())["files"]
+    (file,) = [file for name, file in files.items() if name.endswith("shop.py")]
+    only_outside = [number for number, line in enumerate(SHOP.splitlines(), 1) if "stream" in line]
+    assert reached_by_day - set(only_outside) <= set(file["executed_lines"])
+
+
+def test_what_was_recorded_can_be_replayed(recorded):
+    told = drafted(recorded, "shop")
+    tests = sorted(path.name for path in recorded.glob("shop-recorded-*.test"))
+    assert f"told again in {len(tests)} saved tests" in told
+    done = run(["testwright", "regress", *tests], recorded)
+    assert done.returncode == 0 and "all pass" in done.stdout, done.stdout
+    steps = (recorded / "shop-recorded-1.test").read_text(encoding="utf-8")
+    assert "item0 = shop.Item(name0, price=number0, tags=[])\ncart0.add(item0)\n" in steps
+    assert run(["testwright", "replay", tests[0]], recorded).returncode == 0
+
+
+def test_signatures_alone_make_a_draft(shop):
+    told = drafted(shop, "shop.py", "--out", "first.tstl")
+    assert "nothing was recorded of it" in told
+    text = (shop / "first.tstl").read_text(encoding="utf-8")
+    assert "A recording would make it better" in text
+    assert "<item> := shop.Item(<str>)" in actions(text)
+    assert "nothing is known about `owner`" in text and "nothing here makes an object of `Cart`" in text
+    assert not list(shop.glob("*.test"))
+    runs_without_failure(shop, "first.tstl", "--tests", "50")
+
+
+def test_no_code_of_the_module_runs(tmp_path):
+    (tmp_path / "loud.py").write_text("print('imported')\nopen('trace', 'w')\ndef f(x: int): pass\n", encoding="utf-8")
+    assert "imported" not in drafted(tmp_path, "loud")
+    assert not (tmp_path / "trace").exists()
+
+
+def test_recordings_can_be_named_and_are_put_together(recorded):
+    (recorded / "night.py").write_text("import shop\nshop.Cart('bob', 7)\nshop.mystery\n", encoding="utf-8")
+    run(["testwright", "capture", "--quiet", "--", "python", "night.py"], recorded)
+    files = sorted(str(path) for path in (recorded / ".testwright/capture").glob("*.recording"))
+    assert len(files) == 2
+    drafted(recorded, "shop", *files, "--out", "both.tstl")
+    drafted(recorded, "shop", files[1], "--out", "second.tstl")
+    both = (recorded / "both.tstl").read_text(encoding="utf-8")
+    second = (recorded / "second.tstl").read_text(encoding="utf-8")
+    assert '"ann"' in both and '"bob"' in both
+    assert '"ann"' not in second and '"bob"' in second
+    drafted(recorded, "--out", "all.tstl")
+    assert (recorded / "all.tstl").read_text(encoding="utf-8").replace("all", "both") == both.replace("all", "both")
+
+
+def test_an_installed_package_can_be_drafted(tmp_path):
+    drive = """\
+        from operator import neg
+        from sortedcontainers import SortedDict, SortedKeyList, SortedList, SortedSet
+
+        numbers = SortedList([5, 1, 4])
+        numbers.add(9)
+        print(numbers.pop(), numbers[0], len(numbers), list(numbers.irange(1, 4)), numbers.bisect_left(3))
+        print(SortedKeyList([1, 2], key=neg), SortedSet("abc").union("d"))
+        items = SortedDict({"a": 1})
+        items["b"] = 2
+        print(items.popitem(), items.keys())
+    """
+    (tmp_path / "drive.py").write_text(textwrap.dedent(drive), encoding="utf-8")
+    capture = ["testwright", "capture", "--quiet", "--scope", "sortedcontainers", "--", "python", "drive.py"]
+    assert run(capture, tmp_path).returncode == 0
+    drafted(tmp_path, "sortedcontainers")
+    text = (tmp_path / "sortedcontainers.tstl").read_text(encoding="utf-8")
+    assert "<sorted_list> := sortedcontainers.SortedList(<iterable>)" in actions(text)
+    assert "sortedcontainers.sortedlist" not in text
+    runs_without_failure(tmp_path, "sortedcontainers.tstl", "--tests", "30")
+
+
+def test_a_source_folder_is_no_obstacle(tmp_path):
+    (tmp_path / "src/pack").mkdir(parents=True)
+    (tmp_path / "src/pack/__init__.py").write_text("def f(x: int):\n    return x + 1\n", encoding="utf-8")
+    drafted(tmp_path, "pack")
+    told = runs_without_failure(tmp_path, "pack.tstl", "--tests", "5", "--coverage")
+    assert re.search(r"pack/__init__.py +2 +0 ", told), told
+
+
+def test_a_program_that_was_run_by_itself_can_be_drafted(tmp_path):
+    program = """\
+        class Box:
+            def put(self, paper):
+                return [paper]
+
+        if __name__ == "__main__":
+            Box().put("yes")
+    """
+    (tmp_path / "tally.py").write_text(textwrap.dedent(program), encoding="utf-8")
+    run(["testwright", "capture", "--quiet", "--", "python", "tally.py"], tmp_path)
+    drafted(tmp_path)
+    text = (tmp_path / "tally.tstl").read_text(encoding="utf-8")
+    assert '<box>.put("yes")' in actions(text) and "__main__" not in text
+    runs_without_failure(tmp_path, "tally.tstl", "--tests", "5")
+
+
+def test_files_are_not_replaced_unless_asked(recorded):
+    drafted(recorded, "shop")
+    (recorded / "shop.tstl").write_text("# mine\n", encoding="utf-8")
+    assert "is there already; nothing was written" in refused(recorded, "shop")
+    assert (recorded / "shop.tstl").read_text(encoding="utf-8") == "# mine\n"
+    drafted(recorded, "shop", "--force")
+    assert "# mine" not in (recorded / "shop.tstl").read_text(encoding="utf-8")
+    # A test that is in the way counts, too.
+    assert "is there already" in refused(recorded, "shop", "--out", "shop.tstl")
+
+
+def test_bad_input_is_answered(shop):
+    assert "there is no module `nowhere`" in refused(shop, "nowhere")
+    assert "nothing was recorded in this folder, and no module is named" in refused(shop)
+    assert "cannot read `lost.recording`" in refused(shop, "shop", "lost.recording")
+    (shop / "odd.recording").write_text("odd\n", encoding="utf-8")
+    assert "`odd.recording` cannot be used" in refused(shop, "shop", "odd.recording")
+    (shop / "broken.py").write_text("def f(:\n", encoding="utf-8")
+    assert "broken.py:1" in refused(shop, "broken")
+    (shop / "empty.py").write_text("x = 1\n", encoding="utf-8")
+    assert "has no public functions or classes" in refused(shop, "empty")
+    assert "is not the name of a file" in refused(shop, "shop", "--out", ".")
+    assert "cannot write" in refused(shop, "shop", "--out", "shop.py/first.tstl")
