@@ -107,6 +107,28 @@ def test_known_mutants_are_noticed_and_known_ones_survive(fare):
     assert sorted(path.name for path in fare.iterdir()) == ["fare.py", "out.json", "tests"]
 
 
+def test_verdicts_are_those_of_a_changed_file(fare):
+    """What is told of mutants in memory is what happens if the file really is changed."""
+    (fare / "tests/test_fare.py").write_text(
+        "import unittest\nfrom fare import Ticket, rate\n\n\nclass Tests(unittest.TestCase):\n"
+        "    def test_rate(self):\n        self.assertEqual(rate(6), 2)\n\n"
+        "    def test_price(self):\n        self.assertEqual(Ticket(3, 2).price(), 2)\n"
+    )
+    report = mutate(fare, "fare", "--tests", "tests", status=1)
+    told = [found["verdict"] == "survived" for found in report["mutants"]]
+    lines = FARE.splitlines()
+    real = []
+    for found in report["mutants"]:
+        place = found["line"] - 1
+        assert lines[place] == found["before"]
+        changed = [*lines[:place], found["after"], *lines[place + 1 :]]
+        (fare / "fare.py").write_text("\n".join(changed) + "\n")
+        done = run([sys.executable, "-m", "unittest", "tests/test_fare.py"], fare)
+        real.append(done.returncode == 0)
+    assert told == real
+    assert True in real and False in real
+
+
 def test_lines_without_tests_count_if_asked_for(fare):
     report = mutate(fare, "fare.py", "--tests", "tests", "--all-lines", status=1)
     assert verdicts(report)[(24, "return x - 1")] == "not covered"
