@@ -1,12 +1,14 @@
 //! Calling compiled functions without building tuples.
 
+use std::borrow::Cow;
+
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use testwright_core::{Axis, Choice};
+use testwright_core::Axis;
 
 use crate::context::Context;
-use crate::plan::Plan;
+use crate::plan::{ArgumentKind, Plan};
 
 /// Values of literal alternatives, made when first needed: by axis, then by alternative.
 pub(crate) type Operands<'py> = Vec<Vec<Option<Bound<'py, PyAny>>>>;
@@ -25,27 +27,25 @@ pub(crate) fn collect<'py>(
     if arguments.is_empty() {
         arguments.push(context.slots.clone().into_any());
     }
-    for axis in plan.arguments() {
-        let value = values[*axis];
-        let argument = match &plan.axes()[*axis] {
-            Axis::Slot { pool, .. } => {
-                context.places[context.layout.place(*pool, value as u32)].clone()
+    for argument in plan.arguments() {
+        let value = values[argument.axis];
+        arguments.push(match argument.kind {
+            ArgumentKind::Place(pool) => {
+                context.places[context.layout.place(pool, value as u32)].clone()
             }
-            Axis::Choice(Choice::Integers { first, .. }) => first
+            ArgumentKind::Integer(first) => first
                 .wrapping_add_unsigned(value)
                 .into_pyobject(context.python)?
                 .into_any(),
-            Axis::Choice(choice) => operand(context.python, choice, *axis, value, operands)?,
-            Axis::Repeat(_) => continue,
-        };
-        arguments.push(argument);
+            ArgumentKind::Literal => operand(context.python, plan, argument.axis, value, operands)?,
+        });
     }
     Ok(())
 }
 
 fn operand<'py>(
     python: Python<'py>,
-    choice: &Choice,
+    plan: &Plan,
     axis: usize,
     value: u64,
     operands: &mut Operands<'py>,
@@ -55,14 +55,18 @@ fn operand<'py>(
     }
     let known = &mut operands[axis];
     if known.is_empty() {
-        known.resize(choice.len() as usize, None);
+        known.resize(plan.sizes()[axis] as usize, None);
     }
     if let Some(operand) = &known[value as usize] {
         return Ok(operand.clone());
     }
+    let text = match &plan.axes()[axis] {
+        Axis::Choice(choice) => choice.text(value),
+        Axis::Slot { .. } | Axis::Repeat(_) => Cow::default(),
+    };
     let literal = python
         .import("ast")?
-        .call_method1("literal_eval", (choice.text(value).trim(),))?;
+        .call_method1("literal_eval", (text.trim(),))?;
     known[value as usize] = Some(literal.clone());
     Ok(literal)
 }

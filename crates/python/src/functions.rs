@@ -42,16 +42,26 @@ pub(crate) fn action(
         && matches!(post.time, Time::Never | Time::Inside)
         && !wants_result;
 
+    let catches =
+        !expected.is_empty() || !action.warnings.is_empty() || post.time == Time::AlsoIfRaised;
+
     let mut body = Body::new(action.line);
     if plain {
         write_attempt(&mut body, 1, writer, action, &statement, &post, false);
+    } else if let (Some(reference), false, Time::Never | Time::Inside) =
+        (reference, catches, post.time)
+    {
+        let compared = reference.compared;
+        write_attempt(&mut body, 1, writer, action, &statement, &post, compared);
+        if has_after_hook {
+            body.push(1, "_tw_after_each()");
+        }
+        write_plain_reference(&mut body, &statement, reference, exceptions);
     } else {
         body.push(1, "raised = refRaised = None");
         if wants_result {
             body.push(1, "result = result_REF = _tw_Unset");
         }
-        let catches =
-            !expected.is_empty() || !action.warnings.is_empty() || post.time == Time::AlsoIfRaised;
         if catches {
             body.push(1, "try:");
         }
@@ -156,6 +166,35 @@ fn write_attempt(
     }
 }
 
+/// What the reference does after a statement that raised nothing, because nobody would have caught it. Most lines are
+/// like that, and with what is known then the function has little to ask.
+fn write_plain_reference(
+    body: &mut Body,
+    statement: &str,
+    reference: &ReferenceCode,
+    exceptions: ReferenceExceptions,
+) {
+    let (code, result) = match reference.compared {
+        true => with_result(&reference.code, "result_REF"),
+        false => (reference.code.clone(), None),
+    };
+    let have_results = has_result(statement) && has_result(&reference.code);
+    body.push(1, "try:");
+    body.push(2, &code);
+    if let Some(result) = result {
+        body.push(2, &result);
+    }
+    body.push(1, "except Exception as _tw_error:");
+    body.push(2, "_tw_reference_raised(_tw_error)");
+    if reference.compared || exceptions != ReferenceExceptions::BothRaise {
+        body.push(2, "raise _tw_ExceptionMismatch(None, _tw_error) from None");
+    }
+    if reference.compared && have_results {
+        body.push(1, "if not (result == result_REF):");
+        body.push(2, "raise _tw_ReferenceMismatch(result, result_REF)");
+    }
+}
+
 fn write_reference(
     body: &mut Body,
     reference: &ReferenceCode,
@@ -219,6 +258,12 @@ pub(crate) fn with_result(statement: &str, name: &str) -> (String, Option<String
         }
         _ => (statement.to_owned(), None),
     }
+}
+
+/// Whether [`with_result`] finds a value.
+fn has_result(statement: &str) -> bool {
+    let (with_result, line) = with_result(statement, "result");
+    line.is_some() || with_result != statement
 }
 
 /// When a post-condition is checked.

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use testwright_core::{Axis, PoolId};
+use testwright_core::{Axis, Choice, PoolId};
 use testwright_lang::Harness;
 use testwright_lang::harness::{Fragment, Part};
 
@@ -24,7 +24,39 @@ pub(crate) struct Plan {
     axes: Vec<Axis>,
     sizes: Vec<u64>,
     textual: Vec<usize>,
-    arguments: Vec<usize>,
+    arguments: Vec<Argument>,
+}
+
+/// What a function is handed for an axis. It has all that is needed to do so, because the axis itself is far away when
+/// a step is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Argument {
+    pub(crate) axis: usize,
+    pub(crate) kind: ArgumentKind,
+}
+
+/// What an argument is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ArgumentKind {
+    /// The place of a slot of this pool.
+    Place(PoolId),
+    /// A whole number, counted from this one.
+    Integer(i64),
+    /// The value of a literal.
+    Literal,
+}
+
+impl Argument {
+    /// `None` for what no function is handed.
+    fn new(axes: &[Axis], axis: usize) -> Option<Argument> {
+        let kind = match &axes[axis] {
+            Axis::Slot { pool, .. } => ArgumentKind::Place(*pool),
+            Axis::Choice(Choice::Integers { first, .. }) => ArgumentKind::Integer(*first),
+            Axis::Choice(_) => ArgumentKind::Literal,
+            Axis::Repeat(_) => return None,
+        };
+        Some(Argument { axis, kind })
+    }
 }
 
 impl Plan {
@@ -53,7 +85,9 @@ impl Plan {
         let sizes: Vec<u64> = axes.iter().map(|axis| size(harness, axis)).collect();
         // What cannot vary is written out, so that one-slot pools cost nothing per call.
         textual.extend(mentioned.iter().filter(|axis| sizes[**axis] == 1));
-        let arguments = mentioned.difference(&textual).copied().collect();
+        let arguments = mentioned.difference(&textual);
+        let arguments = arguments.filter_map(|axis| Argument::new(axes, *axis));
+        let arguments = arguments.collect();
         Plan {
             axes: axes.to_vec(),
             sizes,
@@ -70,8 +104,8 @@ impl Plan {
         &self.sizes
     }
 
-    /// The axes passed as arguments, in order.
-    pub(crate) fn arguments(&self) -> &[usize] {
+    /// What is passed as arguments, in the order of axes.
+    pub(crate) fn arguments(&self) -> &[Argument] {
         &self.arguments
     }
 
@@ -85,15 +119,16 @@ impl Plan {
     /// The parameter list of the functions.
     pub(crate) fn parameters(&self) -> String {
         let mut list = String::from("_tw_p");
-        for axis in &self.arguments {
+        for argument in &self.arguments {
             list.push_str(", ");
-            list.push_str(&parameter(*axis));
+            list.push_str(&parameter(argument.axis));
         }
         list
     }
 
     fn is_argument(&self, axis: usize) -> bool {
-        self.arguments.binary_search(&axis).is_ok()
+        let of = |argument: &Argument| argument.axis;
+        self.arguments.binary_search_by_key(&axis, of).is_ok()
     }
 }
 

@@ -21,21 +21,44 @@ pub(crate) enum Source {
 /// The states of all slots of all pools.
 #[derive(Clone, Debug)]
 pub(crate) struct PoolStates {
-    filled: Vec<SlotSet>,
-    used: Vec<SlotSet>,
-    definable: Vec<SlotSet>,
+    pools: Vec<PoolState>,
     /// Every slot may be defined at any time.
     relaxed: bool,
+}
+
+/// The states of the slots of one pool, side by side because a step that looks at one of them looks at all.
+#[derive(Clone, Debug)]
+struct PoolState {
+    filled: SlotSet,
+    used: SlotSet,
+    definable: SlotSet,
+}
+
+impl PoolState {
+    /// Every slot empty and used.
+    fn reset(&mut self) {
+        self.filled.set_all(false);
+        self.used.set_all(true);
+        self.definable.set_all(true);
+    }
+
+    #[inline]
+    fn update_definable(&mut self, slot: u32, relaxed: bool) {
+        let definable = relaxed || self.used.contains(slot) || !self.filled.contains(slot);
+        self.definable.set(slot, definable);
+    }
 }
 
 impl PoolStates {
     /// For pools of these sizes, as after a reset.
     pub(crate) fn new(sizes: &[u32]) -> PoolStates {
-        let empty: Vec<SlotSet> = sizes.iter().map(|size| SlotSet::empty(*size)).collect();
+        let pools = sizes.iter().map(|size| PoolState {
+            filled: SlotSet::empty(*size),
+            used: SlotSet::empty(*size),
+            definable: SlotSet::empty(*size),
+        });
         let mut states = PoolStates {
-            filled: empty.clone(),
-            used: empty.clone(),
-            definable: empty,
+            pools: pools.collect(),
             relaxed: false,
         };
         states.reset();
@@ -44,9 +67,7 @@ impl PoolStates {
 
     /// Every slot empty and used.
     pub(crate) fn reset(&mut self) {
-        self.filled.iter_mut().for_each(|set| set.set_all(false));
-        self.used.iter_mut().for_each(|set| set.set_all(true));
-        self.definable.iter_mut().for_each(|set| set.set_all(true));
+        self.pools.iter_mut().for_each(PoolState::reset);
     }
 
     /// The slots an axis in this role may draw from; `None` if every slot will do.
@@ -63,27 +84,34 @@ impl PoolStates {
     #[inline]
     pub(crate) fn set(&self, source: Source) -> &SlotSet {
         match source {
-            Source::Filled(pool) => &self.filled[pool.0],
-            Source::Definable(pool) => &self.definable[pool.0],
+            Source::Filled(pool) => &self.pools[pool.0].filled,
+            Source::Definable(pool) => &self.pools[pool.0].definable,
         }
+    }
+
+    /// How many slots of each pool are filled, and how many may be defined.
+    #[inline]
+    pub(crate) fn sizes(&self) -> impl Iterator<Item = [u32; 2]> {
+        let sizes = |pool: &PoolState| [pool.filled.count(), pool.definable.count()];
+        self.pools.iter().map(sizes)
     }
 
     #[inline]
     pub(crate) fn is_filled(&self, pool: PoolId, slot: u32) -> bool {
-        self.filled[pool.0].contains(slot)
+        self.pools[pool.0].filled.contains(slot)
     }
 
     /// Whether a slot was used since it was filled.
     pub(crate) fn is_used(&self, pool: PoolId, slot: u32) -> bool {
-        self.used[pool.0].contains(slot)
+        self.pools[pool.0].used.contains(slot)
     }
 
     /// Lets every slot be defined at any time, or no longer.
     pub(crate) fn relax(&mut self, relaxed: bool) {
         self.relaxed = relaxed;
-        for pool in 0..self.definable.len() {
-            for slot in 0..self.definable[pool].size() {
-                self.update_definable(PoolId(pool), slot);
+        for pool in &mut self.pools {
+            for slot in 0..pool.definable.size() {
+                pool.update_definable(slot, relaxed);
             }
         }
     }
@@ -99,8 +127,10 @@ impl PoolStates {
     /// Records that a slot's value is, or is not, `None`.
     #[inline]
     pub(crate) fn set_filled(&mut self, pool: PoolId, slot: u32, filled: bool) {
-        self.filled[pool.0].set(slot, filled);
-        self.update_definable(pool, slot);
+        let pool = &mut self.pools[pool.0];
+        if pool.filled.set(slot, filled) {
+            pool.update_definable(slot, self.relaxed);
+        }
     }
 
     /// The effects of an action on the used flags: uses first, then definitions.
@@ -119,22 +149,21 @@ impl PoolStates {
                     .any(|earlier| (earlier.0, earlier.1) == (pool, slot) && is_use(earlier.2))
             };
             if role == Role::Use && !seen_before() {
-                self.used[pool.0].set(slot, true);
-                self.update_definable(pool, slot);
+                self.set_used(pool, slot, true);
             }
         }
         for (pool, slot, role) in slots {
             if role == Role::Definition {
-                self.used[pool.0].set(slot, false);
-                self.update_definable(pool, slot);
+                self.set_used(pool, slot, false);
             }
         }
     }
 
     #[inline]
-    fn update_definable(&mut self, pool: PoolId, slot: u32) {
-        let definable =
-            self.relaxed || self.used[pool.0].contains(slot) || !self.filled[pool.0].contains(slot);
-        self.definable[pool.0].set(slot, definable);
+    fn set_used(&mut self, pool: PoolId, slot: u32, used: bool) {
+        let pool = &mut self.pools[pool.0];
+        if pool.used.set(slot, used) {
+            pool.update_definable(slot, self.relaxed);
+        }
     }
 }

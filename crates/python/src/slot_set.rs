@@ -6,7 +6,11 @@ const BITS: u32 = u64::BITS;
 /// Which slots of a pool are in some state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SlotSet {
-    words: Vec<u64>,
+    /// The first slots, which are all that most pools have. They are kept here and not behind a pointer: a step looks
+    /// at several sets, and after code under test ran, every look at another place in memory takes long.
+    first: u64,
+    /// The slots after those.
+    others: Box<[u64]>,
     size: u32,
     count: u32,
 }
@@ -14,8 +18,10 @@ pub(crate) struct SlotSet {
 impl SlotSet {
     /// No slot of a pool with `size` slots.
     pub(crate) fn empty(size: u32) -> SlotSet {
+        let words = size.div_ceil(BITS) as usize;
         SlotSet {
-            words: vec![0; size.div_ceil(BITS) as usize],
+            first: 0,
+            others: vec![0; words.saturating_sub(1)].into(),
             size,
             count: 0,
         }
@@ -34,58 +40,60 @@ impl SlotSet {
 
     #[inline]
     pub(crate) fn contains(&self, slot: u32) -> bool {
-        self.words[(slot / BITS) as usize] & (1 << (slot % BITS)) != 0
+        let word = match slot < BITS {
+            true => self.first,
+            false => self.others[(slot / BITS) as usize - 1],
+        };
+        word & (1 << (slot % BITS)) != 0
     }
 
-    /// Puts a slot in or takes it out.
+    /// Puts a slot in or takes it out, and tells whether that changed anything.
     #[inline]
-    pub(crate) fn set(&mut self, slot: u32, member: bool) {
-        let word = &mut self.words[(slot / BITS) as usize];
+    pub(crate) fn set(&mut self, slot: u32, member: bool) -> bool {
+        let word = match slot < BITS {
+            true => &mut self.first,
+            false => &mut self.others[(slot / BITS) as usize - 1],
+        };
         let bit = 1 << (slot % BITS);
-        match (*word & bit != 0, member) {
-            (false, true) => {
-                *word |= bit;
-                self.count += 1;
-            }
-            (true, false) => {
-                *word &= !bit;
-                self.count -= 1;
-            }
-            _ => {}
+        if (*word & bit != 0) == member {
+            return false;
         }
+        *word ^= bit;
+        self.count = match member {
+            true => self.count + 1,
+            false => self.count - 1,
+        };
+        true
     }
 
     /// Puts every slot in, or takes every slot out.
     pub(crate) fn set_all(&mut self, member: bool) {
-        self.words.fill(if member { u64::MAX } else { 0 });
+        let word = if member { u64::MAX } else { 0 };
+        self.first = word;
+        self.others.fill(word);
         self.count = if member { self.size } else { 0 };
-        if member && !self.size.is_multiple_of(BITS) {
+        if member && (self.size == 0 || !self.size.is_multiple_of(BITS)) {
             // Bits past the last slot stay out, or drawing would find them.
-            if let Some(last) = self.words.last_mut() {
-                *last = (1 << (self.size % BITS)) - 1;
-            }
+            let last = self.others.last_mut().unwrap_or(&mut self.first);
+            *last = (1 << (self.size % BITS)) - 1;
         }
     }
 
     /// The member with this rank, counted from the lowest; `rank` must be below `count`.
     #[inline]
     pub(crate) fn member(&self, rank: u32) -> u32 {
-        let mut rank = rank;
-        let mut number = 0;
+        let (mut rank, mut start, mut word) = (rank, 0, self.first);
+        let mut others = self.others.iter();
         // Most pools fit into one word, whose members nobody needs to count.
-        while number + 1 < self.words.len() {
-            let here = self.words[number].count_ones();
-            if rank < here {
-                break;
-            }
-            rank -= here;
-            number += 1;
+        while !others.as_slice().is_empty() && rank >= word.count_ones() {
+            rank -= word.count_ones();
+            start += BITS;
+            word = others.next().copied().unwrap_or_default();
         }
-        let mut word = self.words[number];
         for _ in 0..rank {
             word &= word - 1;
         }
-        number as u32 * BITS + word.trailing_zeros()
+        start + word.trailing_zeros()
     }
 }
 

@@ -18,7 +18,10 @@ pub(crate) struct Weights {
     of_templates: Vec<u32>,
     sums: PartialSums,
     total: u64,
-    watched: Vec<Watched>,
+    /// For each pool how many slots were filled and how many could be defined, when that was last looked at.
+    sizes: Vec<[u32; 2]>,
+    /// For each pool the groups that draw from its filled slots, and from those that may be defined.
+    users: Vec<[Vec<usize>; 2]>,
 }
 
 /// Templates whose weight is made of the same factors. Harnesses with thousands of lines have few kinds of
@@ -36,13 +39,6 @@ struct Factors {
     /// Choices, repetitions and slots without condition.
     constant: u64,
     sources: Vec<Source>,
-}
-
-/// A source, its size when it was last looked at, and the groups that draw from it.
-struct Watched {
-    source: Source,
-    size: u32,
-    groups: Vec<usize>,
 }
 
 impl Weights {
@@ -63,45 +59,48 @@ impl Weights {
                 of_templates[template.0] = number as u32;
             }
         }
-        let mut watched: Vec<Watched> = Vec::new();
-        for pool in (0..catalog.pools().len()).map(PoolId) {
-            for source in [Source::Filled(pool), Source::Definable(pool)] {
-                let users = (0..groups.len())
-                    .filter(|number| groups[*number].factors.sources.contains(&source));
-                watched.push(Watched {
-                    source,
-                    size: states.set(source).count(),
-                    groups: users.collect(),
-                });
-            }
-        }
+        let users_of = |source| {
+            let numbers = 0..groups.len();
+            let users = numbers.filter(|number| groups[*number].factors.sources.contains(&source));
+            users.collect()
+        };
+        let pools = (0..catalog.pools().len()).map(PoolId);
+        let users = pools
+            .map(|pool| [Source::Filled(pool), Source::Definable(pool)].map(users_of))
+            .collect();
         let weights: Vec<u64> = groups.iter().map(Group::total).collect();
         Weights {
             sums: PartialSums::new(&weights),
             total: weights.iter().sum(),
             groups,
             of_templates,
-            watched,
+            sizes: states.sizes().collect(),
+            users,
         }
     }
 
     /// Takes notice of all changes of slots since the last call.
+    #[inline]
     pub(crate) fn update(&mut self, states: &PoolStates) {
-        for watched in &mut self.watched {
-            let size = states.set(watched.source).count();
-            if size == watched.size {
-                continue;
+        for (pool, sizes) in states.sizes().enumerate() {
+            if sizes != self.sizes[pool] {
+                self.weigh_again(pool, sizes, states);
             }
-            watched.size = size;
-            for number in &watched.groups {
-                let group = &mut self.groups[*number];
-                let before = group.total();
-                group.weight = group.factors.weight(states);
-                let difference = group.total().wrapping_sub(before);
-                if difference != 0 {
-                    self.sums.add(*number, difference);
-                    self.total = self.total.wrapping_add(difference);
-                }
+        }
+    }
+
+    /// Takes notice of the changes of a pool's slots.
+    fn weigh_again(&mut self, pool: usize, sizes: [u32; 2], states: &PoolStates) {
+        let before = std::mem::replace(&mut self.sizes[pool], sizes);
+        let changed = (0..sizes.len()).filter(|which| sizes[*which] != before[*which]);
+        for number in changed.flat_map(|which| &self.users[pool][which]) {
+            let group = &mut self.groups[*number];
+            let before = group.total();
+            group.weight = group.factors.weight(states);
+            let difference = group.total().wrapping_sub(before);
+            if difference != 0 {
+                self.sums.add(*number, difference);
+                self.total = self.total.wrapping_add(difference);
             }
         }
     }
