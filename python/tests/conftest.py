@@ -70,7 +70,7 @@ class Command:
             cwd=self.folder,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,
             **options,
         )
         assert done.returncode == status, (
@@ -87,7 +87,7 @@ class Command:
             cwd=self.folder,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,
         )
         assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
         return done

@@ -473,9 +473,12 @@ fn date(time: SystemTime) -> String {
 }
 
 /// What a test does instead of failing as it did, in words.
-pub(super) fn instead(other: Option<&Failure>) -> String {
+pub(super) fn instead(failure: &Failure, other: Option<&Failure>) -> String {
     match other {
         None => "it passes".to_owned(),
+        Some(other) if (other.kind, &other.message) == (failure.kind, &failure.message) => {
+            "it fails with the same words, but in another place".to_owned()
+        }
         Some(failure) => format!(
             "it fails with {}: {}",
             report::in_words(failure.kind),
