@@ -135,8 +135,8 @@ impl Replayer {
         let options = ReplayOptions {
             check: !self.no_check,
         };
-        let log = File::create(places.log.absolute())
-            .map_err(|error| unwritable(places.log.shown(), &error))?;
+        let unwritten = |error| unwritable(places.log.shown(), &error);
+        let log = File::create(places.log.absolute()).map_err(unwritten)?;
         let mut player = Player {
             tool: self,
             console,
@@ -169,7 +169,7 @@ impl Replayer {
             console.say(system.exception_tuple(&failure.message));
             words::say_details(console, failure);
         } else {
-            writeln!(log, "TEST REPLAYED SUCCESSFULLY").map_err(unwritable)?;
+            writeln!(log, "TEST REPLAYED SUCCESSFULLY").map_err(unwritten)?;
         }
         self.report(console, system, places)?;
         Ok(match trace.failure() {

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use testwright_campaign::store::{KnownFailure, Status};
 use testwright_core::generate::Search;
-use testwright_core::{Catalog, Error, Failure, FailureKind, Test, saved};
+use testwright_core::{Catalog, Error, Failure, FailureKind, Step, Test, saved};
 use testwright_report::Timestamp;
 
 use super::Run;
@@ -202,9 +202,9 @@ impl Desk<'_> {
             // Others came up while it was reduced.
             self.announced = finding.number;
             let title = console.paint(Look::Bad, format_args!("Failure {}", finding.number));
-            let kind = report::in_words(finding.failure.kind);
+            let what = self.in_a_line(&finding.failure, &finding.test);
             console.say("");
-            console.say(format_args!("{title}: {kind}: {}", finding.failure.message));
+            console.say(format_args!("{title}: {what}"));
         }
         match verdict {
             Verdict::Flaky { instead } => {
@@ -412,13 +412,23 @@ impl Desk<'_> {
         let title = console.paint(Look::Bad, format_args!("Failure {number}"));
         console.say("");
         console.say(format_args!(
-            "{title} in {}, after {}: {}: {}",
+            "{title} in {}, after {}: {}",
             discovery.origin,
             quantity::of(discovery.test.len() as u64, "step"),
-            report::in_words(discovery.failure.kind),
-            discovery.failure.message,
+            self.in_a_line(&discovery.failure, &discovery.test),
         ));
         console.flush();
+    }
+
+    /// `hang: no end after 5s, last step `queue0.get()``. Other failures say themselves what they are about.
+    fn in_a_line(&self, failure: &Failure, test: &Test) -> String {
+        let words = format!("{}: {}", report::in_words(failure.kind), failure.message);
+        match (failure.kind, test.steps.last()) {
+            (FailureKind::Crash | FailureKind::Hang, Some(Step::Act(action))) => {
+                format!("{words}, last step `{}`", self.catalog.text(*action))
+            }
+            _ => words,
+        }
     }
 
     fn show_flaky(&self, console: &mut Console<'_>, finding: &Finding, instead: &str) {
