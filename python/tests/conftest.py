@@ -1,11 +1,17 @@
 """A folder with a small system in it, and the real command run there."""
 
 import os
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
+
+# A job in the background ignores Ctrl-C, and so would all that it starts.
+if threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 STACK = """\
 class Stack:

@@ -226,6 +226,16 @@ def test_a_test_is_not_overwritten_by_its_python_file_but_by_its_reduction(saved
     assert (saved.folder / "long.test").read_text().endswith("= stack.Stack()\nstack0.top()\n")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="a folder that nobody can write to")
+@pytest.mark.parametrize("command", ["reduce", "normalize", "standalone"])
+def test_an_output_that_cannot_be_written_is_noticed_beforehand(saved, command):
+    words = ("long.test", "--harness", "stack.tstl", "-o", "/proc/short.test")
+    done = saved(command, *words, status=2)
+    assert "error: cannot write `/proc/short.test`: " in done.stderr
+    assert "help: choose another file with `-o FILE`" in done.stderr
+    assert done.stdout == ""
+
+
 def test_an_output_without_a_folder_is_noticed_beforehand(saved):
     for command in ("reduce", "standalone"):
         done = saved(command, "long.test", "--harness", "stack.tstl", "-o", "no/x", status=2)

@@ -496,3 +496,36 @@ pub(super) fn instead(failure: &Failure, other: Option<&Failure>) -> String {
         ),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_words_in_another_place_are_told_apart() {
+        let failure = Failure {
+            kind: FailureKind::Crash,
+            message: "the process was killed by SIGABRT".to_owned(),
+            signature: "the process was killed by SIGABRT: f".to_owned(),
+            details: String::new(),
+        };
+        let elsewhere = Failure {
+            signature: "the process was killed by SIGABRT: g".to_owned(),
+            ..failure.clone()
+        };
+        let otherwise = Failure {
+            kind: FailureKind::Hang,
+            message: "no end after 5s".to_owned(),
+            ..failure.clone()
+        };
+        assert_eq!(
+            instead(&failure, Some(&elsewhere)),
+            "it fails with the same words, but in another place"
+        );
+        assert_eq!(
+            instead(&failure, Some(&otherwise)),
+            "it fails with hang: no end after 5s"
+        );
+        assert_eq!(instead(&failure, None), "it passes");
+    }
+}
