@@ -9,7 +9,7 @@ use testwright_core::shrink::{
     Goal, Method, NormalizeOptions, ReduceError, ReduceOptions, SeveralOptions, Shrinker, Speed,
     alpha_convert,
 };
-use testwright_core::{Coverage, Error, System, Test};
+use testwright_core::{Coverage, System, Test};
 use testwright_python::{Hook, Measured, Output, PythonSystem};
 
 use super::test_file::{self, TestFile};
