@@ -2,16 +2,13 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use testwright_core::analyse::quick::{Quick as Quickener, QuickTest, minimal_suite};
-use testwright_core::generate::{
-    Auto, Found, Made, NewCoverage, Progress, Search, SearchWatcher, search_with,
-};
+use testwright_core::generate::{Found, Made, Progress, Search, SearchWatcher, search};
 use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::shrink::{ReduceError, ReduceOptions};
-use testwright_core::{Classes, Coverage, Error, Failure, TargetId, Test, saved};
+use testwright_core::{Coverage, Error, Failure, TargetId, Test, saved};
 use testwright_python::{Measured, Options, Output};
 
 use super::SystemArguments;
@@ -27,10 +24,9 @@ use crate::{ExitStatus, Trouble, duration, quantity, report};
 
 /// Write a few short tests that together reach what many long ones reach
 ///
-/// Makes random tests as `testwright run` does, or takes saved ones with `--from`, and measures which
-/// branches of the modules under test they reach. For each branch a test is reduced to the steps that it
-/// takes to get there, and of these short tests as few are kept as will do. They are a regression suite that
-/// runs in no time:
+/// Makes random tests, or takes saved ones with `--from`, and measures which branches of the modules under
+/// test they reach. For each branch a test is reduced to the steps that it takes to get there, and of these
+/// short tests as few are kept as will do. They are a regression suite that runs in no time:
 ///
 ///   quick-1.test, quick-2.test ...   in the folder `testwright-out/NAME-quick` (NAME is that of the harness),
 ///                                    each with a note of the branches that it is there for
@@ -185,9 +181,7 @@ impl Quick {
             time: self.time.or(usual),
             pulse: Pulse::new(),
         };
-        let classes = Arc::new(Classes::new(system.actions()));
-        let mut strategy = Auto::new(&classes, NewCoverage).with_fixed_length();
-        let searched = search_with(system, &mut strategy, &plan, &mut collection);
+        let searched = search(system, &plan, &mut collection);
         let Collection {
             console,
             tests,
@@ -456,8 +450,7 @@ impl<'s> SearchWatcher<dyn Subject + 's> for Collection<'_, '_> {
     fn made(&mut self, system: &(dyn Subject + 's), made: Made<'_>) -> ControlFlow<()> {
         self.size.tests += 1;
         self.size.steps += made.steps.len() as u64;
-        // The strategy was told of most of it.
-        if !made.new.is_empty() || !system.news().is_empty() {
+        if !system.news().is_empty() {
             self.new += 1;
             self.tests.push(Test::of_steps(made.steps.to_vec()));
             // What it reached before it failed is better shown by a test that passes.
