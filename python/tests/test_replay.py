@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -156,13 +155,13 @@ def test_standalone_to_standard_output(saved):
 
 @pytest.mark.parametrize("command", ["replay", "reduce"])
 def test_ctrl_c(saved, command):
-    saved.write("slow.py", "import time\ndef f():\n    time.sleep(60)\n")
+    saved.write("slow.py", f"import time\ndef f():\n    {saved.sign}\n    time.sleep(600)\n")
     saved.write("slow.tstl", "@import slow\n\npool: <x> 1\n<x> := slow.f()\n")
     saved.write("slow.test", "x0 = slow.f()\n")
     running = saved.start(command, "slow.test", "--harness", "slow.tstl")
-    time.sleep(1)
+    saved.wait_for_sign()
     running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=5)
+    out, err = running.communicate(timeout=600)
     assert running.returncode == 2
     assert "Traceback" not in err
     assert "interrupted" in out + err
@@ -256,11 +255,11 @@ def test_a_dash_is_standard_output(saved):
 
 
 def test_ctrl_c_while_the_system_is_imported(saved):
-    saved.write("stack.py", "import time\ntime.sleep(60)\n")
+    saved.write("stack.py", f"import time\n{saved.sign}\ntime.sleep(600)\n")
     running = saved.start("replay", "passing.test", "--harness", "stack.tstl")
-    time.sleep(1)
+    saved.wait_for_sign()
     running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=5)
+    out, err = running.communicate(timeout=600)
     assert (running.returncode, out, err) == (2, "", "interrupted\n")
 
 
