@@ -1,11 +1,18 @@
 """A folder with a small system in it, and the real command run there."""
 
 import os
+import signal
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
+
+# A job in the background ignores Ctrl-C, and so would all that it starts.
+if threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 STACK = """\
 class Stack:
@@ -70,7 +77,7 @@ class Command:
             cwd=self.folder,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,
             **options,
         )
         assert done.returncode == status, (
@@ -87,10 +94,35 @@ class Command:
             cwd=self.folder,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,
         )
         assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
         return done
+
+    @staticmethod
+    def without_progress(text):
+        """What was told but for how far a search has come, which is told every few seconds."""
+        ends = (" left", " to be reduced")
+        return [line for line in text.splitlines() if not line.endswith(ends)]
+
+    @property
+    def sign(self):
+        """Code that tells this test, once it is run, that it was."""
+        return f"open({str(self.folder / 'sign')!r}, 'a').write('x')"
+
+    def wait_for_sign(self, times=1):
+        """Until that code was run so many times, and what follows it has begun."""
+        self.wait_for("sign", times)
+
+    def wait_for(self, name, size=0):
+        """Until there is such a file, of that size at least. How long it takes is the machine's affair; the limit is
+        there for tests that fail."""
+        path = self.folder / name
+        deadline = time.monotonic() + 300
+        while not (path.exists() and path.stat().st_size >= size):
+            assert time.monotonic() < deadline, f"there is no {name}"
+            time.sleep(0.02)
+        time.sleep(0.5)
 
     def start(self, *arguments, **options):
         return subprocess.Popen(

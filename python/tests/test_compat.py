@@ -64,7 +64,7 @@ class Tools:
             env=self.environment,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,
         )
         told = f"{words} ended with {done.returncode}\n{done.stdout}\n{done.stderr}"
         assert done.returncode == status, told
@@ -490,7 +490,7 @@ def test_ctrl_c_ends_the_search_with_its_numbers(testwright, tools):
     run = testwright.start("compat", "tstl_rt", "--timeout", "3600", "--progress", "--noCover")
     assert any("TEST #2 " in line for line in run.stdout)
     run.send_signal(signal.SIGINT)
-    out, err = run.communicate(timeout=30)
+    out, err = run.communicate(timeout=600)
     assert run.returncode == 0 and " EXECUTED\n" in out and "Traceback" not in err, err
 
 
@@ -504,7 +504,7 @@ def test_a_system_that_does_not_let_go_is_ended(testwright, tools):
     assert any("iter(int, 1)" in line for line in run.stdout)
     time.sleep(1)  # The step is about to begin.
     run.send_signal(signal.SIGINT)
-    _, err = run.communicate(timeout=30)
+    _, err = run.communicate(timeout=600)
     assert run.returncode == 1 and "does not react" in err
 
 

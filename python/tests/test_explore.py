@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,8 @@ class Counter:
     def add(self, number):
         self.value += number
 """
+
+ADD = "    def add(self, number):\n"
 
 ENDLESS = """\
 @import counter
@@ -365,10 +366,11 @@ def test_a_folder_that_goes_away_is_made_again(testwright):
     "extra", [[], ["--json"], ["--order", "depth"], ["--going-back", "replay"]]
 )
 def test_ctrl_c_tells_what_is_known_so_far(endless, extra):
+    endless.write("counter.py", COUNTER.replace(ADD, f"{ADD}        {endless.sign}\n"))
     running = endless.start("explore", "endless.tstl", *extra)
-    time.sleep(2)
+    endless.wait_for_sign(200)
     running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=20)
+    out, err = running.communicate(timeout=600)
     assert running.returncode == 0, err
     assert "Traceback" not in err
     if extra == ["--json"]:
@@ -385,13 +387,14 @@ def test_ctrl_c_in_a_system_that_does_not_react(testwright, extra):
     testwright.write(
         "deaf.py",
         # The inner loop is left at no place that is not caught.
-        "def f():\n    while True:\n        try:\n            while True: sum(range(99))\n        except: pass\n",
+        f"def f():\n    {testwright.sign}\n    while True:\n"
+        "        try:\n            while True: sum(range(99))\n        except: pass\n",
     )
     testwright.write("deaf.tstl", "@import deaf\ndeaf.f()\n")
     running = testwright.start("explore", "deaf.tstl", *extra)
-    time.sleep(1.5)
+    testwright.wait_for_sign()
     running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=20)
+    out, err = running.communicate(timeout=600)
     assert running.returncode == 0, err
     assert "does not react to Ctrl-C" in err
     if extra == ["--json"]:
@@ -404,9 +407,9 @@ def test_ctrl_c_in_a_system_that_does_not_react(testwright, extra):
 def test_ctrl_c_keeps_what_was_found(endless):
     endless.write("two.tstl", ENDLESS + "property: <counter>.value != 7\n")
     running = endless.start("explore", "two.tstl", "--all")
-    time.sleep(2)
+    endless.wait_for("testwright-out/two/failure-1.test")
     running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=20)
+    out, err = running.communicate(timeout=600)
     assert running.returncode == 1, err
     assert "1 failure" in out.splitlines()[-1]
     assert (endless.folder / "testwright-out/two/failure-1.test").exists()

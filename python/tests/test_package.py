@@ -2,10 +2,13 @@
 
 import ast
 import inspect
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import testwright
 
 
@@ -77,3 +80,35 @@ def test_the_stub_has_the_arguments_that_the_methods_have():
             if name != "self"
         }
         assert written == real, method.name
+
+
+# Presses Ctrl-C just when the package is imported.
+IMPATIENT = """\
+import os, signal, sys
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "testwright._native":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Finder())
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 10), reason="`python -m` cannot be recognised")
+def test_ctrl_c_while_the_command_is_loaded_shows_no_traceback(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(IMPATIENT)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+
+    def run(*words):
+        return subprocess.run(
+            [sys.executable, *words], env=environment, capture_output=True, text=True, timeout=600
+        )
+
+    done = run("-m", "testwright", "--version")
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
+    # A program that uses the library decides for itself.
+    program = "try:\n    import testwright\nexcept KeyboardInterrupt:\n    print('stopped')"
+    assert run("-c", program).stdout == "stopped\n"

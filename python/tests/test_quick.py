@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -124,10 +123,13 @@ def test_a_folder_that_cannot_be_written_to(testwright):
 
 
 def test_interrupted_it_writes_what_it_has(testwright):
+    pop = "    def pop(self):\n"
+    text = (testwright.folder / "stack.py").read_text()
+    testwright.write("stack.py", text.replace(pop, f"{pop}        {testwright.sign}\n"))
     process = testwright.start("quick", "sound.tstl", "--time", "1h", "--out", "suite")
-    time.sleep(2)
+    testwright.wait_for_sign(100)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=600)
     assert process.returncode == 0, err
     assert "interrupted, so it may not be the shortest" in out
     lines = [line.split() for line in out.splitlines()]

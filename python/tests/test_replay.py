@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -156,13 +155,13 @@ def test_standalone_to_standard_output(saved):
 
 @pytest.mark.parametrize("command", ["replay", "reduce"])
 def test_ctrl_c(saved, command):
-    saved.write("slow.py", "import time\ndef f():\n    time.sleep(60)\n")
+    saved.write("slow.py", f"import time\ndef f():\n    {saved.sign}\n    time.sleep(600)\n")
     saved.write("slow.tstl", "@import slow\n\npool: <x> 1\n<x> := slow.f()\n")
     saved.write("slow.test", "x0 = slow.f()\n")
     running = saved.start(command, "slow.test", "--harness", "slow.tstl")
-    time.sleep(1)
+    saved.wait_for_sign()
     running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=5)
+    out, err = running.communicate(timeout=600)
     assert running.returncode == 2
     assert "Traceback" not in err
     assert "interrupted" in out + err
@@ -226,6 +225,16 @@ def test_a_test_is_not_overwritten_by_its_python_file_but_by_its_reduction(saved
     assert (saved.folder / "long.test").read_text().endswith("= stack.Stack()\nstack0.top()\n")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="a folder that nobody can write to")
+@pytest.mark.parametrize("command", ["reduce", "normalize", "standalone"])
+def test_an_output_that_cannot_be_written_is_noticed_beforehand(saved, command):
+    words = ("long.test", "--harness", "stack.tstl", "-o", "/proc/short.test")
+    done = saved(command, *words, status=2)
+    assert "error: cannot write `/proc/short.test`: " in done.stderr
+    assert "help: choose another file with `-o FILE`" in done.stderr
+    assert done.stdout == ""
+
+
 def test_an_output_without_a_folder_is_noticed_beforehand(saved):
     for command in ("reduce", "standalone"):
         done = saved(command, "long.test", "--harness", "stack.tstl", "-o", "no/x", status=2)
@@ -246,11 +255,11 @@ def test_a_dash_is_standard_output(saved):
 
 
 def test_ctrl_c_while_the_system_is_imported(saved):
-    saved.write("stack.py", "import time\ntime.sleep(60)\n")
+    saved.write("stack.py", f"import time\n{saved.sign}\ntime.sleep(600)\n")
     running = saved.start("replay", "passing.test", "--harness", "stack.tstl")
-    time.sleep(1)
+    saved.wait_for_sign()
     running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=5)
+    out, err = running.communicate(timeout=600)
     assert (running.returncode, out, err) == (2, "", "interrupted\n")
 
 

@@ -75,7 +75,13 @@ class Rack:
         self.temporary = tmp_path / "temporary"
         self.temporary.mkdir()
         self.mark = f"rack-{os.getpid()}-{time.monotonic_ns()}"
-        self.environment = {**os.environ, "RACK_MARK": self.mark, "TMPDIR": str(self.temporary)}
+        self.sign = tmp_path / "sign"
+        self.environment = {
+            **os.environ,
+            "RACK_MARK": self.mark,
+            "RACK_SIGN": str(self.sign),
+            "TMPDIR": str(self.temporary),
+        }
         shutil.copy(RACK, testwright.folder / "rack.py")
 
     def harness(self, *actions):
@@ -100,12 +106,10 @@ class Rack:
         return [number for number in self.processes() if is_worker(number)]
 
     def assert_nothing_is_left(self):
-        deadline = time.monotonic() + 20
-        while (self.processes() or any(self.temporary.iterdir())) and time.monotonic() < deadline:
-            time.sleep(0.05)
+        wait_until(lambda: not self.processes() and not any(self.temporary.iterdir()))
         assert self.processes() == []
         assert list(self.temporary.iterdir()) == []
-        mine = {"rack.py", "rack.tstl", "stack.py", "stack.tstl", "sound.tstl", "temporary"}
+        mine = {"rack.py", "rack.tstl", "stack.py", "stack.tstl", "sound.tstl", "temporary", "sign"}
         left = {path.name for path in self.testwright.folder.iterdir()} - mine - {"__pycache__"}
         assert left <= {"testwright-out", ".testwright"}
 
@@ -120,10 +124,19 @@ class Rack:
         return self.testwright.start("run", "rack.tstl", *options, env=self.environment)
 
     def wait_for_workers(self, number=1):
-        deadline = time.monotonic() + 30
-        while len(self.workers()) < number and time.monotonic() < deadline:
-            time.sleep(0.02)
+        wait_until(lambda: len(self.workers()) >= number)
         return self.workers()
+
+    def wait_for_a_step(self):
+        wait_until(self.sign.exists)
+        return self.sign.exists()
+
+
+def wait_until(is_so):
+    """Waits for what must happen sooner or later. The limit is there for tests that fail."""
+    deadline = time.monotonic() + 120
+    while not is_so() and time.monotonic() < deadline:
+        time.sleep(0.02)
 
 
 def is_worker(number):
@@ -159,32 +172,37 @@ def test_it_does_no_harm(rack, action):
     assert report["steps"] == 18
 
 
-def test_a_campaign_with_all_of_them_runs_to_its_end(rack):
+def test_campaigns_with_all_of_them_run_to_their_end(rack):
     rack.harness(*FATAL, *HARMLESS)
     plan = ("--jobs", "2", "--keep-going", "--time", "40s", "--length", "8")
-    report = rack.run(*plan, "--strategy", "random", status=1)
-    assert report["seconds"] >= 40
-    assert not report["interrupted"]
-    failures = report["failures"]
-    found = [(failure["kind"], failure["message"]) for failure in failures]
     expected = set(FATAL.values())
-    missing = {
-        (kind, message)
-        for kind, message in expected
-        if not any(kind == other and words.startswith(message) for other, words in found)
-    }
-    # It is chance what comes up in that time, and on a busy machine eating memory takes too long and is a hang.
+    # It is chance, and a matter of how fast the machine is, what comes up in that time; what came up in a campaign is
+    # known to the next.
+    for _ in range(8):
+        report = rack.run(*plan, "--strategy", "random", status=1)
+        assert report["seconds"] >= 40
+        assert not report["interrupted"]
+        failures = report["failures"]
+        found = [(failure["kind"], failure["message"]) for failure in failures]
+        missing = {
+            (kind, message)
+            for kind, message in expected
+            if not any(kind == other and words.startswith(message) for other, words in found)
+        }
+        # Some change what others do (a signal that is ignored, a limit), and then both are needed.
+        reproduced = [failure for failure in failures if failure["reproduced"]]
+        assert all(failure["steps"] <= 2 for failure in reproduced), reproduced
+        alone = {failure["test"][0] for failure in reproduced if failure["steps"] == 1}
+        if len(missing) <= 3 and len(alone) >= 12:
+            return
     assert len(missing) <= 3, missing
-    # Some change what others do (a signal that is ignored, a limit), and then both are needed.
-    reproduced = [failure for failure in failures if failure["reproduced"]]
-    assert all(failure["steps"] <= 2 for failure in reproduced), reproduced
-    alone = {failure["test"][0] for failure in reproduced if failure["steps"] == 1}
     assert len(alone) >= 12, alone
 
 
 def test_a_stack_is_shown_where_it_happened(rack):
     rack.harness("segfault")
     done = rack.testwright("run", "rack.tstl", "--tests", "1", status=1, env=rack.environment)
+    assert "(a wild pointer, or the stack is full), last step `rack.segfault()`\n" in done.stdout
     assert 'rack.py", line' in done.stdout
     assert "in segfault" in done.stdout
     assert "runpy" not in done.stdout
@@ -192,24 +210,24 @@ def test_a_stack_is_shown_where_it_happened(rack):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_who_is_asked_to_end_says_what_it_has(rack, number):
-    rack.harness("reseed")
-    command = rack.start("--time", "60s", "--jobs", "2")
-    assert rack.wait_for_workers(4)
+    rack.harness("give_a_sign")
+    command = rack.start("--time", "1h", "--jobs", "2")
+    assert rack.wait_for_a_step()
     time.sleep(0.5)
     command.send_signal(number)
-    out, err = command.communicate(timeout=30)
-    assert (command.returncode, err) == (0, "")
+    out, err = command.communicate(timeout=600)
+    assert (command.returncode, rack.testwright.without_progress(err)) == (0, [])
     assert "Interrupted after" in out
     rack.assert_nothing_is_left()
 
 
 def test_a_killed_supervisor_takes_all_with_it(rack):
     rack.harness("reseed", "leave_a_daemon", "fork_and_stay")
-    command = rack.start("--time", "60s", "--jobs", "2")
+    command = rack.start("--time", "1h", "--jobs", "2")
     assert rack.wait_for_workers(4)
     time.sleep(1)
     command.kill()
-    command.communicate(timeout=30)
+    command.communicate(timeout=600)
     rack.assert_nothing_is_left()
 
 
@@ -219,27 +237,37 @@ def test_a_supervisor_that_is_killed_while_the_system_is_imported(rack):
     command = rack.start("--time", "60s", "--jobs", "2")
     assert rack.wait_for_workers(2)
     command.kill()
-    command.communicate(timeout=30)
-    deadline = time.monotonic() + 20
-    while rack.processes() and time.monotonic() < deadline:
-        time.sleep(0.05)
+    command.communicate(timeout=600)
+    wait_until(lambda: not rack.processes())
     assert rack.processes() == []
 
 
 def test_a_worker_that_somebody_kills_is_replaced(rack):
     rack.harness("reseed")
-    command = rack.start("--time", "4s", "--jobs", "1", "--keep-going", "--json")
+    command = rack.start("--time", "1h", "--jobs", "1", "--keep-going", "--json-lines")
+    events = map(json.loads, command.stdout)
+
+    def wait_for(what):
+        """For the next event that is so."""
+        return next(event for event in events if what.items() <= event.items())
+
+    wait_for({"event": "worker", "what": "started"})
     nursery, worker = sorted(rack.wait_for_workers(2))[:2]
-    time.sleep(0.3)
     os.kill(worker, signal.SIGKILL)
-    time.sleep(1)
+    # The test is not to blame, which shows when it is run again.
+    killed = wait_for({"event": "failure"})
+    assert "the process was killed by SIGKILL" in killed["message"]
+    assert not wait_for({"event": "reduced"})["reproduced"]
     os.kill(nursery, signal.SIGKILL)
-    out, err = command.communicate(timeout=60)
-    report = json.loads(out)
-    # The tests are not to blame, which shows when they are run again.
-    assert [failure["reproduced"] for failure in report["failures"]] == [False, False], err
-    assert "killed by SIGKILL" in report["failures"][0]["message"]
-    assert report["seconds"] >= 4
+    killed = wait_for({"event": "failure"})
+    assert "the parent of the process was killed by SIGKILL" in killed["message"]
+    assert not wait_for({"event": "reduced"})["reproduced"]
+    # And on it goes.
+    progress = wait_for({"event": "progress"})
+    assert wait_for({"event": "progress"})["tests"] > progress["tests"]
+    command.send_signal(signal.SIGINT)
+    assert len(wait_for({"event": "end"})["report"]["failures"]) == 2
+    assert command.communicate(timeout=600) == ("", "")
     rack.assert_nothing_is_left()
 
 
@@ -250,7 +278,7 @@ def test_who_asks_twice_does_not_wait(rack):
     command.send_signal(signal.SIGINT)
     time.sleep(0.05)
     command.send_signal(signal.SIGINT)
-    command.communicate(timeout=30)
+    command.communicate(timeout=600)
     assert command.returncode in (0, 2)
     rack.assert_nothing_is_left()
 
@@ -265,7 +293,7 @@ def test_nobody_reads_what_is_said(rack):
         env=rack.environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
     )
     assert done.stdout.count("\n") == 1
     assert done.stderr == ""

@@ -16,9 +16,31 @@ whose tests are ordinary values; :class:`Sut` shows the one that all examples ar
 :func:`main` is the command line without a new process: it takes the arguments and returns the exit status.
 """
 
-from testwright._native import Action, HarnessError, State, __version__, main
-from testwright.sut import Sut
-from testwright.test import Test
+import os as _os
+import sys as _sys
+
+
+def _is_the_command():
+    """Whether this is imported by the `testwright` command, and not by a program that uses the library."""
+    program = (getattr(_sys, "argv", None) or [""])[0]
+    if _os.path.basename(program) == "testwright":
+        return True
+    words = getattr(_sys, "orig_argv", [])  # since Python 3.10
+    return "-m" in words and words[words.index("-m") + 1 :][:1] == ["testwright"]
+
+
+if _is_the_command():
+    # What `signal` is made of: importing that one takes long enough for a Ctrl-C.
+    import _signal
+
+    # Ctrl-C while all of this is loaded ends the command, and nobody wants to read a traceback of that. Where it is
+    # ignored, as for a job in the background, it still is.
+    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+
+from testwright._native import Action, HarnessError, State, __version__, main  # noqa: E402
+from testwright.sut import Sut  # noqa: E402
+from testwright.test import Test  # noqa: E402
 
 __all__ = [
     "Action",

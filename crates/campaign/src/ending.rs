@@ -60,7 +60,7 @@ impl Ending {
 /// The calls of the code under test in what Python's `faulthandler` writes, innermost first. What it writes beside that
 /// is about the process, and differs from one to the next.
 pub(crate) fn tidy(stack: &str) -> String {
-    let mut lines = Vec::new();
+    let mut lines: Vec<&str> = Vec::new();
     let mut is_ours = false;
     for line in stack.lines() {
         if line.contains("hread 0x") {
@@ -71,7 +71,8 @@ pub(crate) fn tidy(stack: &str) -> String {
         } else if line.starts_with("  ") {
             // From here on it is we who call.
             is_ours |= line.contains("testwright/__main__.py");
-            lines.extend((!is_ours).then_some(line));
+            let is_call = line.trim_start().starts_with("File ") || line.trim() == "...";
+            lines.extend((!is_ours && is_call).then_some(line));
         } else if line.starts_with("internal error") {
             lines.push(line);
         }
@@ -79,7 +80,21 @@ pub(crate) fn tidy(stack: &str) -> String {
     if lines.last() == Some(&"in another thread:") {
         lines.pop();
     }
-    lines.join("\n")
+    without_repetitions(&lines).join("\n")
+}
+
+/// A function that calls itself without end fills a stack with one line.
+fn without_repetitions(lines: &[&str]) -> Vec<String> {
+    const A_FEW: usize = 3;
+    let mut told = Vec::new();
+    for same in lines.chunk_by(|one, next| one == next) {
+        let shown = if same.len() > A_FEW { 1 } else { same.len() };
+        told.extend(same[..shown].iter().map(|line| (*line).to_owned()));
+        if shown < same.len() {
+            told.push(format!("  ({} times the same)", same.len()));
+        }
+    }
+    told
 }
 
 /// The function that a line of a stack names, as Python's `faulthandler` writes it: `File "x.py", line 3 in f`.
@@ -117,6 +132,20 @@ mod tests {
              in another thread:\n  File \"y.py\", line 1 in wait"
         );
         assert_eq!(failure.signature, "the process was killed by SIGSEGV: pop");
+        let deep = "Current thread 0x00007f (most recent call first):\n  Garbage-collecting\n"
+            .to_owned()
+            + &"  File \"x.py\", line 3 in f\n".repeat(100)
+            + "  ...\n";
+        let ending = Ending {
+            stack: deep,
+            ..ending
+        };
+        let failure = ending.failure("template 3", Duration::ZERO);
+        assert_eq!(
+            failure.details,
+            "  File \"x.py\", line 3 in f\n  (100 times the same)\n  ..."
+        );
+        assert_eq!(failure.signature, "the process was killed by SIGSEGV: f");
         let silent = Ending::default().failure("template 3", Duration::ZERO);
         assert_eq!(silent.signature, ": template 3");
     }

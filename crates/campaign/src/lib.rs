@@ -26,6 +26,7 @@ mod process;
 mod remote;
 mod sent;
 mod serve;
+mod stopwatch;
 pub mod store;
 #[cfg(unix)]
 mod voice;

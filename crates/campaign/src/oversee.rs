@@ -1,11 +1,12 @@
 //! Looking after a worker until its work is done, or it is lost.
 
 use std::io::{self, Read};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::stopwatch::Stopwatch;
 use crate::voice::Saying;
 use crate::wire::{receive, send};
 use crate::{Connection, Doing, Ending, Log, Nursery, Patience, Process, Recorded};
@@ -62,7 +63,7 @@ pub fn oversee<R: DeserializeOwned, O: Overseer<R>>(
     overseer: &mut O,
 ) -> io::Result<Overseen> {
     let mut process = nursery.bear(task)?;
-    let mut watch = Watch::new(process.log());
+    let mut watch = Watch::new(&process);
     let end = loop {
         if !overseer.look(process.log()) {
             break End::Dismissed;
@@ -77,12 +78,12 @@ pub fn oversee<R: DeserializeOwned, O: Overseer<R>>(
                 if send(process.connection(), &answer).is_err() {
                     break End::Gone;
                 }
-                watch = Watch::new(process.log());
+                watch = Watch::new(&process);
             }
             Heard::Saying(Saying::Over) => break End::Over,
             Heard::Silence => break End::Gone,
         }
-        if let Some((waited, of_test)) = watch.hangs(process.log(), patience) {
+        if let Some((waited, of_test)) = watch.hangs(&process, patience) {
             break End::Hangs(waited, of_test);
         }
     };
@@ -156,44 +157,48 @@ fn listen<R: DeserializeOwned>(process: &mut Process) -> Heard<R> {
 /// Notices that a worker does not get on.
 struct Watch {
     beats: u64,
-    since: Instant,
+    since: Stopwatch,
     tests: u64,
-    test_since: Instant,
+    test_since: Stopwatch,
 }
 
 impl Watch {
-    fn new(log: &Log) -> Watch {
-        let now = Instant::now();
+    fn new(process: &Process) -> Watch {
+        let now = Stopwatch::start(process.starved());
         Watch {
-            beats: log.beats(),
+            beats: process.log().beats(),
             since: now,
-            tests: log.tests(),
+            tests: process.log().tests(),
             test_since: now,
         }
     }
 
     /// How long it has taken, if that is too long, and whether that is the whole test.
-    fn hangs(&mut self, log: &Log, patience: &Patience) -> Option<(Duration, bool)> {
-        let (beats, tests, now) = (log.beats(), log.tests(), Instant::now());
-        if beats != self.beats {
-            (self.beats, self.since) = (beats, now);
-        }
-        if tests != self.tests {
-            (self.tests, self.test_since) = (tests, now);
-        }
-        let limit = match log.doing() {
-            // Our own work ends, unless somebody has stopped the process.
-            Doing::OwnWork => {
-                self.test_since = now;
-                patience.reset
+    fn hangs(&mut self, process: &Process, patience: &Patience) -> Option<(Duration, bool)> {
+        let log = process.log();
+        let (beats, tests, doing) = (log.beats(), log.tests(), log.doing());
+        let gets_on = beats != self.beats;
+        let is_between_tests = tests != self.tests || doing == Doing::OwnWork;
+        if gets_on || is_between_tests {
+            let now = Stopwatch::start(process.starved());
+            if gets_on {
+                (self.beats, self.since) = (beats, now);
             }
-            Doing::Resetting => patience.reset,
+            if is_between_tests {
+                (self.tests, self.test_since) = (tests, now);
+            }
+        }
+        let limit = match doing {
+            // Our own work ends, unless somebody has stopped the process.
+            Doing::OwnWork | Doing::Resetting => patience.reset,
             Doing::Choosing | Doing::Stepping | Doing::Checking => patience.step,
         };
-        if now - self.since > limit {
+        let starved = || process.starved();
+        if self.since.is_past(limit, starved) {
             return Some((limit, false));
         }
-        let test_limit = patience.test.filter(|limit| now - self.test_since > *limit);
+        let test_limit = patience.test;
+        let test_limit = test_limit.filter(|limit| self.test_since.is_past(*limit, starved));
         test_limit.map(|limit| (limit, true))
     }
 }

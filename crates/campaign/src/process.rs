@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use testwright_core::Error;
 
 use crate::remote::{Connection, Launcher, Worker};
-use crate::{Ending, Log, Nursery};
+use crate::{Ending, Log, Nursery, stopwatch};
 
 /// How much of what a process says about its end is kept.
 const LONGEST_STACK: u64 = 64 << 10;
@@ -62,6 +62,11 @@ impl Process {
     /// What it does.
     pub fn log(&self) -> &Log {
         &self.log
+    }
+
+    /// How long it has waited for a processor, in all its life.
+    pub(crate) fn starved(&self) -> Duration {
+        stopwatch::starved(self.number.as_raw_nonzero().get())
     }
 
     /// Ends the process, however well it does.
@@ -182,6 +187,10 @@ impl Worker for Served {
 
     fn is_well(&mut self) -> bool {
         self.nursery.borrow_mut().is_well()
+    }
+
+    fn starved(&self) -> Duration {
+        self.process.starved()
     }
 
     fn end(&mut self, hangs: bool) -> Ending {

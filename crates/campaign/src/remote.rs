@@ -4,11 +4,12 @@
 //! that can be done with a system, reduction above all, can be done with one that crashes the interpreter.
 
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use testwright_core::{ActionId, Catalog, Error, Failure, FailureKind, Outcome, System};
 
 use crate::Ending;
+use crate::stopwatch::Stopwatch;
 use crate::wire::{Answer, Request, receive, send};
 
 /// Starts processes.
@@ -28,6 +29,12 @@ pub trait Worker {
     /// Whether those that the process needs are well, too. What it did to them before this is asked has had its effect.
     fn is_well(&mut self) -> bool {
         true
+    }
+
+    /// How long the process has waited for a processor in all its life, as far as that is known. This does not count
+    /// as time that it took.
+    fn starved(&self) -> Duration {
+        Duration::ZERO
     }
 
     /// Ends the process, and tells how it ended. One that does not hang is about to end by itself; one that does is
@@ -76,7 +83,7 @@ pub struct Remote<L: Launcher> {
     /// Each test takes a new process.
     is_fresh: bool,
     /// When the test began.
-    began: Instant,
+    began: Stopwatch,
 }
 
 /// Why there is no answer.
@@ -100,7 +107,7 @@ impl<L: Launcher> Remote<L> {
             lost: None,
             action: None,
             is_fresh: false,
-            began: Instant::now(),
+            began: Stopwatch::start(Duration::ZERO),
         }
     }
 
@@ -119,15 +126,17 @@ impl<L: Launcher> Remote<L> {
             Request::Reset => self.patience.reset,
             _ => self.patience.step,
         };
-        let left = self.patience.test.map(|test| {
-            let left = test.saturating_sub(self.began.elapsed());
-            left.max(Duration::from_millis(1))
-        });
-        let patience = left.map_or(limit, |left| left.min(limit));
         let Some(worker) = &mut self.worker else {
             return Err(self.failure(&Silence::Ended, &Ending::default()));
         };
-        let silence = match talk(worker.connection(), request, patience) {
+        // A reset is no part of the test.
+        let of_test = self.patience.test.filter(|_| *request != Request::Reset);
+        let left = of_test.map(|test| {
+            let left = self.began.left_of(test, worker.starved());
+            left.max(A_MOMENT)
+        });
+        let patience = left.map_or(limit, |left| left.min(limit));
+        let silence = match talk(worker, request, patience) {
             // A step may kill the process's parent, and pass.
             Ok(answer) if !matches!(request, Request::Step(_)) || worker.is_well() => {
                 return Ok(answer);
@@ -175,19 +184,44 @@ impl<L: Launcher> Remote<L> {
     }
 }
 
+/// Nobody can wait for a shorter time.
+const A_MOMENT: Duration = Duration::from_millis(1);
+
 /// Sends a request and waits for the answer.
 fn talk(
-    connection: &mut dyn Connection,
+    worker: &mut impl Worker,
     request: &Request,
     patience: Duration,
 ) -> Result<Answer, Silence> {
+    let watch = Stopwatch::start(worker.starved());
+    let is_late = |error: &io::Error| {
+        matches!(
+            error.kind(),
+            io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock
+        )
+    };
     let mut exchange = || {
+        send(&mut &mut *worker.connection(), request)?;
+        // The first byte may take its time. The rest was sent together with it, unless the worker dies in between.
+        let mut first = [0];
+        loop {
+            let left = watch.left_of(patience, worker.starved());
+            let connection = worker.connection();
+            connection.set_patience(left.max(A_MOMENT))?;
+            match connection.read(&mut first) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(_) => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if is_late(&error) && !left.is_zero() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let connection = worker.connection();
         connection.set_patience(patience)?;
-        send(&mut &mut *connection, request)?;
-        receive(&mut &mut *connection)
+        receive(&mut io::Read::chain(first.as_slice(), connection))
     };
     exchange().map_err(|error: io::Error| match error.kind() {
-        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Silence::Hangs,
+        _ if is_late(&error) => Silence::Hangs,
         io::ErrorKind::InvalidData => Silence::Babbles,
         _ => Silence::Ended,
     })
@@ -226,8 +260,10 @@ impl<L: Launcher> System for Remote<L> {
         if self.is_fresh {
             self.worker = None;
         }
-        self.began = Instant::now();
-        self.reset()
+        self.reset()?;
+        let starved = self.worker.as_ref().map(Worker::starved);
+        self.began = Stopwatch::start(starved.unwrap_or_default());
+        Ok(())
     }
 
     /// A guard that kills the process is a failure of its action, which therefore has to be taken to be enabled.

@@ -75,7 +75,7 @@ fn similar_file(path: &Path) -> Option<PathBuf> {
 }
 
 /// What went wrong, in lower case and without the operating system's number.
-fn reason(error: &io::Error) -> String {
+pub(crate) fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or(&text);
     let mut letters = text.chars();
@@ -166,12 +166,29 @@ fn neighbour(path: &Path) -> PathBuf {
     path.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
 }
 
-fn unwritable(path: &Path, error: &io::Error) -> Error {
-    Error::new(format!(
-        "cannot write `{}`: {}",
-        path.display(),
-        reason(error)
-    ))
+pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Error {
+    let message = format!("cannot write `{}`: {}", path.display(), reason(error));
+    let error_to_tell = Error::new(message);
+    match way_out(error) {
+        Some(help) => error_to_tell.with_help(help),
+        None => error_to_tell,
+    }
+}
+
+/// What to do about a place that cannot be written to, if that can be said in general.
+pub(crate) fn way_out(error: &io::Error) -> Option<&'static str> {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            Some("work in a folder that you may write to")
+        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            Some("make room on the disk, and try again")
+        }
+        io::ErrorKind::FileTooLarge => {
+            Some("the process may not write files of that size; see `ulimit -f`")
+        }
+        _ => None,
+    }
 }
 
 /// Where a command writes its result to.
@@ -202,6 +219,12 @@ impl Destination {
         if !place.absolute.parent().is_some_and(Path::is_dir) {
             return refuse("its folder does not exist");
         }
+        // Nobody wants to hear that after an hour of work.
+        let neighbour = neighbour(&place.absolute);
+        if let Err(error) = fs::File::create(&neighbour) {
+            return refuse(&reason(&error));
+        }
+        let _it_was_only_to_see = fs::remove_file(&neighbour);
         Ok(Destination::File(place))
     }
 

@@ -133,9 +133,15 @@ fn rate(steps_per_second: f64) -> String {
     format!("{} steps/s", quantity::grouped(steps_per_second as u64))
 }
 
-/// `12s left`, or `48s so far` if nobody has set an end.
+/// `12s left`, or `48s so far` if nobody has set an end, or `2 failures to be reduced` if nothing else is left to do.
 fn time(standing: &Standing<'_>) -> String {
+    let is_reduced = |failure: &&FailureLine<'_>| matches!(failure.state, FailureState::Reduced(_));
+    let failures = standing.failures.len() as u64;
+    let open = failures - standing.failures.iter().filter(is_reduced).count() as u64;
     match standing.time {
+        Some(time) if standing.elapsed > time && open > 0 => {
+            format!("{} to be reduced", quantity::of(open, "failure"))
+        }
         Some(time) => {
             let left = time.saturating_sub(standing.elapsed);
             // Not `0s left` for a whole second.

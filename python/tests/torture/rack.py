@@ -227,6 +227,11 @@ def reseed():
     random.seed(1)
 
 
+def give_a_sign():
+    """Tells the test that a step was taken."""
+    Path(os.environ["RACK_SIGN"]).touch()
+
+
 def shout():
     print("x" * (4 << 20))
     os.write(1, b"y" * (1 << 20))

@@ -15,6 +15,7 @@ use super::{Order, Reply, descendants};
 use crate::Log;
 use crate::descriptors::take_over;
 use crate::folders::{copy_folder, remove_folder};
+use crate::stopwatch::{self, Stopwatch};
 use crate::wire::{receive, send};
 
 /// In a process that is to be a nursery: the connection to who started it, a file for what it says when it crashes, and
@@ -155,9 +156,13 @@ fn end(worker: Option<Pid>, patience: u64) -> i32 {
         return 0;
     };
     let mut status = None;
-    for _ in 0..=patience {
+    let number = worker.as_raw_nonzero().get();
+    let starved = || stopwatch::starved(number);
+    let patience = Duration::from_millis(patience);
+    let watch = Stopwatch::start(starved());
+    while !watch.is_past(patience, starved) {
         match waitpid(Some(worker), WaitOptions::NOHANG) {
-            Ok(None) if patience > 0 => std::thread::sleep(Duration::from_millis(1)),
+            Ok(None) if !patience.is_zero() => std::thread::sleep(Duration::from_millis(1)),
             Ok(ended) => {
                 status = ended.map(|(_, status)| status);
                 break;

@@ -59,10 +59,9 @@ impl Capture {
             .map_err(|error| Error::new(format!("cannot tell the current folder: {error}")))?;
         let store = folder.join(STORE);
         std::fs::create_dir_all(&store).map_err(|error| {
-            Error::new(format!(
-                "cannot make the folder `{}`: {error}",
-                store.display()
-            ))
+            let reason = crate::files::reason(&error);
+            let message = format!("cannot make the folder `{}`: {reason}", store.display());
+            Error::new(message).with_help("record in a folder that you may write to")
         })?;
         let name = name_of_run();
         let command: Vec<String> = self

@@ -9,14 +9,14 @@ use testwright_core::shrink::{
     Goal, Method, NormalizeOptions, ReduceError, ReduceOptions, SeveralOptions, Shrinker, Speed,
     alpha_convert,
 };
-use testwright_core::{Coverage, Error, System, Test};
+use testwright_core::{Coverage, System, Test};
 use testwright_python::{Hook, Measured, Output, PythonSystem};
 
 use super::test_file::{self, TestFile};
 use super::{Calling, Ended, Tool, probability, seconds, words};
 use crate::compiled::Compiled;
 use crate::console::Console;
-use crate::files::Place;
+use crate::files::{Place, unwritable};
 use crate::{Trouble, load};
 
 mod goal;
@@ -413,12 +413,8 @@ impl Reducer {
             match self.writeafl {
                 true => {
                     let bytes = test_file::to_bytes(catalog, test);
-                    std::fs::write(place.absolute(), bytes).map_err(|error| {
-                        Error::new(format!(
-                            "cannot write `{}`: {error}",
-                            place.shown().display()
-                        ))
-                    })?;
+                    std::fs::write(place.absolute(), bytes)
+                        .map_err(|error| unwritable(place.shown(), &error))?;
                 }
                 false => test_file::save(system, test, &place)?,
             }

@@ -16,7 +16,7 @@ use super::words::{self, Narration};
 use super::{Calling, Ended, Tool, seconds};
 use crate::compiled::Compiled;
 use crate::console::Console;
-use crate::files::Place;
+use crate::files::{Place, unwritable};
 use crate::{Trouble, load};
 
 /// Run a saved test again
@@ -135,11 +135,8 @@ impl Replayer {
         let options = ReplayOptions {
             check: !self.no_check,
         };
-        let unwritable = |error| {
-            let shown = places.log.shown().display();
-            Error::new(format!("cannot write `{shown}`: {error}"))
-        };
-        let log = File::create(places.log.absolute()).map_err(unwritable)?;
+        let unwritten = |error| unwritable(places.log.shown(), &error);
+        let log = File::create(places.log.absolute()).map_err(unwritten)?;
         let mut player = Player {
             tool: self,
             console,
@@ -172,7 +169,7 @@ impl Replayer {
             console.say(system.exception_tuple(&failure.message));
             words::say_details(console, failure);
         } else {
-            writeln!(log, "TEST REPLAYED SUCCESSFULLY").map_err(unwritable)?;
+            writeln!(log, "TEST REPLAYED SUCCESSFULLY").map_err(unwritten)?;
         }
         self.report(console, system, places)?;
         Ok(match trace.failure() {
@@ -223,7 +220,7 @@ impl Player<'_, '_> {
     fn begin(&mut self, text: &str) {
         let line = self.lines.get(self.index).map_or("", String::as_str);
         if let Err(error) = writeln!(self.log, "{line}") {
-            self.trouble = Some(Error::new(format!("cannot write `replay.out`: {error}")));
+            self.trouble = Some(unwritable(Path::new("replay.out"), &error));
         }
         if self.tool.verbose {
             self.console.say(format_args!("STEP #{}:", self.index));

@@ -121,6 +121,25 @@ fn check(standing: &Standing<'_>, width: usize, height: usize, expected: Expect)
 }
 
 #[test]
+fn when_the_time_is_over_it_tells_what_is_left_to_do() {
+    let (failures, curve) = (failures(), growth(40));
+    let mut standing = standing(&failures, &[], &curve);
+    assert!(line(&standing).ends_with(", 1m 12s left"));
+    standing.elapsed = Duration::from_secs(121);
+    let open = failures
+        .iter()
+        .filter(|failure| !matches!(failure.state, FailureState::Reduced(_)));
+    let expected = format!(
+        ", {} to be reduced",
+        quantity::of(open.count() as u64, "failure")
+    );
+    assert!(line(&standing).ends_with(&expected));
+    let reduced = &failures[..2];
+    standing.failures = reduced;
+    assert!(line(&standing).ends_with(", 1s left"));
+}
+
+#[test]
 fn at_200_columns() {
     let (failures, workers, curve) = (failures(), workers(), growth(48));
     check(

@@ -174,10 +174,11 @@ pub(in crate::commands) fn unwritten(error: WriteError) -> Error {
             path.display()
         ))
         .with_help("try again"),
-        WriteError::Refused { path, error } => Error::new(format!(
-            "cannot write `{}`: {error}; nothing was written",
-            path.display()
-        )),
+        WriteError::Refused { path, error } => {
+            let refused = crate::files::unwritable(&path, &error);
+            let message = format!("{}; nothing was written", refused.message);
+            Error { message, ..refused }
+        }
     }
 }
 

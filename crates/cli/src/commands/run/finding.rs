@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use testwright_campaign::store::{KnownFailure, Status};
 use testwright_core::generate::Search;
-use testwright_core::{Catalog, Error, Failure, FailureKind, Test, saved};
+use testwright_core::{Catalog, Error, Failure, FailureKind, Step, Test, saved};
 use testwright_report::Timestamp;
 
 use super::Run;
@@ -202,9 +202,9 @@ impl Desk<'_> {
             // Others came up while it was reduced.
             self.announced = finding.number;
             let title = console.paint(Look::Bad, format_args!("Failure {}", finding.number));
-            let kind = report::in_words(finding.failure.kind);
+            let what = self.in_a_line(&finding.failure, &finding.test);
             console.say("");
-            console.say(format_args!("{title}: {kind}: {}", finding.failure.message));
+            console.say(format_args!("{title}: {what}"));
         }
         match verdict {
             Verdict::Flaky { instead } => {
@@ -412,13 +412,23 @@ impl Desk<'_> {
         let title = console.paint(Look::Bad, format_args!("Failure {number}"));
         console.say("");
         console.say(format_args!(
-            "{title} in {}, after {}: {}: {}",
+            "{title} in {}, after {}: {}",
             discovery.origin,
             quantity::of(discovery.test.len() as u64, "step"),
-            report::in_words(discovery.failure.kind),
-            discovery.failure.message,
+            self.in_a_line(&discovery.failure, &discovery.test),
         ));
         console.flush();
+    }
+
+    /// `hang: no end after 5s, last step `queue0.get()``. Other failures say themselves what they are about.
+    fn in_a_line(&self, failure: &Failure, test: &Test) -> String {
+        let words = format!("{}: {}", report::in_words(failure.kind), failure.message);
+        match (failure.kind, test.steps.last()) {
+            (FailureKind::Crash | FailureKind::Hang, Some(Step::Act(action))) => {
+                format!("{words}, last step `{}`", self.catalog.text(*action))
+            }
+            _ => words,
+        }
     }
 
     fn show_flaky(&self, console: &mut Console<'_>, finding: &Finding, instead: &str) {
@@ -473,13 +483,49 @@ fn date(time: SystemTime) -> String {
 }
 
 /// What a test does instead of failing as it did, in words.
-pub(super) fn instead(other: Option<&Failure>) -> String {
+pub(super) fn instead(failure: &Failure, other: Option<&Failure>) -> String {
     match other {
         None => "it passes".to_owned(),
+        Some(other) if (other.kind, &other.message) == (failure.kind, &failure.message) => {
+            "it fails with the same words, but in another place".to_owned()
+        }
         Some(failure) => format!(
             "it fails with {}: {}",
             report::in_words(failure.kind),
             failure.message
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_words_in_another_place_are_told_apart() {
+        let failure = Failure {
+            kind: FailureKind::Crash,
+            message: "the process was killed by SIGABRT".to_owned(),
+            signature: "the process was killed by SIGABRT: f".to_owned(),
+            details: String::new(),
+        };
+        let elsewhere = Failure {
+            signature: "the process was killed by SIGABRT: g".to_owned(),
+            ..failure.clone()
+        };
+        let otherwise = Failure {
+            kind: FailureKind::Hang,
+            message: "no end after 5s".to_owned(),
+            ..failure.clone()
+        };
+        assert_eq!(
+            instead(&failure, Some(&elsewhere)),
+            "it fails with the same words, but in another place"
+        );
+        assert_eq!(
+            instead(&failure, Some(&otherwise)),
+            "it fails with hang: no end after 5s"
+        );
+        assert_eq!(instead(&failure, None), "it passes");
     }
 }

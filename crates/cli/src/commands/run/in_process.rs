@@ -244,7 +244,7 @@ impl InProcess<'_, '_> {
             Ok(reduced) => reduced,
             Err(ReduceError::NotReproduced(other)) => {
                 return Verdict::Flaky {
-                    instead: instead(other.as_ref()),
+                    instead: instead(&discovery.failure, other.as_ref()),
                 };
             }
             Err(ReduceError::Error(error)) => {

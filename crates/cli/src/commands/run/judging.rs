@@ -53,7 +53,7 @@ fn judge(run: &Run, reducer: &mut Reducer<'_>, job: &Job) -> Result<Verdict, Err
     };
     Ok(match settled {
         Settled::Flaky { instead: other } => Verdict::Flaky {
-            instead: instead(other.as_ref()),
+            instead: instead(&job.failure, other.as_ref()),
         },
         Settled::Reduced {
             test,

@@ -17,7 +17,7 @@ use super::super::words::{self, Narration};
 use super::RandomTester;
 use super::session::Places;
 use crate::console::Console;
-use crate::files::Place;
+use crate::files::{Place, unwritable};
 use crate::pulse::Pulse;
 
 /// Where the time went.
@@ -316,10 +316,7 @@ impl<'s, 'py, 'c> Observed<'s, 'py, 'c> {
 }
 
 fn created(place: &Place) -> Result<File, Error> {
-    File::create(place.absolute()).map_err(|error| {
-        let shown = place.shown().display();
-        Error::new(format!("cannot write `{shown}`: {error}"))
-    })
+    File::create(place.absolute()).map_err(|error| unwritable(place.shown(), &error))
 }
 
 impl System for Observed<'_, '_, '_> {
