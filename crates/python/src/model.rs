@@ -26,6 +26,7 @@ mod lint;
 mod machines;
 mod misread;
 mod modules;
+mod pieces;
 mod program;
 mod scenarios;
 mod speech;
