@@ -268,12 +268,19 @@ impl<'py> Values<'py> {
             }
             b'[' => {
                 let length = take_length(bytes);
-                let list = PyList::empty(python);
-                shared.push(list.clone().into_any());
-                for _ in 0..length {
-                    list.append(self.unpack_from(bytes, shared)?)?;
+                if !is_flat(bytes, length) {
+                    let list = PyList::empty(python);
+                    shared.push(list.clone().into_any());
+                    for _ in 0..length {
+                        list.append(self.unpack_from(bytes, shared)?)?;
+                    }
+                    return Ok(list.into_any());
                 }
-                list.into_any()
+                // Nothing in it can be the list itself, so it can be made last, and at once.
+                let items = (0..length).map(|_| self.unpack_from(bytes, shared));
+                let list = PyList::new(python, items.collect::<PyResult<Vec<_>>>()?)?.into_any();
+                shared.push(list.clone());
+                list
             }
             b'{' => {
                 let length = take_length(bytes);
@@ -473,6 +480,13 @@ fn put_known(bytes: &mut Vec<u8>, shared: &mut Shared, value: &Bound<'_, PyAny>)
     }
     shared.differs_from_key |= known.is_some();
     known.is_some()
+}
+
+/// Whether packed items are small numbers only, which take two bytes each.
+fn is_flat(bytes: &[u8], length: usize) -> bool {
+    let (pairs, _) = bytes.as_chunks::<2>();
+    let is_small = |[tag, number]: &[u8; 2]| *tag == b'i' && *number < 0x80;
+    pairs.len() >= length && pairs[..length].iter().all(is_small)
 }
 
 fn put_bytes(bytes: &mut Vec<u8>, tag: u8, content: &[u8]) {
