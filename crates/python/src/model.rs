@@ -20,6 +20,7 @@ use crate::{Interpreter, Process, interrupt};
 
 mod actions;
 mod asking;
+mod cases;
 mod choosers;
 mod declared;
 mod lint;
@@ -38,6 +39,7 @@ mod text;
 mod values;
 
 pub use asking::Asker;
+pub use cases::cases;
 pub use choosers::PythonChooser;
 pub use lint::Lint;
 pub use machines::Machine;

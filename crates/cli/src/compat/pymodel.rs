@@ -14,10 +14,12 @@ use crate::pulse::Pulse;
 use crate::{Trouble, models};
 
 mod analyzer;
+mod cases;
 mod graph;
 mod tester;
 
 pub(super) use analyzer::Analyzer;
+pub(super) use cases::{CaseRunner, Comparer};
 pub(super) use graph::{Grapher, Viewer};
 pub(super) use tester::Tester;
 
