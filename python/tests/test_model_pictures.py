@@ -196,7 +196,13 @@ def test_marks_are_colours_if_all_of_them_are_there(models):
 
 def test_the_viewer_explores_and_draws(models):
     done = models("compat", "pmv", "Switch")
-    assert done.stdout == "2 states, 2 transitions, 2 accepting states, 0 unsafe states\n"
+    # It says which commands it gives.
+    assert done.stdout == (
+        "pma --maxTransitions 100 Switch\n"
+        "2 states, 2 transitions, 2 accepting states, 0 unsafe states\n"
+        "pmg --transitionLabels action SwitchFSM\n"
+        "dot -Tsvg -o SwitchFSM.svg SwitchFSM.dot\n"
+    )
     assert read(models, "SwitchFSM.dot") == SWITCH_DOT
     assert "On()/'light'" in texts(read(models, "SwitchFSM.svg"))
     assert len(runpy.run_path(str(models.folder / "SwitchFSM.py"))["graph"]) == 2
@@ -204,11 +210,18 @@ def test_the_viewer_explores_and_draws(models):
 
 def test_the_viewer_hands_all_numbers_on(models):
     done = models("compat", "pmv", "Switch", "-m", 0, "-o", "Nothing")
-    assert done.stdout == "1 states, 0 transitions, 1 accepting states, 0 unsafe states\n"
+    assert done.stdout.splitlines()[:2] == [
+        "pma --maxTransitions 0 --output Nothing Switch",
+        "1 states, 0 transitions, 1 accepting states, 0 unsafe states",
+    ]
     assert colours(models, "Nothing.dot") == {0: (2, "orange")}
-    done = models("compat", "pmv", "Switch", "-m", 1, "-l", "name")
-    assert done.stdout == "2 states, 1 transitions, 2 accepting states, 0 unsafe states\n"
-    assert '  0 -> 1 [ label="On", ' in read(models, "SwitchFSM.dot")
+    done = models("compat", "pmv", "Switch", "-m", 1, "-l", "name", "-xy", "-e", "Nobody")
+    assert done.stdout.splitlines()[:3] == [
+        "pma --exclude Nobody --maxTransitions 1 Switch",
+        "2 states, 1 transitions, 2 accepting states, 0 unsafe states",
+        "pmg --transitionLabels name --noStateTooltip --noTransitionTooltip SwitchFSM",
+    ]
+    assert '  0 -> 1 [ label="On" ]' in read(models, "SwitchFSM.dot")
     done = models("compat", "pmv", "Switch", "-m", -1, status=2)
     assert "error: invalid value '-1' for '--maxTransitions <N>'" in done.stderr
 

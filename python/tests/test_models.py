@@ -427,3 +427,35 @@ def test_options_are_read_as_the_ancestor_reads_them(models):
     for tool in ("pma", "pmt"):
         assert "Usage: " in models.command("compat", tool).stdout
         models.command("compat", tool, "--wrong", status=2)
+
+
+# Lists of commands
+
+
+def test_a_list_of_commands_is_run_and_compared(models):
+    models.write(
+        Tried="cases = [('Twice', 'pmt -n 2 -a Shift Shifting'), ('All', 'pma Shifting')]\n",
+        Shifting="n = 0\ndef Shift():\n    global n\n    n = 1 - n\nstate = ('n',)\nactions = (Shift,)\n",
+    )
+    # What it says itself comes last where nobody watches, as in all outputs that were ever kept.
+    printed = (
+        "Shift()\nShift()\n  0. Finished at step 2, reached accepting state\n"
+        "2 states, 2 transitions, 2 accepting states, 0 unsafe states\n"
+        "Twice\n\nAll\n\n"
+    )
+    assert models.run("compat", "trun", "Tried").stdout == printed
+    done = models.command("compat", "tdiff", "trun", "Tried", status=1)
+    assert "error: there is no `Tried.ref` to compare with\n" in done.stderr
+    # Blanks do not count, words do.
+    (models.path / "Tried.ref").write_text(printed.replace(", ", ",  "), encoding="utf-8")
+    assert models.run("compat", "tdiff", "trun", "Tried").stdout == ""
+    assert (models.path / "Tried.log").read_text(encoding="utf-8") == printed
+    (models.path / "Tried.ref").write_text(printed.replace("2 trans", "3 trans"), encoding="utf-8")
+    done = models.command("compat", "tdiff", "trun", "Tried", status=1)
+    assert "> 2 states, 3 transitions," in done.stdout
+
+
+def test_a_list_of_commands_that_is_none(models):
+    done = models.command("compat", "trun", "Stack", status=1)
+    assert "error: `Stack` has no list `cases` of pairs of texts\n" in done.stderr
+    assert "Usage: trun" in models.run("compat", "trun").stdout

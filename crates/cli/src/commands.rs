@@ -1,6 +1,7 @@
 //! What can be typed after `testwright`.
 
 use std::ffi::OsString;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use testwright_core::Error;
@@ -8,7 +9,7 @@ use testwright_python::{ChecksWhen, Measured, Options, Output, Process, Referenc
 
 use crate::console::Console;
 use crate::source::Source;
-use crate::{ExitStatus, Trouble};
+use crate::{ExitStatus, Trouble, duration};
 
 mod campaign;
 mod capture;
@@ -172,7 +173,14 @@ struct SystemArguments {
     /// Take only lines that this machine or list of runs lets come next; can be given several times
     #[arg(long, value_name = "MODULE")]
     scenario: Vec<String>,
+
+    /// How long a step may take before it counts as a hang
+    #[arg(long, value_name = "DURATION", default_value = STEP_TIMEOUT, allow_hyphen_values = true, value_parser = duration::parse)]
+    step_timeout: Duration,
 }
+
+/// How long a step may take unless somebody says otherwise.
+const STEP_TIMEOUT: &str = "5s";
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Checked {

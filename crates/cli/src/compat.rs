@@ -36,8 +36,8 @@ use calling::Calling;
 ///
 /// The tools of TSTL are tstl, tstl_rt, tstl_replay, tstl_reduce, tstl_regress, tstl_standalone,
 /// tstl_smallcheck, tstl_generalize, tstl_markov and tstl_triage. All but the first look for `sut.py`, which
-/// the first writes, in the current folder. Those of PyModel are pma, pmt, pmg and pmv; they take names of
-/// modules in the current folder. An alias for each, and scripts go on working.
+/// the first writes, in the current folder. Those of PyModel are pma, pmt, pmg, pmv, trun and tdiff; they take
+/// names of modules in the current folder. An alias for each, and scripts go on working.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -86,7 +86,7 @@ type Entry = (
     fn(&mut Console<'_>, &ArgMatches, String) -> Result<Ended, Trouble>,
 );
 
-const TOOLS: [Entry; 14] = [
+const TOOLS: [Entry; 16] = [
     entry::<compiler::Compiler>(),
     entry::<random_tester::RandomTester>(),
     entry::<replayer::Replayer>(),
@@ -101,6 +101,8 @@ const TOOLS: [Entry; 14] = [
     entry::<pymodel::Tester>(),
     entry::<pymodel::Grapher>(),
     entry::<pymodel::Viewer>(),
+    entry::<pymodel::CaseRunner>(),
+    entry::<pymodel::Comparer>(),
 ];
 
 const fn entry<T: Tool + CommandFactory>() -> Entry {

@@ -41,6 +41,18 @@ impl Note {
         let _a_crash_says_less_then = self.0.write_all_at(words.as_bytes(), 0);
     }
 
+    /// From now on it is at work of ours, which may take its time.
+    pub(crate) fn rest(&self) {
+        self.add("\n");
+    }
+
+    /// Whether it is at work of ours: a line that has nothing in it is the last.
+    fn rests(&self) -> bool {
+        let mut end = [0; 2];
+        let length = self.0.metadata().map_or(0, |facts| facts.len());
+        length >= 2 && self.0.read_exact_at(&mut end, length - 2).is_ok() && end == *b"\n\n"
+    }
+
     /// How much is noted, and when that was.
     fn state(&self) -> Option<(u64, SystemTime)> {
         let facts = self.0.metadata().ok()?;
@@ -113,6 +125,9 @@ impl Watch {
             return None;
         }
         self.since = Instant::now();
+        if self.asked.is_none() && note.rests() {
+            return None;
+        }
         // The first makes it tell where it is. Nothing can ignore the second.
         self.asked = Some(match self.asked {
             None => signal_hook::consts::SIGABRT,
@@ -176,7 +191,8 @@ pub(crate) fn guarded(
         _ => {
             let mut ending = how_it_ended(status, last_words);
             ending.hangs = watch.asked.is_some();
-            let last = words.lines().next_back().unwrap_or_default();
+            let mut lines = words.lines().rev();
+            let last = lines.find(|line| !line.is_empty()).unwrap_or_default();
             let failure = ending.failure(last, patience.unwrap_or_default());
             crashed(console, &words, &failure)
         }

@@ -7,15 +7,15 @@ mod system;
 use std::env;
 use std::path::Path;
 
-use testwright_core::Error;
 use testwright_core::product::{Misread, Trouble as ModelTrouble};
+use testwright_core::{Error, Failure, FailureKind};
 use testwright_lang::{Diagnostic, Severity};
 use testwright_model::Filter;
 use testwright_python::{Models, Process};
 
-use crate::Trouble;
-use crate::console::Console;
+use crate::console::{Console, Look};
 use crate::files::TextFile;
+use crate::{ExitStatus, Trouble, quantity};
 
 pub(crate) use explaining::RunExplaining;
 pub(crate) use system::{At, Curtain, ModelSystem};
@@ -48,6 +48,56 @@ pub(crate) fn with_models<R>(
         testwright_python::flush();
         result
     })
+}
+
+/// Tells that the code of models has ended the process, or did not come back, and after which steps: the lines of a note.
+/// Gives these.
+pub(crate) fn say_end<'n>(
+    console: &mut Console<'_>,
+    note: &'n str,
+    failure: &Failure,
+) -> Vec<&'n str> {
+    let steps: Vec<&str> = note.lines().filter(|line| !line.is_empty()).collect();
+    let title = match failure.kind {
+        FailureKind::Hang => "Hang",
+        _ => "Crash",
+    };
+    let title = console.paint(Look::Bad, title);
+    let place = match steps.len() as u64 {
+        0 => "where runs begin".to_owned(),
+        many => format!("after {}", quantity::of(many, "step")),
+    };
+    console.say(format_args!("{title} {place}: {}", failure.message));
+    for line in failure.details.lines() {
+        console.say(format_args!("    {line}"));
+    }
+    for step in &steps {
+        console.say(format_args!("    {step}"));
+    }
+    steps
+}
+
+/// Tells that the code of models has ended the process, or did not come back, and what it was at: the note.
+pub(crate) fn tell_end(
+    console: &mut Console<'_>,
+    note: &str,
+    failure: &Failure,
+) -> Result<ExitStatus, Trouble> {
+    let title = match failure.kind {
+        FailureKind::Hang => "The code of a model does not come back",
+        _ => "The code of a model ended the process",
+    };
+    let title = console.paint(Look::Bad, title);
+    console.say(format_args!("{title}: {}", failure.message));
+    for line in failure.details.lines() {
+        console.say(format_args!("    {line}"));
+    }
+    let note = note.trim_end();
+    match note.is_empty() {
+        true => console.say("It happened while the models were imported"),
+        false => console.say(format_args!("It was at {note}")),
+    }
+    Ok(ExitStatus::CouldNot)
 }
 
 /// Tells why a model does not answer.

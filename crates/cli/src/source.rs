@@ -1,20 +1,21 @@
 //! What a command works on: a harness, or models that move together.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use testwright_core::{Error, Test};
+use testwright_core::{Error, Failure, Test};
 use testwright_lang::Harness;
 use testwright_model::Filter;
 use testwright_python::{Options, PythonSystem};
 
 use crate::console::Console;
 use crate::files::TextFile;
-use crate::guard::Note;
+use crate::guard::{Note, guarded};
 use crate::models::log::is_log;
 use crate::models::{self, At, ModelSystem};
 use crate::report::shell_word;
 use crate::subject::Subject;
-use crate::{Trouble, load};
+use crate::{ExitStatus, Trouble, load};
 
 /// What a command works on, by name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -158,14 +159,25 @@ pub(crate) enum Read {
 }
 
 impl Read {
-    /// Brings it to life and hands it to `work`.
-    pub(crate) fn with_subject<R>(
+    /// Brings it to life and hands it to `work`. The code of models may end its process or not come back from a step, so
+    /// that is done in a copy of this one, which is watched with `patience`.
+    pub(crate) fn with_subject(
         self,
         console: &mut Console<'_>,
         options: &Options,
-        work: impl FnOnce(&mut Console<'_>, &mut dyn Subject) -> Result<R, Trouble>,
-    ) -> Result<R, Trouble> {
-        self.live(console, options, At::Alone, work)
+        patience: Duration,
+        work: impl FnOnce(&mut Console<'_>, &mut dyn Subject) -> Result<ExitStatus, Trouble>,
+    ) -> Result<ExitStatus, Trouble> {
+        if let Read::Harness(_) = self {
+            return self.live(console, options, At::Alone, work);
+        }
+        let ended = |console: &mut Console<'_>, note: &str, failure: &Failure| {
+            models::say_end(console, note, failure);
+            Ok(ExitStatus::CouldNot)
+        };
+        guarded(console, Some(patience), ended, |console, note| {
+            self.live(console, options, At::Test(note), work)
+        })
     }
 
     fn live<R>(
@@ -193,14 +205,15 @@ impl Read {
     }
 
     /// The same with a saved test.
-    pub(crate) fn with_test<R>(
+    pub(crate) fn with_test(
         self,
         console: &mut Console<'_>,
         test: TextFile,
         options: &Options,
-        work: impl FnOnce(&mut Console<'_>, &mut dyn Subject, Test) -> Result<R, Trouble>,
-    ) -> Result<R, Trouble> {
-        self.with_subject(console, options, |console, system| {
+        patience: Duration,
+        work: impl FnOnce(&mut Console<'_>, &mut dyn Subject, Test) -> Result<ExitStatus, Trouble>,
+    ) -> Result<ExitStatus, Trouble> {
+        self.with_subject(console, options, patience, |console, system| {
             let (_, test) = load::test(console, system, test)?;
             work(console, system, test)
         })

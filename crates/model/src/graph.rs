@@ -8,6 +8,70 @@ use testwright_core::product::{Label, Place, Product};
 
 use crate::module_text::quoted;
 
+/// The numbers of states.
+#[derive(Clone, Debug)]
+enum Numbers {
+    /// A single model has numbered its states itself, and others as well: by place, the number or [`NONE`].
+    OfPlaces { numbers: Vec<u32>, next: u32 },
+    /// By what tells the states of several models apart.
+    OfKeys(Numbering),
+}
+
+/// Not numbered.
+const NONE: u32 = u32::MAX;
+
+impl Numbers {
+    fn new(models: usize) -> Numbers {
+        match models {
+            1 => Numbers::OfPlaces {
+                numbers: Vec::new(),
+                next: 0,
+            },
+            _ => Numbers::OfKeys(Numbering::default()),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Numbers::OfPlaces { next, .. } => *next as usize,
+            Numbers::OfKeys(numbering) => numbering.len(),
+        }
+    }
+
+    /// The number of a state, and whether it is new.
+    fn of(&mut self, state: &[Place]) -> Option<(u32, bool)> {
+        match self {
+            Numbers::OfPlaces { numbers, next } => {
+                let place = state[0].0 as usize;
+                if place >= numbers.len() {
+                    numbers.resize(place + 1, NONE);
+                }
+                let number = &mut numbers[place];
+                let is_new = *number == NONE;
+                if is_new {
+                    *number = *next;
+                    *next = next.checked_add(1).filter(|next| *next != NONE)?;
+                }
+                Some((*number, is_new))
+            }
+            Numbers::OfKeys(numbering) => {
+                let key = key(state);
+                match numbering.find(key) {
+                    Some(known) => Some((known, false)),
+                    None => Some((numbering.add(key)?, true)),
+                }
+            }
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Numbers::OfPlaces { numbers, .. } => numbers.capacity() * size_of::<u32>(),
+            Numbers::OfKeys(numbering) => numbering.bytes(),
+        }
+    }
+}
+
 /// A step between two states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Transition {
@@ -25,7 +89,7 @@ pub struct Graph {
     /// How many models there are: so many places make a state.
     models: usize,
     places: Vec<Place>,
-    numbering: Numbering,
+    numbers: Numbers,
     by_label: FxHashMap<Label, u32>,
     /// The steps that occur.
     pub labels: Vec<Label>,
@@ -50,7 +114,7 @@ impl Graph {
         Graph {
             models,
             places: Vec::new(),
-            numbering: Numbering::default(),
+            numbers: Numbers::new(models),
             by_label: FxHashMap::default(),
             labels: Vec::new(),
             transitions: Vec::new(),
@@ -65,7 +129,7 @@ impl Graph {
 
     /// How many states there are.
     pub fn states(&self) -> usize {
-        self.numbering.len()
+        self.numbers.len()
     }
 
     /// A state, as one of each model.
@@ -76,13 +140,11 @@ impl Graph {
 
     /// The number of a state, and whether it is new. `None` if no more can be numbered.
     pub(crate) fn number(&mut self, state: &[Place]) -> Option<(u32, bool)> {
-        let key = key(state);
-        if let Some(known) = self.numbering.find(key) {
-            return Some((known, false));
+        let number = self.numbers.of(state)?;
+        if number.1 {
+            self.places.extend_from_slice(state);
         }
-        let number = self.numbering.add(key)?;
-        self.places.extend_from_slice(state);
-        Some((number, true))
+        Some(number)
     }
 
     pub(crate) fn number_of_label(&mut self, label: Label) -> u32 {
@@ -168,7 +230,7 @@ impl Graph {
 
     /// What it takes in memory, the states of the models not included.
     pub fn bytes(&self) -> usize {
-        self.numbering.bytes()
+        self.numbers.bytes()
             + self.places.capacity() * size_of::<Place>()
             + self.transitions.capacity() * size_of::<Transition>()
             + self.labels.capacity() * size_of::<(Label, Label, u32)>()

@@ -149,19 +149,22 @@ impl Runs<'_, '_> {
         (tally, result)
     }
 
-    fn each(&mut self, watcher: &mut dyn RunWatcher, tally: &mut Tally) -> Result<(), Trouble> {
-        let most = match self.product.has_suite() {
+    /// How many runs there are to be; no number if there is no end to them.
+    fn most(&self) -> Option<usize> {
+        match self.product.has_suite() {
             true => self.product.runs(),
             false => self.plan.runs,
-        };
-        // Better now than after a run that took hours.
-        if !self.plan.put_back
-            && most.is_none_or(|most| most > 1)
-            && let Some(model) = self.product.without_reset()
-        {
-            let model = model.to_owned();
-            return Err(Trouble::NoReset { model });
         }
+    }
+
+    /// The model because of which there will be no second run, although there is to be one.
+    pub fn without_reset(&self) -> Option<&str> {
+        let is_asked = !self.plan.put_back && self.most().is_none_or(|most| most > 1);
+        self.product.without_reset().filter(|_| is_asked)
+    }
+
+    fn each(&mut self, watcher: &mut dyn RunWatcher, tally: &mut Tally) -> Result<(), Trouble> {
+        let most = self.most();
         for run in 0.. {
             if most.is_some_and(|most| run >= most) {
                 break;

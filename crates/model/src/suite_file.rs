@@ -25,13 +25,18 @@ pub fn begin(words: &Words, vocabulary: &[NameId], command: &str) -> String {
 
 /// A run.
 pub fn run(words: &Words, steps: &[Label]) -> String {
-    let stubs = Stubs::new(words, RESERVED);
     let mut text = "  [\n".to_owned();
-    for step in steps {
-        let _ = writeln!(text, "    {},", stubs.short_step(*step));
+    for label in steps {
+        text.push_str(&step(words, *label));
     }
     text.push_str("  ],\n");
     text
+}
+
+/// A step of a run.
+pub fn step(words: &Words, label: Label) -> String {
+    let stubs = Stubs::new(words, RESERVED);
+    format!("    {},\n", stubs.short_step(label))
 }
 
 /// What stands between two runs.

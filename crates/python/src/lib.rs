@@ -74,7 +74,7 @@ pub use kept::KeptSystem;
 pub use library::PoolValues;
 pub use load::{LoadError, check};
 pub use model::{
-    Asker, Lint, Machine, Models, PythonChooser, Stepper, ValuePassing, asked_to_stop, flush,
+    Asker, Lint, Machine, Models, PythonChooser, Stepper, ValuePassing, asked_to_stop, cases, flush,
 };
 pub use options::{ChecksWhen, Measured, Options, Process, ReferenceExceptions};
 pub use output::{Output, Printed};

@@ -20,12 +20,14 @@ use crate::{Interpreter, Process, interrupt};
 
 mod actions;
 mod asking;
+mod cases;
 mod choosers;
 mod declared;
 mod lint;
 mod machines;
 mod misread;
 mod modules;
+mod pieces;
 mod program;
 mod scenarios;
 mod speech;
@@ -37,6 +39,7 @@ mod text;
 mod values;
 
 pub use asking::Asker;
+pub use cases::cases;
 pub use choosers::PythonChooser;
 pub use lint::Lint;
 pub use machines::Machine;

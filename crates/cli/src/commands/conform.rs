@@ -1,6 +1,7 @@
 //! `testwright conform`: does a model allow what a log says?
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use testwright_core::Error;
 use testwright_core::product::{Label, Trouble as ModelTrouble};
@@ -8,10 +9,12 @@ use testwright_model::conform::{Follower, RefusedIn, Why, explain};
 use testwright_model::{Filter, step_text};
 use testwright_python::Models;
 
+use super::STEP_TIMEOUT;
 use crate::console::{Console, Look};
 use crate::files::TextFile;
+use crate::guard::{Note, guarded};
 use crate::models::log::{self, Entry};
-use crate::{ExitStatus, Trouble, models, quantity};
+use crate::{ExitStatus, Trouble, duration, models, quantity};
 
 /// Tell whether a model allows what a log says, and if not, which step first and why
 ///
@@ -36,6 +39,10 @@ pub(crate) struct Conform {
     /// Do not mind if a run ends where the model says that it may not
     #[arg(long)]
     open_end: bool,
+
+    /// How long a model may take for a line before it counts as a hang
+    #[arg(long, value_name = "DURATION", default_value = STEP_TIMEOUT, value_parser = duration::parse)]
+    step_timeout: Duration,
 }
 
 /// How many alternatives are shown.
@@ -54,9 +61,17 @@ impl Conform {
         };
         let file = TextFile::read(&PathBuf::from(log))?;
         let entries = log::read(console, &file)?;
-        models::with_models(console, names, &Filter::default(), |console, models| {
-            self.follow(console, models, &file, &entries)
-        })
+        // The code of a model may end its process, or not come back.
+        guarded(
+            console,
+            Some(self.step_timeout),
+            models::tell_end,
+            |console, note| {
+                models::with_models(console, names, &Filter::default(), |console, models| {
+                    self.follow(console, models, &file, &entries, note)
+                })
+            },
+        )
     }
 
     fn follow(
@@ -65,6 +80,7 @@ impl Conform {
         models: &mut Models<'_>,
         file: &TextFile,
         entries: &[Entry],
+        note: &Note,
     ) -> Result<ExitStatus, Trouble> {
         let begin = |console: &mut Console<'_>, models: &mut Models<'_>| {
             Follower::new(&mut models.product).map_err(|trouble| models::tell(console, &trouble))
@@ -80,6 +96,7 @@ impl Conform {
                 runs += 1;
                 continue;
             };
+            note.write(&format!("{}:{}: {}\n", file.name, entry.line, entry.text));
             let happened = step.happened(models);
             let happened = happened.map_err(|trouble| models::tell(console, &trouble))?;
             let followed = follower.follow(&mut models.product, &happened);
@@ -102,6 +119,7 @@ impl Conform {
                 }
             }
         }
+        note.rest();
         let last = entries.last().map_or(1, |entry| entry.line);
         if !self.may_end(console, models, &follower, file, last) {
             return Ok(ExitStatus::FailureFound);

@@ -8,6 +8,7 @@ use crate::{ExitStatus, Trouble};
 
 mod check;
 mod failing;
+mod last_run;
 mod lint;
 mod test;
 

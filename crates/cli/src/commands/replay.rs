@@ -58,12 +58,14 @@ impl Replay {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
         let source = self.harness.of(&self.tests)?;
         let options = self.options(&source)?;
+        let is_models = source.is_models();
         let ready = source.read(console)?;
         let read = |_: &mut Console<'_>, path: &PathBuf| Ok(TextFile::read(path)?);
         let tests = load::all(console, &self.tests, read)?;
         let reports = self.coverage.prepare()?;
+        let patience = is_models.then_some(self.system.step_timeout);
         // The tests may have been saved because they crash.
-        guarded(console, None, tell_crash, |console, note| {
+        guarded(console, patience, tell_crash, |console, note| {
             self.replay_all(console, ready, tests, &options, &reports, note)
         })
     }

@@ -14,10 +14,12 @@ use crate::pulse::Pulse;
 use crate::{Trouble, models};
 
 mod analyzer;
+mod cases;
 mod graph;
 mod tester;
 
 pub(super) use analyzer::Analyzer;
+pub(super) use cases::{CaseRunner, Comparer};
 pub(super) use graph::{Grapher, Viewer};
 pub(super) use tester::Tester;
 
@@ -63,6 +65,18 @@ impl Exploring {
     fn base(&self) -> String {
         let usual = || format!("{}FSM", first_name(&self.models));
         self.output.clone().unwrap_or_else(usual)
+    }
+
+    /// The command that explores like that.
+    fn as_command(&self) -> String {
+        let mut words = vec!["pma".to_owned()];
+        let Actions { include, exclude } = &self.actions;
+        words.extend(include.iter().map(|name| format!("--action {name}")));
+        words.extend(exclude.iter().map(|name| format!("--exclude {name}")));
+        words.push(format!("--maxTransitions {}", self.max_transitions));
+        words.extend(self.output.iter().map(|name| format!("--output {name}")));
+        words.extend(self.models.iter().cloned());
+        words.join(" ")
     }
 
     /// Explores, writes what is known in any case, and hands it to `work` if nothing is in the way.

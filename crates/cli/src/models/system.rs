@@ -106,7 +106,11 @@ impl System for ModelSystem<'_, '_, '_> {
         if let At::Test(note) = self.at {
             note.add(&format!("{}\n", self.walk.actions().text(action)));
         }
-        self.walk.step(action)
+        let outcome = self.walk.step(action);
+        if let At::Test(note) = self.at {
+            note.rest();
+        }
+        outcome
     }
 
     fn check(&mut self) -> Outcome {
@@ -180,11 +184,17 @@ impl Subject for ModelSystem<'_, '_, '_> {
 
     fn meet(&mut self, test: &TextFile) {
         let at = self.at;
-        self.walk.meet(&test.text, &mut |step, text| {
-            if let At::Meeting(note) = at {
+        self.walk.meet(&test.text, &mut |step, text| match at {
+            At::Alone => {}
+            At::Meeting(note) => {
                 note.write(&format!("{}: fails at step {step}, {text}", test.name));
             }
+            At::Test(note) if step == 1 => note.write(&format!("{text}\n")),
+            At::Test(note) => note.add(&format!("{text}\n")),
         });
+        if let At::Test(note) = at {
+            note.rest();
+        }
     }
 
     fn take_output(&mut self) -> String {

@@ -42,6 +42,14 @@ pub(crate) struct Predicates<'py> {
     pub(crate) invariant: Option<Bound<'py, PyAny>>,
 }
 
+/// What becomes of a state that the filter does not let in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Filtered {
+    Forgotten,
+    /// A run begins in it, or was led there by somebody who asks no filter.
+    Kept,
+}
+
 /// An action, and with which arguments to try it.
 type Choices<'py> = (usize, Vec<Bound<'py, PyTuple>>);
 
@@ -103,56 +111,60 @@ impl<'py> Program<'py> {
         Ok(())
     }
 
-    /// The state that the module is in, and whether its filter lets it in.
-    fn look(&mut self) -> PyResult<(Place, bool)> {
+    /// The state that the module is in; nothing if its filter does not let it in and it need not be known then.
+    fn look(&mut self, filtered: Filtered) -> PyResult<Option<Place>> {
         let asked = |predicate: &Option<Bound<'py, PyAny>>| match predicate {
             Some(predicate) => predicate.call0()?.is_truthy(),
             None => Ok(true),
         };
-        // The state is taken first: what a predicate does to it is not part of the step.
-        let known = self.states.borrow().len();
+        // The state is read first: what a predicate does to it is not part of the step.
         let mut speech = self.speech.borrow_mut();
-        let place = self
-            .states
-            .borrow_mut()
-            .take(&mut speech.values, &self.module)?;
+        let mut states = self.states.borrow_mut();
+        let read = states.read(&mut speech.values, &self.module)?;
         drop(speech);
+        drop(states);
         let accepting = asked(&self.predicates.accepting)?;
-        let kept = asked(&self.predicates.filter)?;
+        let is_let_in = asked(&self.predicates.filter)?;
         let safe = asked(&self.predicates.invariant)?;
-        if self.states.borrow().len() > known {
-            self.states.borrow_mut().mark(place, accepting, safe);
+        if !is_let_in && filtered == Filtered::Forgotten {
+            // There may be many times as many of these as of others.
+            return Ok(None);
         }
-        Ok((place, kept))
+        let place = self.states.borrow_mut().keep(read, accepting, safe)?;
+        Ok(Some(place))
     }
 
-    /// Takes an action in a state, and looks at what it leads to. The module is not in that state any more afterwards.
+    /// Takes an action in a state, and looks at what it leads to; nothing if that is filtered out. The module is not in
+    /// that state any more afterwards.
     fn try_out(
         &mut self,
         words: &mut Words,
         from: Place,
         action: usize,
         arguments: &Bound<'py, PyTuple>,
-    ) -> Result<(Move, bool), Trouble> {
+        filtered: Filtered,
+    ) -> Result<Option<Move>, Trouble> {
         let needed = self.actions[action].needs;
         if arguments.len() < needed {
             let name = self.actions[action].text.clone();
             return Err(self.wrong_number(action, &name, needed, arguments.len()));
         }
-        let mut work = || -> PyResult<(Move, bool)> {
+        let mut work = || -> PyResult<Option<Move>> {
             self.enter(from)?;
             self.now = None;
             let action = &self.actions[action];
             let name = action.name;
             let result = action.function.call1(arguments.clone())?;
-            let (to, kept) = self.look()?;
+            let Some(to) = self.look(filtered)? else {
+                return Ok(None);
+            };
             let mut speech = self.speech.borrow_mut();
             let label = Label {
                 name,
                 arguments: speech.value(words, arguments.as_any())?,
                 result: speech.value(words, &result)?,
             };
-            Ok((Move { label, to }, kept))
+            Ok(Some(Move { label, to }))
         };
         work().map_err(|error| self.trouble(&error))
     }
@@ -294,7 +306,10 @@ impl Model for Program<'_> {
             };
             reset.call0().map_err(|error| self.trouble(&error))?;
         }
-        let (place, _) = self.look().map_err(|error| self.trouble(&error))?;
+        let place = self.look(Filtered::Kept);
+        let Some(place) = place.map_err(|error| self.trouble(&error))? else {
+            return Ok(None);
+        };
         // The variables stay the objects that they are: a module may have kept them elsewhere, too.
         self.now = Some(place);
         self.initial.get_or_insert(place);
@@ -319,10 +334,8 @@ impl Model for Program<'_> {
         for (action, tuples) in self.choices(from, phase, offers)? {
             for arguments in tuples {
                 if self.refusing_guard(from, action, &arguments)?.is_none() {
-                    let (one, kept) = self.try_out(words, from, action, &arguments)?;
-                    if kept {
-                        moves.push(one);
-                    }
+                    let one = self.try_out(words, from, action, &arguments, Filtered::Forgotten)?;
+                    moves.extend(one);
                 }
             }
         }
@@ -356,8 +369,9 @@ impl Model for Program<'_> {
                 let refusal = match self.refusing_guard(from, action, &arguments)? {
                     Some(guard) => Some(Refusal::Guard(guard)),
                     None => {
-                        let (_, kept) = self.try_out(words, from, action, &arguments)?;
-                        (!kept).then_some(Refusal::Filter)
+                        let one =
+                            self.try_out(words, from, action, &arguments, Filtered::Forgotten)?;
+                        one.is_none().then_some(Refusal::Filter)
                     }
                 };
                 let Some(refusal) = refusal else {
@@ -383,10 +397,10 @@ impl Model for Program<'_> {
         let (Some(action), Some(arguments)) = (self.action(name), arguments) else {
             return Ok(Vec::new());
         };
-        let (one, _) = self.try_out(words, from, action, &arguments)?;
+        let one = self.try_out(words, from, action, &arguments, Filtered::Kept)?;
         // Nothing was put back: the module has moved on.
-        self.now = Some(one.to);
-        Ok(vec![one])
+        self.now = one.map(|one| one.to);
+        Ok(one.into_iter().collect())
     }
 
     fn leave(&mut self) {
@@ -394,11 +408,11 @@ impl Model for Program<'_> {
     }
 
     fn is_accepting(&self, place: Place) -> bool {
-        self.states.borrow().marks(place).accepting
+        self.states.borrow().marks(place).is_accepting()
     }
 
     fn is_safe(&self, place: Place) -> bool {
-        self.states.borrow().marks(place).safe
+        self.states.borrow().marks(place).is_safe()
     }
 
     fn text(&self, place: Place) -> String {

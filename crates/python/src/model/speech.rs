@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use testwright_core::product::{Trouble, ValueId, Words};
 
-use super::values::Values;
+use super::values::{Packing, Values};
 use super::{misread, text};
 use crate::failures::Raised;
 use crate::interrupt;
@@ -64,8 +64,8 @@ impl<'py> Speech<'py> {
         let object = self.object(value);
         let mut bytes = self.values.key(&object).ok()?.to_le_bytes().to_vec();
         self.values.take_private();
-        let is_packed = self.values.pack(&object, &mut bytes).ok()?;
-        (is_packed && !self.values.take_private()).then_some(bytes)
+        let packing = self.values.pack(&object, &mut bytes).ok()?;
+        (packing != Packing::Impossible && !self.values.take_private()).then_some(bytes)
     }
 
     /// The value that a copy of the process speaks of.

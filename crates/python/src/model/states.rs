@@ -5,8 +5,9 @@ use pyo3::types::{PyDict, PyString};
 use testwright_core::numbering::Numbering;
 use testwright_core::product::Place;
 
+use super::pieces::Pieces;
 use super::text;
-use super::values::{Values, hash, put_varying, take_varying};
+use super::values::{Packing, Values, hash, put_varying, take_varying};
 use crate::failures::Raised;
 
 /// All states that a model program was met in: the values of its state variables.
@@ -14,9 +15,8 @@ pub(crate) struct States<'py> {
     variables: Vec<Bound<'py, PyString>>,
     numbering: Numbering,
     /// The packed values of all states, one state after the other.
-    packed: Vec<u8>,
-    /// By place: where its packed values end.
-    ends: Vec<u64>,
+    packed: Pieces,
+    /// By place.
     marks: Vec<Marks>,
     /// Values that cannot be packed.
     kept: Vec<Bound<'py, PyAny>>,
@@ -25,13 +25,45 @@ pub(crate) struct States<'py> {
     keyed: Vec<u8>,
 }
 
-/// What predicates say of a state.
+/// The state that variables were in, of which nothing is kept yet. Its packed values are in the room to work in.
+pub(crate) struct Read<'py> {
+    key: u128,
+    /// It was met before.
+    pub(crate) known: Option<Place>,
+    is_portable: bool,
+    /// The values that cannot be packed.
+    copies: Vec<Bound<'py, PyAny>>,
+}
+
+/// What predicates say of a state, and whether copies of the process understand its packed values.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Marks {
-    pub(crate) accepting: bool,
-    pub(crate) safe: bool,
-    /// Copies of the process understand its packed values.
-    pub(crate) portable: bool,
+pub(crate) struct Marks(u8);
+
+impl Marks {
+    const ACCEPTING: u8 = 1;
+    const SAFE: u8 = 2;
+    const PORTABLE: u8 = 4;
+
+    fn new(accepting: bool, safe: bool, portable: bool) -> Marks {
+        let mark = |is_set: bool, mark: u8| if is_set { mark } else { 0 };
+        Marks(
+            mark(accepting, Marks::ACCEPTING)
+                | mark(safe, Marks::SAFE)
+                | mark(portable, Marks::PORTABLE),
+        )
+    }
+
+    pub(crate) fn is_accepting(self) -> bool {
+        self.0 & Marks::ACCEPTING != 0
+    }
+
+    pub(crate) fn is_safe(self) -> bool {
+        self.0 & Marks::SAFE != 0
+    }
+
+    fn is_portable(self) -> bool {
+        self.0 & Marks::PORTABLE != 0
+    }
 }
 
 /// Says that a value is packed, or where it is kept.
@@ -43,8 +75,7 @@ impl<'py> States<'py> {
         States {
             variables,
             numbering: Numbering::default(),
-            packed: Vec::new(),
-            ends: Vec::new(),
+            packed: Pieces::default(),
             marks: Vec::new(),
             kept: Vec::new(),
             state: Vec::new(),
@@ -60,16 +91,16 @@ impl<'py> States<'py> {
             .collect()
     }
 
-    /// The state that the variables of a module are in now.
-    pub(crate) fn take(
+    /// Reads the state that the variables of a module are in now.
+    pub(crate) fn read(
         &mut self,
         values: &mut Values<'py>,
         module: &Bound<'py, PyDict>,
-    ) -> PyResult<Place> {
+    ) -> PyResult<Read<'py>> {
         self.state.clear();
         self.keyed.clear();
         values.take_private();
-        let mut portable = true;
+        let mut copies = Vec::new();
         for variable in &self.variables {
             let missing = || {
                 let name = variable.to_string_lossy();
@@ -79,11 +110,17 @@ impl<'py> States<'py> {
             let value = module.get_item(variable)?.ok_or_else(missing)?;
             let before = self.state.len();
             self.state.push(PACKED);
-            if values.pack(&value, &mut self.state)? {
-                values.write_key(&value, &mut self.keyed, 0)?;
-                continue;
+            match values.pack(&value, &mut self.state)? {
+                Packing::AsKey => {
+                    self.keyed.extend_from_slice(&self.state[before + 1..]);
+                    continue;
+                }
+                Packing::Done => {
+                    values.write_key(&value, &mut self.keyed, 0)?;
+                    continue;
+                }
+                Packing::Impossible => {}
             }
-            portable = false;
             // The copy is what is compared later; the value itself will change.
             let copy = values.copy(&value).map_err(|error| {
                 let name = variable.to_string_lossy();
@@ -94,23 +131,33 @@ impl<'py> States<'py> {
             values.write_key(&copy, &mut self.keyed, 0)?;
             self.state.truncate(before);
             self.state.push(KEPT);
-            put_varying(&mut self.state, self.kept.len() as u64);
-            self.kept.push(copy);
+            let place = self.kept.len() + copies.len();
+            put_varying(&mut self.state, place as u64);
+            copies.push(copy);
         }
         let key = hash(&self.keyed);
-        if let Some(known) = self.numbering.find(key) {
-            return Ok(Place(known));
+        Ok(Read {
+            key,
+            known: self.numbering.find(key).map(Place),
+            is_portable: copies.is_empty() && !values.take_private(),
+            copies,
+        })
+    }
+
+    /// Keeps the state that was read last, unless it is known, with what predicates say of it.
+    pub(crate) fn keep(&mut self, read: Read<'py>, accepting: bool, safe: bool) -> PyResult<Place> {
+        if let Some(known) = read.known {
+            return Ok(known);
         }
-        let Some(number) = self.numbering.add(key) else {
+        let added = self.numbering.add(read.key);
+        let number = added.filter(|_| self.packed.push(&self.state));
+        let Some(number) = number else {
             let message = "there are more states than can be numbered";
             return Err(pyo3::exceptions::PyMemoryError::new_err(message));
         };
-        self.packed.extend_from_slice(&self.state);
-        self.ends.push(self.packed.len() as u64);
-        self.marks.push(Marks {
-            portable: portable && !values.take_private(),
-            ..Marks::default()
-        });
+        self.kept.extend(read.copies);
+        self.marks
+            .push(Marks::new(accepting, safe, read.is_portable));
         Ok(Place(number))
     }
 
@@ -119,9 +166,9 @@ impl<'py> States<'py> {
         let marks = self.marks(place);
         let key = self.numbering.get(place.0);
         let mut bytes = key.to_le_bytes().to_vec();
-        bytes.push(u8::from(marks.accepting) | u8::from(marks.safe) << 1);
+        bytes.push(marks.0);
         bytes.extend_from_slice(self.packed(place));
-        marks.portable.then_some(bytes)
+        marks.is_portable().then_some(bytes)
     }
 
     /// The state that a copy of the process speaks of.
@@ -133,13 +180,10 @@ impl<'py> States<'py> {
             return Some(Place(known));
         }
         let number = self.numbering.add(key)?;
-        self.packed.extend_from_slice(packed);
-        self.ends.push(self.packed.len() as u64);
-        self.marks.push(Marks {
-            accepting: marks[0] & 1 != 0,
-            safe: marks[0] & 2 != 0,
-            portable: true,
-        });
+        if !self.packed.push(packed) {
+            return None;
+        }
+        self.marks.push(Marks(marks[0]));
         Some(Place(number))
     }
 
@@ -190,21 +234,7 @@ impl<'py> States<'py> {
     }
 
     fn packed(&self, place: Place) -> &[u8] {
-        let number = place.0 as usize;
-        let start = match number {
-            0 => 0,
-            later => self.ends[later - 1] as usize,
-        };
-        &self.packed[start..self.ends[number] as usize]
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    pub(crate) fn mark(&mut self, place: Place, accepting: bool, safe: bool) {
-        let marks = &mut self.marks[place.0 as usize];
-        (marks.accepting, marks.safe) = (accepting, safe);
+        self.packed.get(place.0 as usize)
     }
 
     pub(crate) fn marks(&self, place: Place) -> Marks {
@@ -219,9 +249,6 @@ impl<'py> States<'py> {
 
     /// What the states take in memory, objects that are kept as such not included.
     pub(crate) fn bytes(&self) -> usize {
-        self.numbering.bytes()
-            + self.packed.capacity()
-            + self.ends.capacity() * size_of::<u64>()
-            + self.marks.capacity() * size_of::<Marks>()
+        self.numbering.bytes() + self.packed.bytes() + self.marks.capacity() * size_of::<Marks>()
     }
 }

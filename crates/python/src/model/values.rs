@@ -43,10 +43,24 @@ pub(crate) struct Values<'py> {
     is_private: bool,
 }
 
-/// The mutable objects that a packed value has so far, so that one that is met again stays one.
+/// What came of packing a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Packing {
+    /// It is packed.
+    Done,
+    /// It is packed, and its key would be the same bytes.
+    AsKey,
+    /// It cannot be packed; what was added is to be forgotten.
+    Impossible,
+}
+
+/// What is known of a value while it is packed.
 #[derive(Default)]
 struct Shared {
+    /// The mutable objects that it has so far, so that one that is met again stays one.
     addresses: Vec<usize>,
+    /// Something in it has another form as a key.
+    differs_from_key: bool,
 }
 
 impl<'py> Values<'py> {
@@ -84,13 +98,18 @@ impl<'py> Values<'py> {
         self.deep_copy.call1((value,))
     }
 
-    /// Adds a value to bytes. False if it cannot be packed; what was added is to be forgotten then.
+    /// Adds a value to bytes.
     pub(crate) fn pack(
         &mut self,
         value: &Bound<'py, PyAny>,
         bytes: &mut Vec<u8>,
-    ) -> PyResult<bool> {
-        self.pack_into(value, bytes, &mut Shared::default(), 0)
+    ) -> PyResult<Packing> {
+        let mut shared = Shared::default();
+        Ok(match self.pack_into(value, bytes, &mut shared, 0)? {
+            false => Packing::Impossible,
+            true if shared.differs_from_key => Packing::Done,
+            true => Packing::AsKey,
+        })
     }
 
     fn pack_into(
@@ -106,17 +125,18 @@ impl<'py> Values<'py> {
         if let Ok(number) = value.cast_exact::<PyInt>() {
             match number.extract::<i64>() {
                 Ok(number) => put_number(bytes, b'i', number),
-                Err(_) => self.put_atom(bytes, value),
+                Err(_) => self.put_atom(bytes, shared, value),
             }
         } else if let Ok(text) = value.cast_exact::<PyString>() {
             match text.to_str() {
                 Ok(text) => put_bytes(bytes, b's', text.as_bytes()),
                 // A lone surrogate.
-                Err(_) => self.put_atom(bytes, value),
+                Err(_) => self.put_atom(bytes, shared, value),
             }
         } else if value.is_none() {
             bytes.push(b'N');
         } else if let Ok(truth) = value.cast_exact::<PyBool>() {
+            shared.differs_from_key = true;
             bytes.push(if truth.is_true() { b'T' } else { b'F' });
         } else if let Ok(tuple) = value.cast_exact::<PyTuple>() {
             put_length(bytes, b'(', tuple.len());
@@ -139,6 +159,7 @@ impl<'py> Values<'py> {
             if put_known(bytes, shared, value) {
                 return Ok(true);
             }
+            shared.differs_from_key = true;
             put_length(bytes, b'{', entries.len());
             for (key, item) in entries.iter() {
                 if !self.pack_into(&key, bytes, shared, depth + 1)?
@@ -151,6 +172,7 @@ impl<'py> Values<'py> {
             if put_known(bytes, shared, value) {
                 return Ok(true);
             }
+            shared.differs_from_key = true;
             put_length(bytes, b'<', set.len());
             for item in set.iter() {
                 if !self.pack_into(&item, bytes, shared, depth + 1)? {
@@ -158,6 +180,7 @@ impl<'py> Values<'py> {
                 }
             }
         } else if let Ok(set) = value.cast_exact::<PyFrozenSet>() {
+            shared.differs_from_key = true;
             put_length(bytes, b'>', set.len());
             for item in set.iter() {
                 if !self.pack_into(&item, bytes, shared, depth + 1)? {
@@ -167,11 +190,12 @@ impl<'py> Values<'py> {
         } else if let Ok(number) = value.cast_exact::<PyFloat>()
             && !number.value().is_nan()
         {
+            shared.differs_from_key = true;
             put_bytes(bytes, b'f', &number.value().to_bits().to_le_bytes());
         } else if let Ok(content) = value.cast_exact::<PyBytes>() {
             put_bytes(bytes, b'b', content.as_bytes());
         } else if self.is_atom(value)? {
-            self.put_atom(bytes, value);
+            self.put_atom(bytes, shared, value);
         } else {
             return Ok(false);
         }
@@ -187,7 +211,8 @@ impl<'py> Values<'py> {
             || value.is_instance(&self.enumeration)?)
     }
 
-    fn put_atom(&mut self, bytes: &mut Vec<u8>, value: &Bound<'py, PyAny>) {
+    fn put_atom(&mut self, bytes: &mut Vec<u8>, shared: &mut Shared, value: &Bound<'py, PyAny>) {
+        shared.differs_from_key = true;
         let number = self.atom(value) as usize;
         self.is_private |= number >= self.shared_atoms;
         put_length(bytes, b'o', number);
@@ -243,12 +268,19 @@ impl<'py> Values<'py> {
             }
             b'[' => {
                 let length = take_length(bytes);
-                let list = PyList::empty(python);
-                shared.push(list.clone().into_any());
-                for _ in 0..length {
-                    list.append(self.unpack_from(bytes, shared)?)?;
+                if !is_flat(bytes, length) {
+                    let list = PyList::empty(python);
+                    shared.push(list.clone().into_any());
+                    for _ in 0..length {
+                        list.append(self.unpack_from(bytes, shared)?)?;
+                    }
+                    return Ok(list.into_any());
                 }
-                list.into_any()
+                // Nothing in it can be the list itself, so it can be made last, and at once.
+                let items = (0..length).map(|_| self.unpack_from(bytes, shared));
+                let list = PyList::new(python, items.collect::<PyResult<Vec<_>>>()?)?.into_any();
+                shared.push(list.clone());
+                list
             }
             b'{' => {
                 let length = take_length(bytes);
@@ -446,7 +478,15 @@ fn put_known(bytes: &mut Vec<u8>, shared: &mut Shared, value: &Bound<'_, PyAny>)
         Some(number) => put_length(bytes, b'&', number),
         None => shared.addresses.push(address),
     }
+    shared.differs_from_key |= known.is_some();
     known.is_some()
+}
+
+/// Whether packed items are small numbers only, which take two bytes each.
+fn is_flat(bytes: &[u8], length: usize) -> bool {
+    let (pairs, _) = bytes.as_chunks::<2>();
+    let is_small = |[tag, number]: &[u8; 2]| *tag == b'i' && *number < 0x80;
+    pairs.len() >= length && pairs[..length].iter().all(is_small)
 }
 
 fn put_bytes(bytes: &mut Vec<u8>, tag: u8, content: &[u8]) {

@@ -6,7 +6,7 @@ use std::time::Instant;
 use testwright_core::explore::temporal::{Answer, Ending, Parsed};
 use testwright_core::explore::{Explorer, Plan};
 use testwright_core::product::Trouble as ModelTrouble;
-use testwright_core::{Error, Failure};
+use testwright_core::{Error, Failure, FailureKind};
 use testwright_model::parallel::{CANNOT_PASS_STATES, DIFFERENT, Team};
 use testwright_model::{
     Exploration, Filter, Graph, Limits, Progress, Walk, conform, explore, explore_with, fsm_file,
@@ -49,15 +49,20 @@ impl Explore {
             exclude: self.exclude.clone(),
         };
         // The code of a model may end its process, and somebody has to tell.
-        guarded(console, None, tell_crash, |console, note| {
-            let wanted = Wanted {
-                names: &names,
-                formula: formula.as_ref(),
-                out: out.as_ref(),
-                pictures: &pictures,
-            };
-            self.explore_and_tell(console, &filter, &wanted, note)
-        })
+        guarded(
+            console,
+            Some(self.system.step_timeout),
+            tell_crash,
+            |console, note| {
+                let wanted = Wanted {
+                    names: &names,
+                    formula: formula.as_ref(),
+                    out: out.as_ref(),
+                    pictures: &pictures,
+                };
+                self.explore_and_tell(console, &filter, &wanted, note)
+            },
+        )
     }
 
     fn explore_and_tell(
@@ -77,6 +82,8 @@ impl Explore {
             let started = Instant::now();
             let chance = models.chance();
             let explored = self.explore_models(console, models, started, note)?;
+            // What comes now may take its time.
+            note.write("");
             let time = started.elapsed();
             let drew = models.chance() != chance;
             console.clear_status();
@@ -234,7 +241,11 @@ fn tell_crash(
         .split_whitespace()
         .filter_map(|one| one.parse().ok())
         .collect();
-    let title = console.paint(Look::Bad, "The code of a model ended the process");
+    let title = match failure.kind {
+        FailureKind::Hang => "The code of a model does not come back",
+        _ => "The code of a model ended the process",
+    };
+    let title = console.paint(Look::Bad, title);
     console.say(format_args!("{title}: {}", failure.message));
     for line in failure.details.lines() {
         console.say(format_args!("    {line}"));

@@ -31,9 +31,12 @@ impl Graph {
         let options = self.system.options_for(&source, Output::Drop)?;
         let title = source.shown();
         let saved = TextFile::read(&test)?;
-        source
-            .read(console)?
-            .with_test(console, saved, &options, |console, system, test| {
+        source.read(console)?.with_test(
+            console,
+            saved,
+            &options,
+            self.system.step_timeout,
+            |console, system, test| {
                 let mut branches = Branches {
                     random: Random::new(self.seed),
                     steps: Vec::new(),
@@ -50,7 +53,8 @@ impl Graph {
                 picture.write(&path::write(&drawn))?;
                 console.say(format_args!("Written: {}", picture.shown().display()));
                 Ok(ExitStatus::NothingFound)
-            })
+            },
+        )
     }
 }
 

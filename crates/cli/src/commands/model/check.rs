@@ -1,13 +1,17 @@
 //! `testwright model check`: does a model allow what it should, and nothing that it should not?
 
+use std::time::Duration;
+
 use testwright_core::Error;
 use testwright_core::product::{Place, Product, Trouble as ModelTrouble};
 use testwright_model::{Graph, Limits, conform, explore_from, step_text};
 use testwright_python::Models;
 
 use super::ModelArguments;
+use crate::commands::STEP_TIMEOUT;
 use crate::console::{Console, Look};
-use crate::{ExitStatus, Trouble, models, quantity};
+use crate::guard::{Note, guarded};
+use crate::{ExitStatus, Trouble, duration, models, quantity};
 
 /// Check a model by scenarios that it should allow, or should not
 ///
@@ -39,6 +43,10 @@ pub(super) struct Check {
     /// How many transitions to look at in each
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     max: usize,
+
+    /// How long a model may take in a state before it counts as a hang
+    #[arg(long, value_name = "DURATION", default_value = STEP_TIMEOUT, value_parser = duration::parse)]
+    step_timeout: Duration,
 }
 
 /// What became of a run of a scenario together with the model.
@@ -60,6 +68,16 @@ impl Check {
                 .with_help("name some with `--scenarios` or `--forbidden`");
             return Err(error.into());
         }
+        // The code of a model may end its process, or not come back.
+        guarded(
+            console,
+            Some(self.step_timeout),
+            models::tell_end,
+            |console, note| self.check_all(console, note),
+        )
+    }
+
+    fn check_all(&self, console: &mut Console<'_>, note: &Note) -> Result<ExitStatus, Trouble> {
         let scenarios = self.scenarios.iter().map(|name| (name, true));
         let forbidden = self.forbidden.iter().map(|name| (name, false));
         let [mut checked, mut wrong] = [0, 0];
@@ -69,7 +87,7 @@ impl Check {
             let filter = self.model.filter();
             models::with_models(console, &names, &filter, |console, models| {
                 for run in 0.. {
-                    let seen = self.see(models, run);
+                    let seen = self.see(models, run, scenario, note);
                     let Some(seen) = seen.map_err(|trouble| models::tell(console, &trouble))?
                     else {
                         break;
@@ -102,7 +120,13 @@ impl Check {
     }
 
     /// What becomes of a run; nothing if there is no such run.
-    fn see(&self, models: &mut Models<'_>, run: usize) -> Result<Option<Seen>, ModelTrouble> {
+    fn see(
+        &self,
+        models: &mut Models<'_>,
+        run: usize,
+        scenario: &str,
+        note: &Note,
+    ) -> Result<Option<Seen>, ModelTrouble> {
         let product = &mut models.product;
         let Some(start) = product.begin(run)? else {
             return Ok(None);
@@ -111,9 +135,14 @@ impl Check {
             transitions: Some(self.max),
             ..Limits::default()
         };
-        let explored = explore_from(product, &start, &limits, &mut |_| {
+        let explored = explore_from(product, &start, &limits, &mut |progress| {
+            let expanded = progress.states - progress.waiting;
+            note.write(&format!(
+                "state {expanded} of the model with {scenario}, run {run}\n"
+            ));
             !testwright_python::asked_to_stop()
         });
+        note.rest();
         if let Some(trouble) = explored.trouble {
             return Err(trouble);
         }

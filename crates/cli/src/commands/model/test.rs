@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use testwright_core::Error;
 use testwright_core::product::{Label, Words};
+use testwright_core::{Error, Failure};
 use testwright_model::{
     Chooser, CoverPlan, Goal, Implementation, Limits, Plan, Playlist, RunEnd, RunWatcher, Runs,
     Tally, cover, explore, step_text, suite_file,
@@ -13,9 +13,11 @@ use testwright_python::Models;
 
 use super::ModelArguments;
 use super::failing::{Failing, FailingRun, PATIENCE};
+use super::last_run::{self, Again, LastRun};
 use crate::commands::draw_seed;
 use crate::console::{Console, Look};
 use crate::files::Place;
+use crate::guard::{Note, guarded};
 use crate::models::RunExplaining;
 use crate::{ExitStatus, Trouble, duration, models, quantity};
 
@@ -119,13 +121,39 @@ impl Test {
         // Models may change it.
         let here = std::env::current_dir().unwrap_or_default();
         let seed = self.seed.unwrap_or_else(draw_seed);
+        let again = Again {
+            models: &self.model.models,
+            stepper: self.stepper.as_deref(),
+        };
+        let ended = |console: &mut Console<'_>, note: &str, failure: &Failure| {
+            last_run::tell(console, &folder, &again, note, failure)
+        };
+        // The stepper is told itself when it takes too long, and may have to wait for something to observe as well.
+        let patience = self.patience() * 2 + Duration::from_secs(1);
+        // The code of a model or of the implementation may end its process, or not come back.
+        guarded(console, Some(patience), ended, |console, note| {
+            self.play_and_tell(console, &folder, suite.as_ref(), &here, seed, note)
+        })
+    }
+
+    fn play_and_tell(
+        &self,
+        console: &mut Console<'_>,
+        folder: &Place,
+        suite: Option<&Place>,
+        here: &Path,
+        seed: u64,
+        note: &Note,
+    ) -> Result<ExitStatus, Trouble> {
         models::with_models(
             console,
             &self.model.models,
             &self.model.filter(),
             |console, models| {
-                let played = self.play(console, models, seed)?;
-                if let Some(place) = &suite {
+                let played = self.play(console, models, seed, note)?;
+                // What comes now may take its time.
+                note.write("");
+                if let Some(place) = suite {
                     let product = &models.product;
                     let line = self.line(seed);
                     let text = suite_file::write(
@@ -144,8 +172,8 @@ impl Test {
                     reduce: !self.no_reduce,
                     explaining: (self.explain).then(|| RunExplaining::new(&self.model.models)),
                     check: !self.no_check,
-                    folder: &folder,
-                    here: &here,
+                    folder,
+                    here,
                     line: self.line(seed),
                 };
                 found.tell(console, models, &played.failing)?;
@@ -194,6 +222,7 @@ impl Test {
         console: &mut Console<'_>,
         models: &mut Models<'_>,
         seed: u64,
+        note: &Note,
     ) -> Result<Played, Trouble> {
         let stepper = self.stepper.as_ref();
         let stepper = stepper.map(|name| models.stepper(name, Some(self.patience())));
@@ -224,8 +253,10 @@ impl Test {
                 }
             };
         let is_tested = stepper.is_some();
+        let vocabulary = models.product.vocabulary().to_vec();
         let mut watcher = Watcher {
             console,
+            last_run: LastRun::new(note, vocabulary, self.line(seed)),
             shows_steps: self.verbose || (!is_tested && self.suite.is_none()),
             is_tested,
             played: Played::default(),
@@ -364,6 +395,8 @@ struct Played {
 /// Says how each run ended, and keeps what was done.
 struct Watcher<'c, 'o> {
     console: &'c mut Console<'o>,
+    /// What is left of a run if this process does not survive it.
+    last_run: LastRun<'c>,
     shows_steps: bool,
     is_tested: bool,
     played: Played,
@@ -373,6 +406,7 @@ struct Watcher<'c, 'o> {
 
 impl RunWatcher for Watcher<'_, '_> {
     fn begins(&mut self, run: usize) {
+        self.last_run.begins(run);
         self.played.runs.push(Vec::new());
         self.steps.clear();
         if self.shows_steps {
@@ -387,6 +421,7 @@ impl RunWatcher for Watcher<'_, '_> {
             run.push(label);
         }
         self.steps.push((label, is_observed));
+        self.last_run.step(words, label);
         if self.shows_steps {
             testwright_python::flush();
             let seen = if is_observed { "  (observed)" } else { "" };
@@ -397,6 +432,7 @@ impl RunWatcher for Watcher<'_, '_> {
     }
 
     fn ended(&mut self, end: &RunEnd) -> bool {
+        self.last_run.ended();
         testwright_python::flush();
         if let Some(failure) = &end.failure {
             let is_known = |one: &FailingRun| one.failure.is_same_as(failure);

@@ -77,7 +77,7 @@ pub(super) fn run(
         starter: means.starter,
         catalog,
         seed: desk.plan.seed,
-        patience: run.workers.patience(),
+        patience: run.workers.patience(run.system.step_timeout),
         keep_tests: kept.is_some(),
         jobs: shares.jobs,
         stop: &stop,
@@ -90,7 +90,7 @@ pub(super) fn run(
         means.starter,
         catalog,
         run.reduce_options(),
-        run.workers.patience(),
+        run.workers.patience(run.system.step_timeout),
         &interrupt.is_wanted,
     );
     let reducers = shares.jobs.clamp(1, MOST_REDUCERS);

@@ -3,15 +3,15 @@
 //! Models have their states in one process, and what is possible is found out by trying. So one process searches, a copy
 //! of this one: if the code of a model ends it, somebody is left to tell, and to keep the test that did it.
 
-use testwright_core::{Catalog, Error, Failure, FailureKind, System};
+use testwright_core::{Catalog, Error, Failure, System};
 
 use super::Run;
 use super::explaining::Explaining;
 use super::finding::Desk;
-use crate::console::{Console, Look};
+use crate::console::Console;
 use crate::files::{OutputFolder, Place};
 use crate::guard::guarded;
-use crate::models::{At, ModelSystem, RunExplaining};
+use crate::models::{self, At, ModelSystem, RunExplaining};
 use crate::source::{Source, with_model_system};
 use crate::{ExitStatus, Trouble, quantity, report};
 
@@ -29,7 +29,7 @@ pub(super) fn run(
     };
     guarded(
         console,
-        Some(run.workers.patience().step),
+        Some(run.system.step_timeout),
         crashed,
         |console, note| {
             let findings = OutputFolder::of_findings(&run.folder())?;
@@ -78,24 +78,9 @@ fn tell_crash(
     test: &str,
     failure: &Failure,
 ) -> Result<ExitStatus, Trouble> {
-    let steps = test.lines().count() as u64;
-    let title = match failure.kind {
-        FailureKind::Hang => "Hang",
-        _ => "Crash",
-    };
-    let title = console.paint(Look::Bad, title);
-    let place = match steps {
-        0 => "where runs begin".to_owned(),
-        steps => format!("after {}", quantity::of(steps, "step")),
-    };
-    console.say(format_args!("{title} {place}: {}", failure.message));
-    for line in failure.details.lines() {
-        console.say(format_args!("    {line}"));
-    }
-    if steps > 0 {
-        for line in test.lines() {
-            console.say(format_args!("    {line}"));
-        }
+    let steps = models::say_end(console, test, failure);
+    if !steps.is_empty() {
+        let test: String = steps.iter().map(|step| format!("{step}\n")).collect();
         let mut text = String::from("# testwright test 1\n");
         for (name, value) in source.notes() {
             text.push_str(&format!("# {name}: {value}\n"));

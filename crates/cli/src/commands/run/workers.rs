@@ -18,10 +18,6 @@ pub(super) struct WorkerArguments {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = jobs)]
     pub(super) jobs: Option<usize>,
 
-    /// How long a step may take before it counts as a hang
-    #[arg(long, value_name = "DURATION", default_value = "5s", allow_hyphen_values = true, value_parser = duration::parse)]
-    step_timeout: Duration,
-
     /// How long a test may take before it counts as a hang [default: no limit]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = duration::parse)]
     test_timeout: Option<Duration>,
@@ -66,11 +62,11 @@ impl WorkerArguments {
         std::thread::available_parallelism().map_or(1, NonZero::get)
     }
 
-    pub(super) fn patience(&self) -> Patience {
+    pub(super) fn patience(&self, step: Duration) -> Patience {
         let usual = Patience::default();
         Patience {
-            step: self.step_timeout,
-            reset: usual.reset.max(self.step_timeout),
+            step,
+            reset: usual.reset.max(step),
             test: self.test_timeout,
         }
     }

@@ -39,6 +39,19 @@ struct Drawing {
 }
 
 impl Drawing {
+    /// The command that draws like that.
+    fn as_command(&self, base: &str) -> String {
+        let mut words = vec!["pmg", "--transitionLabels", &self.labels];
+        if self.no_state_tooltip {
+            words.push("--noStateTooltip");
+        }
+        if self.no_transition_tooltip {
+            words.push("--noTransitionTooltip");
+        }
+        words.push(base);
+        words.join(" ")
+    }
+
     fn options(&self) -> dot::Options {
         dot::Options {
             labels: match self.labels.as_str() {
@@ -123,18 +136,25 @@ impl Tool for Viewer {
         let base = self.exploring.base();
         let place = |ending: &str| Place::new(&PathBuf::from(format!("{base}.{ending}")));
         let [graph, picture] = [place("dot")?, place(&self.file_type)?];
-        self.exploring.run(console, calling, |_, models, explored| {
-            let drawn = pictures::of_exploration(&models.product, explored, title(&base));
-            let options = self.drawing.options();
-            graph.write(&dot::write(&drawn, &options))?;
-            if self.file_type != SVG {
-                return Ok(draw_elsewhere(&self.file_type, &graph, &picture)?);
-            }
-            let labels = options.labels;
-            let trace = None;
-            picture.write(&svg::write(&drawn, &svg::Options { labels, trace }))?;
-            Ok(())
-        })
+        // It says which commands it gives, and those who compare what it says with what it said once expect that.
+        console.say(self.exploring.as_command());
+        self.exploring
+            .run(console, calling, |console, models, explored| {
+                let drawn = pictures::of_exploration(&models.product, explored, title(&base));
+                let options = self.drawing.options();
+                console.say(self.drawing.as_command(&base));
+                graph.write(&dot::write(&drawn, &options))?;
+                let kind = &self.file_type;
+                console.say(format_args!("dot -T{kind} -o {base}.{kind} {base}.dot"));
+                console.flush();
+                if self.file_type != SVG {
+                    return Ok(draw_elsewhere(&self.file_type, &graph, &picture)?);
+                }
+                let labels = options.labels;
+                let trace = None;
+                picture.write(&svg::write(&drawn, &svg::Options { labels, trace }))?;
+                Ok(())
+            })
     }
 }
 

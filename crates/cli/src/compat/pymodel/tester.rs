@@ -164,6 +164,13 @@ impl Tester {
                 put_back: false,
             },
         };
+        // The first run is as good as ever, and its lines are what they always were; but nobody should have to wait for
+        // its end to learn that there is no other.
+        if let Some(model) = runs.without_reset() {
+            let message = format!("`{model}` has no `Reset`, so there is only one run");
+            console.warning(&message, None);
+            console.flush();
+        }
         let mut watcher = Shown {
             console,
             quiet: self.quiet,

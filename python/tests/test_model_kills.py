@@ -1,0 +1,142 @@
+"""Models and steppers whose code ends the process or does not come back: every command survives, and names the step."""
+
+import json
+
+import pytest
+
+#: Its fourth step does something that can not be caught.
+COUNTS = """\
+import os, signal
+
+number = 0
+
+def Up():
+    global number
+    number += 1
+    if number == 4:
+        {what}
+
+def Reset():
+    global number
+    number = 0
+
+def Accepting(): return number == 3
+
+state = ("number",)
+actions = (Up,)
+"""
+
+#: What it does, and what is told of it.
+ENDS = {
+    "crash": ("os.kill(os.getpid(), signal.SIGSEGV)", "the process was killed by SIGSEGV"),
+    "exit": ("os._exit(7)", "the process exited with status 7"),
+    "hang": ("while True: pass", "no end after 1s"),
+}
+
+TEST = "# testwright test 1\n# harness: Counts.py\n" + "Up()\n" * 3
+PATIENT = ["--step-timeout", "1s"]
+
+
+@pytest.fixture(params=ENDS)
+def ending(request):
+    return request.param
+
+
+@pytest.fixture
+def models(testwright, ending):
+    what, _ = ENDS[ending]
+    (testwright.folder / "Counts.py").write_text(COUNTS.format(what=what), encoding="utf-8")
+    (testwright.folder / "three.test").write_text(TEST, encoding="utf-8")
+    return testwright
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "reduce three.test",
+        "normalize three.test",
+        "generalize three.test",
+        "triage three.test",
+        "regress three.test",
+        "localize three.test",
+        "markov three.test --output three.markov",
+        "quick three.test --harness Counts",
+        "graph three.test --svg three.svg",
+    ],
+)
+def test_commands_for_tests_survive_and_tell_the_steps(models, ending, line):
+    done = models(*line.split(), *PATIENT, status=2)
+    title = "Hang" if ending == "hang" else "Crash"
+    assert f"{title} after 3 steps: {ENDS[ending][1]}\n" in done.stdout
+    assert "    Up()\n" * 3 in done.stdout
+
+
+def test_replay_survives_and_tells_the_step(models, ending):
+    done = models("replay", "three.test", *PATIENT, status=1)
+    assert f"three.test: fails at step 3, Up(): {ENDS[ending][1]}\n" in done.stdout
+
+
+def test_an_exploration_survives_and_tells_the_state(models, ending):
+    done = models("explore", "Counts", *PATIENT, status=2)
+    assert ENDS[ending][1] in done.stdout
+    assert "It was at state 3; with `--max 3` it ends before" in done.stdout
+
+
+def test_a_log_is_followed_up_to_the_line_that_kills(models, ending):
+    log = "".join(json.dumps({"action": "Up"}) + "\n" for _ in range(5))
+    (models.folder / "counts.jsonl").write_text(log, encoding="utf-8")
+    done = models("conform", "Counts", "counts.jsonl", *PATIENT, status=2)
+    assert ENDS[ending][1] in done.stdout
+    assert 'It was at counts.jsonl:4: {"action": "Up"}\n' in done.stdout
+
+
+def test_a_scenario_that_kills_its_model(models, ending):
+    (models.folder / "Four.py").write_text(
+        "from Counts import Up\ntestSuite = [[(Up, ())] * 3, [(Up, ())] * 4]\n", encoding="utf-8"
+    )
+    done = models("model", "check", "Counts", "--scenarios", "Four", *PATIENT, status=2)
+    assert ENDS[ending][1] in done.stdout
+    assert "It was at state 3 of the model with Four, run 1\n" in done.stdout
+    assert "ok     Four, run 0: allowed\n" in done.stdout
+
+
+def test_a_run_that_kills_is_kept_as_a_suite(models, ending):
+    words = ["--runs", 1, "--steps", 9, "--timeout", "0s", "--seed", 1]
+    done = models("model", "test", "Counts", *words, status=1)
+    title = "Hang" if ending == "hang" else "Crash"
+    assert f"{title} in run 0, after 3 steps: {ENDS[ending][1]}\n" in done.stdout
+    assert "    Up()\n" * 3 + "Written: testwright-out/Counts/crash_suite.py\n" in done.stdout
+    again = "testwright-out/Counts/crash_suite.py"
+    assert f"To see it again: testwright model test {again} Counts\n" in done.stdout
+    done = models("explore", again)
+    assert "4 states, 3 transitions" in done.stdout
+
+
+STEPPER = """\
+import os, signal
+def Reset(): pass
+def TestAction(name, arguments, expected):
+    global number
+    number = globals().get("number", 0) + 1
+    if number == 5:
+        {what}
+"""
+
+
+def test_a_stepper_that_kills_is_survived(testwright):
+    (testwright.folder / "Light.py").write_text(
+        "on = False\ndef Press():\n    global on\n    on = not on\n"
+        "state = ('on',)\nactions = (Press,)\n",
+        encoding="utf-8",
+    )
+    what, told = ENDS["crash"]
+    (testwright.folder / "Kills.py").write_text(STEPPER.format(what=what), encoding="utf-8")
+    words = ["--stepper", "Kills", "--runs", 3, "--steps", 4, "--seed", 1]
+    done = testwright("model", "test", "Light", *words, status=1)
+    # The fifth step is the first of the second run.
+    assert f"Crash in run 1, after 1 step: {told}\n" in done.stdout
+    assert "in TestAction" in done.stdout
+    assert (
+        "To see it again: testwright model test testwright-out/Light/crash_suite.py Light"
+        " --stepper Kills\n" in done.stdout
+    )
