@@ -52,17 +52,19 @@ fn is_or_are(noun: &Noun) -> &'static str {
     verb(noun, "is", "are")
 }
 
-/// The noun of what changes. Keys tell that something is used like a dictionary, even if its type is not known.
+/// The noun of what changes. Keys tell that something is used like a dictionary, even if its type is not known; and they
+/// are no part of what changes, so what is old or new in them is said.
 fn target_noun(speaker: &Speaker<'_>, target: &Term) -> Noun {
-    match target {
-        Term::Item { object, index }
-            if is_entry(object, index) && !matches!(object.type_of(), Type::Dictionary(..)) =>
-        {
-            let (key, object) = (speaker.noun(index).text, speaker.target(object).text);
-            Noun::one(format!("the entry for {key} in {object}"))
-        }
-        _ => speaker.target(target),
+    let Term::Item { object, index } = target else {
+        return speaker.target(target);
+    };
+    let key = speaker.noun(index).text;
+    let is_known = matches!(object.type_of(), Type::Dictionary(..));
+    if is_entry(object, index) && (!is_known || key != speaker.target(index).text) {
+        let object = target_noun(speaker, object).text;
+        return Noun::one(format!("the entry for {key} in {object}"));
     }
+    speaker.target(target)
 }
 
 /// Whether `object[index]` is an entry of a dictionary rather than an element at a position.

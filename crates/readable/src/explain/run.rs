@@ -67,6 +67,14 @@ impl<'w> Frame<'w> {
         }
     }
 
+    /// The same frame, in which these names are places that last: what they are given is told.
+    pub(crate) fn with_places(self, names: impl IntoIterator<Item = String>) -> Frame<'w> {
+        Frame {
+            globals: names.into_iter().collect(),
+            ..self
+        }
+    }
+
     fn uncounted(&self) -> Frame<'w> {
         Frame {
             counts: false,

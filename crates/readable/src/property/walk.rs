@@ -16,6 +16,9 @@ use crate::quotation;
 use crate::sample::{Case, Decision};
 use crate::term::{Role, Term, Type};
 
+/// Larger expressions get a name: nobody could read what they are part of.
+const LONGEST: usize = 100;
+
 /// Reads the body of a property.
 pub(super) struct Walk<'a> {
     pub(super) here: Here<'a>,
@@ -95,7 +98,10 @@ impl<'a> Walk<'a> {
                 operator,
                 value,
             } => match target.as_name() {
-                Some(name) if !self.is_changed_after(name, statement.range.end) => {
+                Some(name)
+                    if !self.is_changed_after(name, statement.range.end)
+                        && self.here.term(target).size() < LONGEST =>
+                {
                     let sum = Expression {
                         range: statement.range.clone(),
                         kind: ExpressionKind::Binary {
@@ -264,7 +270,7 @@ impl<'a> Walk<'a> {
             self.here.variable(&name, type_);
         } else if term.is_unknown_call() {
             self.act(value, Some(vec![name.to_owned()]), statement);
-        } else if self.is_changed_after(name, statement.range.end) {
+        } else if self.is_changed_after(name, statement.range.end) || term.size() > LONGEST {
             let code = Code {
                 body: vec![format!("{place} = {}", self.here.code(value))],
                 ..Code::default()
