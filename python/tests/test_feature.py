@@ -234,7 +234,7 @@ def test_an_exception_is_a_counterexample(testwright):
     assert 'Observed: the last step fails with the error "zero division error".\n' in text
     assert text.endswith('      When I call "share" with n and m\n')
     (error,) = run_behave(testwright.folder / "o", "share.counterexample.feature").values()
-    assert "ZeroDivisionError" in error
+    assert error.startswith("error: I call \"share\" with n and m")
     testwright(*arguments, "--style", "observed", status=1)
     (error,) = run_behave(testwright.folder / "o", "share.counterexample.feature").values()
     assert error is None
@@ -429,7 +429,9 @@ def test_documents(testwright):
     text = (testwright.folder / "delete.counterexample.md").read_text(encoding="utf-8")
     assert "## Rule: Deleting a number" in text and "```mermaid\nsequenceDiagram\n" in text
     page = (testwright.folder / "delete.counterexample.html").read_text(encoding="utf-8")
-    assert "<li><strong>Then</strong> n is not in the result</li>" in page and "http" not in page
+    assert "<li><strong>Then</strong> n is not in the result</li>" in page
+    # The name of a format is no address that would be looked up.
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
     testwright(
         "feature", "test_lists.py::prop_clear", "--document", "markdown", "--case", "n=7, xs=[7]"
     )

@@ -130,6 +130,12 @@ fn python(
         if let Some(found) = locate::scenario(tree) {
             return Ok(scenario::document(name, &found, source, options, recorder));
         }
+        if let Some(runs) = locate::suite(tree) {
+            let intro = tree.docstring.as_deref().map(tree::first_paragraph);
+            return Ok(scenario::suite_document(
+                name, &runs, intro, source, options, recorder,
+            ));
+        }
         if let Some(parts) = locate::program(tree) {
             return Ok(document::document(name, &parts, source, options, recorder));
         }

@@ -357,7 +357,9 @@ impl<'w> Author<'_, 'w> {
             let Some(code) = &step.guard else { continue };
             let shown = |code: &str| step.holes.shown(code);
             let teller = self.teller(&execution, (&index, &code.text), &shown);
-            for conjunct in conjuncts(self.term(code, &path, &execution).folded()) {
+            // Written out, for what is said of every value must show which values those are.
+            let term = execution.expanded(&self.term(code, &path, &execution));
+            for conjunct in conjuncts(term.folded()) {
                 // What always holds need not be said.
                 if conjunct.as_value().and_then(Value::truth) == Some(true) {
                     continue;
@@ -389,9 +391,8 @@ impl<'w> Author<'_, 'w> {
             let index = LineIndex::fixed(lines.clone());
             let execution = Execution::new(self.world);
             let path = self.path(step);
-            if let Some((axis, value)) = step.defines()
-                && step.is_new(axis)
-            {
+            // Before a test there is nothing that could become something else.
+            if let Some((axis, value)) = step.defines() {
                 let told = self.new_value(step, axis, value, &path, &execution);
                 items.push(Item::sentence(told, lines));
                 continue;
