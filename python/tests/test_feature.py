@@ -3,6 +3,7 @@
 import ast
 import random
 import re
+from pathlib import Path
 
 import pytest
 from feature_runners import read_by_all, run_behave, run_pytest_bdd
@@ -556,3 +557,54 @@ def test_failing_tests_of_a_harness_in_english(testwright):
         encoding="utf-8"
     )
     assert "participant P1 as counter0 (counter)\n    P0->>P1: add 4\n" in diagram
+
+
+SUITE = """
+'''Two visits.'''
+from website import Login, Logout
+
+testSuite = [
+    [(Login, ("ann", "right"), "welcome"), (Logout, ("ann",))],
+    [(Login, ("ann", "wrong"), "wrong password")],
+]
+""".lstrip()
+
+
+def test_runs_of_a_suite_are_scenarios(testwright):
+    testwright.write("visits.py", SUITE)
+    testwright("feature", "visits.py", "--document", "markdown")
+    run, other = read_by_all(testwright.folder / "visits.feature")
+    assert run == (
+        "Run 1 with 2 steps",
+        [],
+        [
+            ("when", 'I call "login" with "ann" and "right"'),
+            ("then", 'the answer is "welcome"'),
+            ("when", 'I call "logout" with "ann"'),
+        ],
+        [],
+    )
+    assert other[0] == "Run 2 with 1 step"
+    assert (testwright.folder / "visits.md").exists()
+    done = testwright("feature", "visits.py", "--steps", "behave", status=2)
+    assert "no step definitions for test suites" in done.stderr
+    told = testwright("explain", "visits.py").stdout
+    assert '\nRun 2:\n  - "login" with "ann" and "wrong" is carried out, returning "wrong' in told
+
+
+@pytest.mark.parametrize("name", ["lists", "bank_account", "delete.counterexample"])
+def test_q10_the_worked_examples_are_read_alike_by_all_parsers(name):
+    folder = Path(__file__).resolve().parents[2] / "crates/readable/tests/features"
+    read_by_all(folder / f"{name}.feature")
+
+
+def test_trap_3_steps_of_several_features_do_not_mix(testwright):
+    """behave knows all steps of a folder at once, and takes the first that fits."""
+    module = "def twice(n):\n    return n * {0}\n\n\ndef prop_twice(n: int):\n    assert twice(n) == {0} * n\n"
+    testwright.write("test_two.py", module.format(2))
+    testwright.write("test_three.py", module.format(3))
+    for name in ["two", "three"]:
+        testwright("feature", f"test_{name}.py", "--out", "out", "--steps", "behave")
+    for name in ["two", "three"]:
+        results = run_behave(testwright.folder / "out", f"{name}.feature")
+        assert results and all(names(results).values()), results

@@ -299,7 +299,7 @@ fn whatever_asserts_something_can_be_told() {
     let some: Vec<&String> = sweep.faults.iter().take(20).collect();
     assert!(some.is_empty(), "{some:#?}");
     assert!(
-        sweep.functions > 100,
+        all || sweep.functions > 100,
         "only {} functions were found in {}",
         sweep.functions,
         library.display()
