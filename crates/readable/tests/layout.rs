@@ -652,11 +652,11 @@ fn r10_keys_are_read_and_may_be_named() {
 
 #[test]
 fn l8_every_value_that_a_property_speaks_of_is_named() {
-    let harness = "<@\ndef total(xs):\n    t = 0\n    for x in xs:\n        t += x\n    return t\n@>\npool: <q> 2\n<q> := make()\nproperty: total(<q>.items()) >= 0\n";
+    let harness = "<@\ndef total(xs):\n    t = 0\n    for x in xs:\n        t += x\n    return t\n@>\npool: <q> 2\n<q> := make()\nproperty: total(<q>.readings()) >= 0\n";
     let told = text("sums.tstl", harness);
     assert!(
         told.ends_with(
-            "  - For every q, the sum of the result of \"items\" on the q is at least 0.\n"
+            "  - For every q, the sum of the result of \"readings\" on the q is at least 0.\n"
         ),
         "{told}"
     );

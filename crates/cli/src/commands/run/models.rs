@@ -6,9 +6,9 @@
 use testwright_core::{Catalog, Error, Failure, FailureKind, System};
 
 use super::Run;
-use super::explaining::Explaining;
 use super::finding::Desk;
 use crate::console::{Console, Look};
+use crate::explaining::Explaining;
 use crate::files::{OutputFolder, Place};
 use crate::guard::guarded;
 use crate::models::{At, ModelSystem, RunExplaining};
