@@ -557,6 +557,12 @@ def test_failing_tests_of_a_harness_in_english(testwright):
         encoding="utf-8"
     )
     assert "participant P1 as counter0 (counter)\n    P0->>P1: add 4\n" in diagram
+    # A saved test is told in the same words, and so is the longer one that it was reduced from.
+    saved = "testwright-out/counting/failure-1.test"
+    told = testwright("replay", saved, "--explain", status=1).stdout
+    assert 'And I call "add" on counter0 with 4\n' in told
+    assert "Then the value of counter0 is less than 8\n" in told
+    assert "Scenario" not in testwright("replay", saved, status=1).stdout
 
 
 SUITE = """

@@ -15,7 +15,7 @@ mod unittest;
 mod walk;
 mod wording;
 
-pub(crate) use code::quoted;
+pub(crate) use code::{children, quoted};
 pub use facts::Facts;
 pub use find::{Input, Property};
 pub use outline::Layout;

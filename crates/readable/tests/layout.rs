@@ -633,7 +633,7 @@ fn e14_and_e15_slots_of_a_harness_that_get_another_value() {
             "    - The new s is \"\".",
             "    - A character from \"a\" to \"z\" is added at the end of the s.",
             "    - The n becomes the second n times the third n.",
-            "    - The s is added at the end of the s.",
+            "    - The s becomes the s followed by the s.",
         ],
         "{told}"
     );

@@ -59,12 +59,16 @@ fn target_noun(speaker: &Speaker<'_>, target: &Term) -> Noun {
         return speaker.target(target);
     };
     let key = speaker.noun(index).text;
+    let is_marked = key != speaker.target(index).text;
     let is_known = matches!(object.type_of(), Type::Dictionary(..));
-    if is_entry(object, index) && (!is_known || key != speaker.target(index).text) {
-        let object = target_noun(speaker, object).text;
-        return Noun::one(format!("the entry for {key} in {object}"));
+    match is_entry(object, index) {
+        true if is_marked || !is_known => {
+            let object = target_noun(speaker, object).text;
+            Noun::one(format!("the entry for {key} in {object}"))
+        }
+        false if is_marked => Noun::one(element_at(speaker, object, index)),
+        _ => speaker.target(target),
     }
-    speaker.target(target)
 }
 
 /// Whether `object[index]` is an entry of a dictionary rather than an element at a position.
@@ -125,6 +129,7 @@ fn put_in_order(speaker: &Speaker<'_>, target: &Term, order: &str) -> String {
 }
 
 fn element_at(speaker: &Speaker<'_>, object: &Term, index: &Term) -> String {
-    let (text, position) = (speaker.target(object).text, speaker.noun(index).text);
+    let text = target_noun(speaker, object).text;
+    let position = speaker.noun(index).text;
     format!("the element of {text} at position {position}")
 }

@@ -128,11 +128,10 @@ fn pool_types(harness: &Harness, steps: &[Step<'_>], world: &World<'_>) -> Vec<T
         if let Some(Axis::Slot { pool, .. }) = step.axes.get(axis)
             && let Some(types) = found.get_mut(pool.0)
         {
-            let text = &step.body.text;
-            let type_ = step.holes.type_of_value(value, text, step.axes, world);
-            // What a value becomes is made of what it was.
-            if step.is_new(axis) || type_ != Type::Unknown {
-                types.push(type_);
+            // What a value becomes later is made of what it was.
+            if step.is_new(axis) {
+                let text = &step.body.text;
+                types.push(step.holes.type_of_value(value, text, step.axes, world));
             }
         }
     }
