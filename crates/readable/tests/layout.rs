@@ -695,3 +695,13 @@ fn runs_of_a_suite_are_told_one_by_one() {
     "#]]
     .assert_eq(&gherkin::write(&feature).expect("every parser reads it"));
 }
+
+#[test]
+fn l8_invariants_with_a_precondition() {
+    let machine = "class Shop(RuleBasedStateMachine):\n    def __init__(self):\n        self.orders = []\n        self.closed = False\n    @rule()\n    def close(self): self.closed = True\n    @invariant()\n    @precondition(lambda self: self.closed)\n    def nothing_left(self):\n        assert self.orders == []\n";
+    let told = text("shop.py", machine);
+    assert!(
+        told.ends_with("  - If the closed flag is true then the orders are empty.\n"),
+        "{told}"
+    );
+}
