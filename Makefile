@@ -5,7 +5,8 @@ PYTHON ?= python3
 
 MATURIN := maturin>=1.16,<2
 RUFF := ruff==0.17.4
-TEST_TOOLS := 'pytest>=7.4' 'pytest-xdist>=3.5' 'sortedcontainers>=2.4' 'coverage>=7.4'
+TEST_TOOLS := 'pytest>=7.4' 'pytest-xdist>=3.5' 'sortedcontainers>=2.4' 'coverage>=7.4' \
+	'hypothesis>=6.82' 'behave>=1.3' 'pytest-bdd>=8' 'gherkin-official>=29'
 
 BIN := .venv/bin
 CHOICE := target/python-choice

@@ -1,5 +1,7 @@
 //! From files and failures to explanations, with what is wrong with files told like any other problem.
 
+mod failing;
+
 use std::path::{Path, PathBuf};
 
 use testwright_core::Error;
@@ -14,6 +16,8 @@ use crate::Trouble;
 use crate::console::Console;
 use crate::files::TextFile;
 use crate::load::tell_problems;
+
+pub(crate) use failing::{Explaining, HarnessExplaining};
 
 /// A failing test in English, and as a diagram.
 pub(crate) struct Explained {

@@ -32,6 +32,7 @@ use crate::block::{Document, Source};
 use crate::idiom::Vocabulary;
 use crate::measure::Phrased;
 use crate::phrase::{Recorder, Tally};
+use crate::room::with_room;
 
 pub use difference::difference;
 pub use run::Limits;
@@ -91,6 +92,10 @@ pub enum Unreadable {
 /// # Errors
 /// Why it cannot be explained. Whatever can be read at all is explained as far as possible.
 pub fn explain(file: &str, text: &str, options: &Options) -> Result<Explanation, Unreadable> {
+    with_room(|| explained(file, text, options))
+}
+
+fn explained(file: &str, text: &str, options: &Options) -> Result<Explanation, Unreadable> {
     let source = Source {
         file: file.to_owned(),
         text: text.to_owned(),
@@ -124,6 +129,12 @@ fn python(
     if wanted.is_none() {
         if let Some(found) = locate::scenario(tree) {
             return Ok(scenario::document(name, &found, source, options, recorder));
+        }
+        if let Some(runs) = locate::suite(tree) {
+            let intro = tree.docstring.as_deref().map(tree::first_paragraph);
+            return Ok(scenario::suite_document(
+                name, &runs, intro, source, options, recorder,
+            ));
         }
         if let Some(parts) = locate::program(tree) {
             return Ok(document::document(name, &parts, source, options, recorder));

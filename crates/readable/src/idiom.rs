@@ -137,6 +137,12 @@ impl Vocabulary {
         Some(idiom.clause(&bindings, times(polarity, own), tense, speaker))
     }
 
+    /// How many changes in a row an effect can be made of.
+    pub(crate) fn longest_effect(&self) -> usize {
+        let effects = self.idioms.iter().filter(|one| one.kind == Kind::Effect);
+        effects.map(|one| one.patterns.len()).max().unwrap_or(0)
+    }
+
     /// I3: the first effect that covers as many of these changes as it has patterns.
     pub(crate) fn effect(
         &self,

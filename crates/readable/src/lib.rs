@@ -18,6 +18,7 @@ pub mod phrase;
 pub mod property;
 mod quotation;
 pub mod render;
+mod room;
 pub mod sample;
 pub mod steps;
 pub mod term;

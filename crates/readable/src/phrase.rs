@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn r3_state_variables() {
+    fn r3_and_trap_10_state_variables() {
         assert_eq!(state("plates", Type::list()), ("the plates".into(), true));
         assert_eq!(state("dead", Type::list()), ("the dead".into(), false));
         assert_eq!(
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn r10_old_and_new() {
+    fn r10_and_trap_7_old_and_new() {
         let vocabulary = Vocabulary::default();
         let changed = BTreeSet::from(["plates".to_owned()]);
         let speaker = Speaker::new(&vocabulary);

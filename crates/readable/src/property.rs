@@ -15,7 +15,7 @@ mod unittest;
 mod walk;
 mod wording;
 
-pub(crate) use code::quoted;
+pub(crate) use code::{children, quoted};
 pub use facts::Facts;
 pub use find::{Input, Property};
 pub use outline::Layout;
@@ -31,6 +31,7 @@ use testwright_source::tree::{Module, first_paragraph};
 use crate::gherkin::{Description, Feature};
 use crate::kind::{Kind, Kinds};
 use crate::phrase::Speaker;
+use crate::room::with_room;
 use crate::sample::Case;
 use crate::term::{Reference, Role, Term, Type};
 use crate::words::capitalised;
@@ -52,7 +53,7 @@ impl Subject {
     /// # Errors
     /// What keeps it from being Python.
     pub fn read(file: &str, text: &str) -> Result<Subject, Vec<Problem>> {
-        let (module, facts) = facts::read(text)?;
+        let (module, facts) = with_room(|| facts::read(text))?;
         Ok(Subject {
             file: file.to_owned(),
             text: text.to_owned(),
@@ -68,13 +69,13 @@ impl Subject {
     /// All its properties (4.1).
     #[must_use]
     pub fn properties(&self) -> Vec<Property> {
-        find::all(&self.module)
+        with_room(|| find::all(&self.module))
     }
 
     /// The function of that name, whether or not it looks like a property.
     #[must_use]
     pub fn property(&self, name: &str) -> Option<Property> {
-        find::named(&self.module, name)
+        with_room(|| find::named(&self.module, name))
     }
 
     /// The name of the module, as Python knows it.
@@ -178,14 +179,12 @@ impl Subject {
             .into_iter()
             .map(|kind| kind.type_)
             .collect();
-        let words = |name: &str| speaker.words(name);
-        let here = scope::Here::new(
-            &self.text,
-            &self.facts,
-            self.module_name(),
-            self.store(),
-            &words,
-        );
-        walk::Walk::script(here, property, &types, case, hoists)
+        let vocabulary = speaker.vocabulary();
+        with_room(|| {
+            let words = |name: &str| vocabulary.words(name);
+            let (module, store) = (self.module_name(), self.store());
+            let here = scope::Here::new(&self.text, &self.facts, module, store, &words);
+            walk::Walk::script(here, property, &types, case, hoists)
+        })
     }
 }

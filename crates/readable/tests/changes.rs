@@ -46,7 +46,7 @@ fn e4_extending() {
 }
 
 #[test]
-fn e5_removing() {
+fn e5_and_trap_6_removing() {
     // Trap 6: only one occurrence goes.
     changes(
         "t.remove(x)",

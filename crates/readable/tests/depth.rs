@@ -1,10 +1,14 @@
 //! What the parser accepts can be phrased: long chains and deep nesting neither overflow the stack nor take for ever.
 
 use testwright_readable::explain::{Options, explain};
+use testwright_readable::gherkin;
 use testwright_readable::idiom::Vocabulary;
 use testwright_readable::phrase::Speaker;
+use testwright_readable::property::{Layout, Sampled, Subject, Values};
 use testwright_readable::render;
+use testwright_readable::sample::{Argument, Case};
 use testwright_readable::term::{Term, Unscoped};
+use testwright_readable::value::Value;
 use testwright_source::tree;
 
 fn longest_phrase(text: &str) -> usize {
@@ -73,5 +77,64 @@ fn locals_that_are_made_of_locals() {
     let text = render::text(&told.document);
     assert!(text.contains(" means "), "{text}");
     let longest = text.lines().map(str::len).max();
+    assert!(longest < Some(2_000), "{longest:?}");
+}
+
+fn told(model: &str) -> String {
+    let told = explain("model.py", model, &Options::default())
+        .unwrap_or_else(|problem| panic!("{problem:?}"));
+    render::text(&told.document)
+}
+
+#[test]
+fn many_changes_in_a_row() {
+    let changes = "    t.append(x)\n    n += 1\n    m = m + n\n".repeat(1_000);
+    let model = format!(
+        "t = []\nn = m = 0\ndef act(x):\n    global n, m\n{changes}state = ('t', 'n', 'm')\nactions = (act,)\n"
+    );
+    let text = told(&model);
+    assert_eq!(text.matches("goes up by 1.").count(), 1_000, "{text:.2000}");
+}
+
+#[test]
+fn long_tables_of_cases() {
+    let case = |number: usize| format!("    elif x == {number}:\n        t = {number}\n");
+    let cases: String = (1..=1_000).map(case).collect();
+    let model = format!(
+        "t = 0\ndef act(x):\n    global t\n    if x == 0:\n        t = 0\n{cases}state = ('t',)\nactions = (act,)\n"
+    );
+    let text = told(&model);
+    assert_eq!(text.matches("Otherwise, if the given x is ").count(), 1_000);
+
+    let case = |number: usize| format!("    elif x == {number}:\n        assert x < {number}\n");
+    let cases: String = (1..=1_000).map(case).collect();
+    let property = format!("def prop_act(x: int):\n    if x == 0:\n        assert x\n{cases}");
+    let subject = Subject::read("test_table.py", &property).expect("Python");
+    let properties = subject.properties();
+    let case = Case::of(vec![Argument::new("x", Value::integer(999))]);
+    let vocabulary = Vocabulary::default();
+    let speaker = Speaker::new(&vocabulary);
+    let sampled = [Sampled::new(&properties[0], vec![case])];
+    let told = subject.tell(&sampled, Values::Named, Layout::Scenarios, &speaker);
+    let written = gherkin::write(&told.feature).expect("a feature");
+    assert!(
+        written.ends_with("    And x is 999\n      Then x is less than 999\n"),
+        "{written:.500}"
+    );
+}
+
+#[test]
+fn locals_of_properties_that_are_made_of_locals() {
+    let updates = "    n = n + x\n".repeat(1_000);
+    let property = format!("def prop_sum(x: int):\n    n = 0\n{updates}    assert n == 1000 * x\n");
+    let subject = Subject::read("test_sums.py", &property).expect("Python");
+    let properties = subject.properties();
+    let case = Case::of(vec![Argument::new("x", Value::integer(2))]);
+    let vocabulary = Vocabulary::default();
+    let speaker = Speaker::new(&vocabulary);
+    let sampled = [Sampled::new(&properties[0], vec![case])];
+    let told = subject.tell(&sampled, Values::Named, Layout::Scenarios, &speaker);
+    let written = gherkin::write(&told.feature).expect("a feature");
+    let longest = written.lines().map(str::len).max();
     assert!(longest < Some(2_000), "{longest:?}");
 }

@@ -377,3 +377,19 @@ fn l2_there_is_no_if_behind_if() {
         "If either the d has no entry for the given x or the n is greater than 3:\n  - The n becomes 0.\nOtherwise:\n  - Nothing changes."
     );
 }
+
+#[test]
+fn y1_values_that_are_named_on_the_way() {
+    assert_eq!(
+        change("if (k := len(x)) > 3:\n    return k\nn = k"),
+        "If the given x has more than 3 elements:\n  - Nothing changes.\n  - It returns the number of elements in the given x.\nOtherwise:\n  - The n becomes the number of elements in the given x."
+    );
+}
+
+#[test]
+fn r10_keys_inside_of_keys_are_marked() {
+    assert_eq!(
+        change("n, m = m, n + i\nt[n][m] = x"),
+        "- The n becomes the old m.\n- The m becomes the old n plus the given i.\n- The element of the element of the t at position the new n at position the new m becomes the given x."
+    );
+}

@@ -1,5 +1,8 @@
 //! The worked examples of properties as features, compared to the letter.
 
+mod parsers;
+
+use parsers::read_alike;
 use testwright_readable::counterexample::{Contrast, Observation, Style};
 use testwright_readable::gherkin;
 use testwright_readable::idiom::Vocabulary;
@@ -135,4 +138,45 @@ fn example_4_in_both_styles_and_as_a_diagram() {
     let (same, last) = text.trim_end().rsplit_once('\n').expect("lines");
     assert_eq!(last.trim(), "Then n is not in the result");
     assert_eq!(observed, format!("{same}\n      Then n is in the result\n"));
+}
+
+#[test]
+fn q10_and_trap_2_the_crate_reads_all_features_alike() {
+    for values in [Values::Named, Values::Inline] {
+        for layout in [Layout::Scenarios, Layout::Outline] {
+            read_alike(&lists(values, layout));
+        }
+    }
+    read_alike(include_str!("features/bank_account.feature"));
+    read_alike(include_str!("features/delete.counterexample.feature"));
+    // Whatever a docstring begins with, the crate takes it for a description.
+    for word in [
+        "Rules",
+        "Examples",
+        "Scenario",
+        "Background",
+        "Feature",
+        "Given",
+        "But",
+        "Ability",
+        "* a",
+        "| a",
+        "@a",
+        "# a",
+        "\"\"\"",
+        "```",
+        "Business Need",
+    ] {
+        let module = format!(
+            "'''{word} of the house.'''\n\ndef prop_a(n: int):\n    '''{word} of n.'''\n    assert n\n"
+        );
+        let subject = Subject::read("test_words.py", &module).expect("Python");
+        let properties = subject.properties();
+        let case = Case::of(vec![Argument::new("n", Value::integer(1))]);
+        let vocabulary = Vocabulary::default();
+        let speaker = Speaker::new(&vocabulary);
+        let sampled = [Sampled::new(&properties[0], vec![case])];
+        let told = subject.tell(&sampled, Values::Named, Layout::Scenarios, &speaker);
+        read_alike(&gherkin::write(&told.feature).expect("every parser reads it"));
+    }
 }

@@ -1,10 +1,21 @@
 //! Functions that assert something, from whatever is installed on this machine: each becomes a feature whose sentences
-//! are whole and well-formed.
+//! are whole and well-formed, and which other parsers read alike.
+//!
+//! Some of Python's own library are enough for every day. Those who change the wording read more: all of the library, or
+//! the tests of packages that were unpacked somewhere.
+//!
+//! ```sh
+//! SWEEP=all cargo test --release -p testwright-readable --test installed_code -- --nocapture
+//! SWEEP=/tmp/packages cargo test --release -p testwright-readable --test installed_code -- --nocapture
+//! ```
+
+mod parsers;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use parsers::read_alike;
 use testwright_readable::gherkin;
 use testwright_readable::idiom::Vocabulary;
 use testwright_readable::measure;
@@ -13,10 +24,10 @@ use testwright_readable::property::{Layout, Property, Sampled, Subject, Values};
 use testwright_readable::sample::{Argument, Case};
 use testwright_readable::value::Value;
 use testwright_readable::words::humanise;
-use testwright_source::tree::{self, Statement, StatementKind};
+use testwright_source::tree::{self, Expression, ExpressionKind, Statement, StatementKind};
 use testwright_source::{TokenKind, tokens};
 
-/// Enough to meet everything, few enough for a debug build. `SWEEP=all` reads all there are.
+/// Enough to meet everything, few enough for a debug build.
 const FUNCTIONS: usize = 300;
 
 /// Words that never follow themselves or each other.
@@ -58,7 +69,9 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 fn asserting(body: &[Statement], class: Option<&str>, found: &mut Vec<String>) {
     for statement in body {
         match &statement.kind {
-            StatementKind::Function(function) if asserts(&function.body) => {
+            StatementKind::Function(function)
+                if asserts(&function.body) || is_given(&function.decorators) =>
+            {
                 let class = class.map(|class| format!("{class}."));
                 found.push(class.unwrap_or_default() + &function.name);
             }
@@ -68,6 +81,17 @@ fn asserting(body: &[Statement], class: Option<&str>, found: &mut Vec<String>) {
             _ => {}
         }
     }
+}
+
+/// Whether Hypothesis runs it: what it asserts may be in what it calls.
+fn is_given(decorators: &[Expression]) -> bool {
+    decorators.iter().any(|decorator| {
+        let ExpressionKind::Call { function, .. } = &decorator.kind else {
+            return false;
+        };
+        let words = function.dotted();
+        words.is_some_and(|words| words.last() == Some(&"given"))
+    })
 }
 
 fn asserts(body: &[Statement]) -> bool {
@@ -178,6 +202,7 @@ fn words_of_names(text: &str) -> BTreeSet<String> {
 #[derive(Default)]
 struct Sweep {
     functions: usize,
+    given: usize,
     sentences: usize,
     leaks: usize,
     faults: Vec<String>,
@@ -201,6 +226,7 @@ fn tell(
     let read = gherkin::read(&written)
         .unwrap_or_else(|problem| panic!("{}: {name}: {problem:?}\n{written}", subject.file));
     assert_eq!(gherkin::write(&read).ok().as_ref(), Some(&written));
+    read_alike(&written);
     // The description is the function's own docstring, and what it says is its author's.
     let steps = sentences(&written);
     let steps: Vec<&str> = (steps.into_iter())
@@ -215,6 +241,7 @@ fn tell(
         }
     }
     sweep.functions += 1;
+    sweep.given += usize::from(property.is_given);
     sweep.sentences += steps.len();
     sweep.leaks += steps.iter().map(|step| measure::leaks(step)).sum::<usize>();
 }
@@ -225,12 +252,17 @@ fn tell(
     reason = "those who sweep over all there is want to know how much that was"
 )]
 fn whatever_asserts_something_can_be_told() {
-    let Some(library) = library() else {
-        return;
+    let wanted = std::env::var("SWEEP").ok();
+    let all = wanted.is_some();
+    let library = match wanted.filter(|wanted| wanted != "all") {
+        Some(folder) => PathBuf::from(folder),
+        None => match library() {
+            Some(library) => library,
+            None => return,
+        },
     };
     let mut paths = Vec::new();
     files(&library, &mut paths);
-    let all = std::env::var("SWEEP").is_ok_and(|sweep| sweep == "all");
     let vocabulary = Vocabulary::default();
     let speaker = Speaker::new(&vocabulary);
     let mut sweep = Sweep::default();
@@ -238,7 +270,9 @@ fn whatever_asserts_something_can_be_told() {
         let Ok(text) = std::fs::read_to_string(&path) else {
             continue;
         };
-        if !text.contains("assert") || (sweep.functions >= FUNCTIONS && !all) {
+        if !(text.contains("assert") || text.contains("@given"))
+            || (sweep.functions >= FUNCTIONS && !all)
+        {
             continue;
         }
         let Ok(module) = tree::module(&text) else {
@@ -255,8 +289,9 @@ fn whatever_asserts_something_can_be_told() {
         }
     }
     println!(
-        "{} functions, {} sentences, {} leaks, {} faults",
+        "{} functions, {} of them run by Hypothesis, {} sentences, {} leaks, {} faults",
         sweep.functions,
+        sweep.given,
         sweep.sentences,
         sweep.leaks,
         sweep.faults.len()
@@ -264,7 +299,7 @@ fn whatever_asserts_something_can_be_told() {
     let some: Vec<&String> = sweep.faults.iter().take(20).collect();
     assert!(some.is_empty(), "{some:#?}");
     assert!(
-        sweep.functions > 100,
+        all || sweep.functions > 100,
         "only {} functions were found in {}",
         sweep.functions,
         library.display()

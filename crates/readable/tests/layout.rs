@@ -5,6 +5,10 @@ mod telling;
 use expect_test::expect;
 use telling::{change, explained, happens, section, text, text_with};
 use testwright_readable::explain::Limits;
+use testwright_readable::gherkin;
+use testwright_readable::idiom::Vocabulary;
+use testwright_readable::phrase::Speaker;
+use testwright_readable::property::Subject;
 use testwright_readable::render;
 
 fn when(guards: &str) -> String {
@@ -42,7 +46,7 @@ fn l2_outcomes() {
 }
 
 #[test]
-fn l2_otherwise_if_jumps_over_nothing() {
+fn l2_and_trap_5_otherwise_if_jumps_over_nothing() {
     // Trap 5: the event between the conditions names what the second one asks for.
     assert_eq!(
         change("if x:\n    return 1\nanswer = ask(i)\nif answer:\n    return 2\nn = 1"),
@@ -568,4 +572,136 @@ fn level_2_remarks_on_numbers_that_are_none() {
     assert!(machine("floats()").contains("    - remark: not-a-number is neither less than"));
     assert!(!machine("floats(allow_nan=False)").contains("remark"));
     assert!(!machine("integers()").contains("remark"));
+}
+
+#[test]
+fn r8_attributes_of_a_machine_are_what_it_remembers() {
+    let machine = "class Pile(RuleBasedStateMachine):\n    def __init__(self):\n        self.items = []\n        self.sold = 0\n    @rule(x=st.integers())\n    def put(self, x):\n        self.items.append(x)\n        self.sold += len(self.items)\n";
+    let told = text("pile.py", machine);
+    assert_eq!(
+        section(&told, "What is remembered:"),
+        "What is remembered:\n  - the items: a list, empty at the start\n  - the sold total: starts as 0"
+    );
+    assert!(
+        told.ends_with("    - The given x is added at the end of the items.\n    - The sold total goes up by the number of elements in the new items.\n"),
+        "{told}"
+    );
+}
+
+#[test]
+fn r9_classes_that_make_something() {
+    assert_eq!(
+        change("o = shop.LineItem(x, i)"),
+        "- The o becomes a new line item made from the given x and the given i."
+    );
+    assert_eq!(
+        change("t.append(LineItem())"),
+        "- A new line item is added at the end of the t."
+    );
+}
+
+#[test]
+fn i5_the_first_idiom_that_matches_wins_outermost_first() {
+    let model = "t = []\ndef act(x):\n    return len(t[x])\nstate = ('t',)\nactions = (act,)\n";
+    let inner = "[idiom inner]\nkind = value\nmatch = t[$x]\nsay = shelf {x}\n";
+    let outer = "[idiom outer]\nkind = value\nmatch = len(t[$x])\nsay = the room on {x}\n";
+    let other = "[idiom other]\nkind = value\nmatch = len($x)\nsay = all of {x}\n";
+    for idioms in [
+        format!("{inner}{outer}{other}"),
+        format!("{outer}{other}{inner}"),
+    ] {
+        let told = text_with("model.py", model, &idioms, Limits::default());
+        assert!(
+            told.contains("It returns the room on the given x."),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn e14_and_e15_slots_of_a_harness_that_get_another_value() {
+    let harness = "pool: <n> 3\npool: <s> 1\n<n> := 0\n<n> += 4\n<s> := ''\n<s> += <['a'..'z']>\n<n> = <n> * <n>\n<s> = <s> + <s>\n";
+    let told = text("slots.tstl", harness);
+    let what: Vec<&str> = (told.lines())
+        .filter(|line| line.starts_with("    - The") || line.starts_with("    - A"))
+        .collect();
+    assert_eq!(
+        what,
+        [
+            "    - The new n is 0.",
+            "    - The n goes up by 4.",
+            "    - The new s is \"\".",
+            "    - A character from \"a\" to \"z\" is added at the end of the s.",
+            "    - The n becomes the second n times the third n.",
+            "    - The s becomes the s followed by the s.",
+        ],
+        "{told}"
+    );
+    // There is only one of a pool for one.
+    assert!(!told.contains("second s"), "{told}");
+}
+
+#[test]
+fn r10_keys_are_read_and_may_be_named() {
+    let model = "t, d = [], {}\ndef act(i):\n    x = t.pop(i)\n    d[x['name']] += x['count']\nstate = ('t', 'd')\n";
+    assert_eq!(
+        happens(model),
+        "- The element of the t at position the given i is removed.\n- The entry for the entry for \"name\" in the x in the d goes up by the entry for \"count\" in the x."
+    );
+}
+
+#[test]
+fn l8_every_value_that_a_property_speaks_of_is_named() {
+    let harness = "<@\ndef total(xs):\n    t = 0\n    for x in xs:\n        t += x\n    return t\n@>\npool: <q> 2\n<q> := make()\nproperty: total(<q>.readings()) >= 0\n";
+    let told = text("sums.tstl", harness);
+    assert!(
+        told.ends_with(
+            "  - For every q, the sum of the result of \"readings\" on the q is at least 0.\n"
+        ),
+        "{told}"
+    );
+}
+
+#[test]
+fn runs_of_a_suite_are_told_one_by_one() {
+    let suite = "'''Runs that were found.'''\nfrom website import Login, Logout\ntestSuite = [\n    [(Login, ('ann', 'right'), 'welcome'), (Logout, ('ann',))],\n    [(Login, ('ann', 'wrong'), None)],\n]\n";
+    expect![[r#"
+        Test suite: visits
+          Runs that were found.
+
+        Run 1:
+          - "login" with "ann" and "right" is carried out, returning "welcome".
+          - "logout" with "ann" is carried out.
+
+        Run 2:
+          - "login" with "ann" and "wrong" is carried out.
+    "#]]
+    .assert_eq(&text("visits.py", suite));
+    let subject = Subject::read("test_visits.py", suite).expect("Python");
+    let vocabulary = Vocabulary::default();
+    let speaker = Speaker::new(&vocabulary);
+    let feature = subject.suite(&speaker).expect("a suite");
+    expect![[r#"
+        Feature: Visits
+          Runs that were found.
+
+          Scenario: Run 1 with 2 steps
+            When I call "login" with "ann" and "right"
+            Then the answer is "welcome"
+            When I call "logout" with "ann"
+
+          Scenario: Run 2 with 1 step
+            When I call "login" with "ann" and "wrong"
+    "#]]
+    .assert_eq(&gherkin::write(&feature).expect("every parser reads it"));
+}
+
+#[test]
+fn l8_invariants_with_a_precondition() {
+    let machine = "class Shop(RuleBasedStateMachine):\n    def __init__(self):\n        self.orders = []\n        self.closed = False\n    @rule()\n    def close(self): self.closed = True\n    @invariant()\n    @precondition(lambda self: self.closed)\n    def nothing_left(self):\n        assert self.orders == []\n";
+    let told = text("shop.py", machine);
+    assert!(
+        told.ends_with("  - If the closed flag is true then the orders are empty.\n"),
+        "{told}"
+    );
 }

@@ -141,8 +141,10 @@ fn everything_in_the_library_has_a_phrase() {
                     !phrase.trim().is_empty() && !phrase.contains('\n'),
                     "{source}: {phrase:?}"
                 );
+                // Texts may have as many spaces as they like.
+                let outside = phrase.split('"').step_by(2).collect::<Vec<_>>().join("…");
                 assert!(
-                    !phrase.contains("  ") || source.contains("  "),
+                    !outside.contains("  ") || source.contains("  "),
                     "{source}: {phrase:?}"
                 );
             }

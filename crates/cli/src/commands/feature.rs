@@ -213,6 +213,20 @@ impl Feature {
             output.machine(console, &machine, &trace, written)?;
             return Ok(ExitStatus::FailureFound);
         }
+        if wanted.names.is_empty()
+            && let Some(suite) = subject.suite(&speaker)
+        {
+            if self.steps.is_some() {
+                let help = "leave out `--steps`: `testwright model test` runs a suite";
+                return Err(
+                    Error::new("there are no step definitions for test suites of models")
+                        .with_help(help)
+                        .into(),
+                );
+            }
+            output.suite(console, suite, written)?;
+            return Ok(ExitStatus::NothingFound);
+        }
         let properties = chosen(&subject, wanted)?;
         let given = self.given(&properties)?;
         let budget = Budget {

@@ -11,6 +11,7 @@ use super::SystemArguments;
 use crate::belonging::HarnessArgument;
 use crate::console::{Console, Look};
 use crate::coverage::{CoverageArguments, Reached, Reports};
+use crate::explaining::Explaining;
 use crate::files::TextFile;
 use crate::guard::{Note, guarded, tell_crash};
 use crate::source::{Read, Source};
@@ -28,6 +29,7 @@ Examples:
   testwright replay testwright-out/stack/failure-1.test
   testwright replay failure-1.test --verbose   each step with the values before and after
   testwright replay saved/*.test               did the fix help?
+  testwright replay failure-1.test --explain   what fails, in English
 
 Exit status: 0 all tests pass, 1 a test fails, 2 could not do what was asked."
 )]
@@ -42,6 +44,10 @@ pub(crate) struct Replay {
     /// Show each step, the values it uses and what became of them, and what the system prints
     #[arg(long, short)]
     verbose: bool,
+
+    /// Tell each test that fails in English, too
+    #[arg(long)]
+    explain: bool,
 
     /// Show what the `log:` lines of the harness up to this level say
     #[arg(long, value_name = "LEVEL", allow_negative_numbers = true)]
@@ -64,9 +70,11 @@ impl Replay {
         let tests = load::all(console, &self.tests, read)?;
         let reports = self.coverage.prepare()?;
         let patience = is_models.then_some(self.system.step_timeout);
+        let explaining = self.explain.then(|| Explaining::of(&ready));
+        let telling = (&reports, explaining.as_ref());
         // The tests may have been saved because they crash.
         guarded(console, patience, tell_crash, |console, note| {
-            self.replay_all(console, ready, tests, &options, &reports, note)
+            self.replay_all(console, ready, tests, &options, telling, note)
         })
     }
 
@@ -89,7 +97,7 @@ impl Replay {
         ready: Read,
         tests: Vec<TextFile>,
         options: &Options,
-        reports: &Reports,
+        (reports, explaining): (&Reports, Option<&Explaining>),
         note: &Note,
     ) -> Result<ExitStatus, Trouble> {
         let work = |console: &mut Console<'_>, system: &mut dyn Subject, tests: Vec<_>| {
@@ -99,7 +107,8 @@ impl Replay {
                 if let Some(collector) = system.collector() {
                     collector.begin_anew()?;
                 }
-                status = status.max(self.replay(console, system, (&file, &test), note)?);
+                let replayed = (&file, &test);
+                status = status.max(self.replay(console, system, replayed, explaining, note)?);
                 if let Some(collector) = system.collector() {
                     let name = || file.name.clone();
                     reached.note(name, collector.current().iter().collect());
@@ -119,6 +128,7 @@ impl Replay {
         console: &mut Console<'_>,
         system: &mut dyn Subject,
         (file, test): (&TextFile, &Test),
+        explaining: Option<&Explaining>,
         note: &Note,
     ) -> Result<ExitStatus, Trouble> {
         let options = ReplayOptions {
@@ -145,7 +155,21 @@ impl Replay {
             replay(system, test, &options, &mut noting)?
         };
         say_log(console, system);
-        Ok(say_verdict(console, system, file, test, &trace))
+        let status = say_verdict(console, system, file, test, &trace);
+        if let (Some(explaining), Some(failure)) = (explaining, trace.failure()) {
+            let until_then = Test::of_steps(
+                test.steps
+                    .iter()
+                    .take(trace.events.len())
+                    .cloned()
+                    .collect(),
+            );
+            let explained = explaining.explain(system.actions(), &until_then, failure);
+            if let Some(explained) = explained {
+                explained.say(console);
+            }
+        }
+        Ok(status)
     }
 }
 

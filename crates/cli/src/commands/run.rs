@@ -15,6 +15,7 @@ use testwright_report::CoverageReport;
 use super::SystemArguments;
 use crate::console::{Console, Look};
 use crate::coverage::{CoverageArguments, Reached, Reports};
+use crate::explaining::{Explaining, HarnessExplaining};
 use crate::files::OutputFolder;
 use crate::source::Source;
 use crate::subject::Subject;
@@ -23,7 +24,6 @@ use crate::{ExitStatus, Trouble, duration, events, load, quantity, report};
 
 mod campaign;
 mod confirm;
-mod explaining;
 mod finding;
 mod head;
 mod in_process;
@@ -44,7 +44,6 @@ mod watching;
 mod workers;
 
 use campaign::Means;
-use explaining::{Explaining, HarnessExplaining};
 use finding::{Desk, Finding};
 use in_process::InProcess;
 use json::{FailureReport, Report};

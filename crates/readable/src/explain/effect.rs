@@ -52,15 +52,21 @@ fn is_or_are(noun: &Noun) -> &'static str {
     verb(noun, "is", "are")
 }
 
-/// The noun of what changes. Keys tell that something is used like a dictionary, even if its type is not known.
+/// The noun of what changes. Keys tell that something is used like a dictionary, even if its type is not known; and they
+/// are no part of what changes, so what is old or new in them is said.
 fn target_noun(speaker: &Speaker<'_>, target: &Term) -> Noun {
-    match target {
-        Term::Item { object, index }
-            if is_entry(object, index) && !matches!(object.type_of(), Type::Dictionary(..)) =>
-        {
-            let (key, object) = (speaker.noun(index).text, speaker.target(object).text);
+    let Term::Item { object, index } = target else {
+        return speaker.target(target);
+    };
+    let key = speaker.noun(index).text;
+    let is_marked = key != speaker.target(index).text;
+    let is_known = matches!(object.type_of(), Type::Dictionary(..));
+    match is_entry(object, index) {
+        true if is_marked || !is_known => {
+            let object = target_noun(speaker, object).text;
             Noun::one(format!("the entry for {key} in {object}"))
         }
+        false if is_marked => Noun::one(element_at(speaker, object, index)),
         _ => speaker.target(target),
     }
 }
@@ -123,6 +129,7 @@ fn put_in_order(speaker: &Speaker<'_>, target: &Term, order: &str) -> String {
 }
 
 fn element_at(speaker: &Speaker<'_>, object: &Term, index: &Term) -> String {
-    let (text, position) = (speaker.target(object).text, speaker.noun(index).text);
+    let text = target_noun(speaker, object).text;
+    let position = speaker.noun(index).text;
     format!("the element of {text} at position {position}")
 }

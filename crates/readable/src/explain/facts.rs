@@ -6,6 +6,10 @@
 use crate::term::{Call, Callee, Comparison, Role, Term, Type};
 use crate::value::Value;
 
+/// Every way has its own facts, and a table of a thousand cases as many ways. Not to know something is never wrong: a
+/// condition is told that need not be.
+const MOST: usize = 200;
+
 /// Conditions and whether they hold.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Facts(Vec<(Term, bool)>);
@@ -25,7 +29,9 @@ impl Facts {
             _ => {}
         }
         let (atom, sign) = atom(condition);
-        self.0.push((atom, sign == holds));
+        if self.0.len() < MOST {
+            self.0.push((atom, sign == holds));
+        }
     }
 
     /// What an unknown call may have changed is not known any longer.
@@ -39,7 +45,7 @@ impl Facts {
     pub(crate) fn forget_variable(&mut self, name: &str) {
         let mentions = |term: &Term| {
             matches!(term, Term::Reference(one)
-                if one.name == name && matches!(one.role, Role::State { .. }))
+                if one.name == name && matches!(one.role, Role::State { .. } | Role::Pool { .. }))
         };
         self.0.retain(|(term, _)| !term.any(&mentions));
     }

@@ -21,7 +21,7 @@ use crate::render::place;
 use crate::term::{Reference, Role, Term, Type};
 use crate::value::Value;
 use crate::words::{sentence, with_article};
-use fragment::Code;
+use fragment::{Code, Holes};
 use step::{Step, line, lines, steps};
 
 /// Tells a harness.
@@ -128,10 +128,11 @@ fn pool_types(harness: &Harness, steps: &[Step<'_>], world: &World<'_>) -> Vec<T
         if let Some(Axis::Slot { pool, .. }) = step.axes.get(axis)
             && let Some(types) = found.get_mut(pool.0)
         {
-            types.push(
-                step.holes
-                    .type_of_value(value, &step.body.text, step.axes, world),
-            );
+            // What a value becomes later is made of what it was.
+            if step.is_new(axis) {
+                let text = &step.body.text;
+                types.push(step.holes.type_of_value(value, text, step.axes, world));
+            }
         }
     }
     found
@@ -184,7 +185,11 @@ impl<'w> Author<'_, 'w> {
                     let before = used.iter().take_while(|one| **one != axis);
                     let same =
                         before.filter(|one| pool(**one).is_some_and(|(other, _)| other == at));
-                    let number = same.count() as u32 + 1;
+                    // All values of a pool for one are the same value.
+                    let number = match known.size {
+                        1 => 1,
+                        _ => same.count() as u32 + 1,
+                    };
                     let is_new = *role == SlotRole::Definition;
                     let words = self.speaker.words(&known.name);
                     let name = (known.name.as_str(), words.as_str());
@@ -232,12 +237,12 @@ impl<'w> Author<'_, 'w> {
             inside.facts.add(&execution.expanded(guard), true);
         }
         let happens = match step.defines() {
-            Some((axis, value)) => {
+            Some((axis, value)) if step.is_new(axis) => {
                 let told = self.new_value(step, axis, value, &path, &execution);
                 vec![Item::sentence(told, lines.clone()).from_level(0)]
             }
-            None => {
-                let frame = frame(&step.body.text);
+            _ => {
+                let frame = frame(&step.body.text, step);
                 let body: &[Statement] = step.body.code.as_deref().unwrap_or_default();
                 let flow = execution.body(body, inside, &frame).flow;
                 teller.decide(&guards, &flow);
@@ -285,7 +290,7 @@ impl<'w> Author<'_, 'w> {
         execution: &Execution<'w>,
     ) -> Term {
         match &code.code {
-            Some(expression) => execution.term(expression, path, &frame(&code.text)),
+            Some(expression) => execution.term(expression, path, &bare_frame(&code.text)),
             None => Term::Source(code.text.clone()),
         }
     }
@@ -321,7 +326,9 @@ impl<'w> Author<'_, 'w> {
             {
                 let name = self.speaker.words(&pool.name);
                 let number = slots.iter().filter(|(known, _)| *known == name).count() as u64 + 1;
-                slots.push((name, number));
+                if number == 1 || pool.size > 1 {
+                    slots.push((name, number));
+                }
             }
         }
         slots
@@ -351,7 +358,9 @@ impl<'w> Author<'_, 'w> {
             let Some(code) = &step.guard else { continue };
             let shown = |code: &str| step.holes.shown(code);
             let teller = self.teller(&execution, (&index, &code.text), &shown);
-            for conjunct in conjuncts(self.term(code, &path, &execution).folded()) {
+            // Written out, for what is said of every value must show which values those are.
+            let term = execution.expanded(&self.term(code, &path, &execution));
+            for conjunct in conjuncts(term.folded()) {
                 // What always holds need not be said.
                 if conjunct.as_value().and_then(Value::truth) == Some(true) {
                     continue;
@@ -383,6 +392,7 @@ impl<'w> Author<'_, 'w> {
             let index = LineIndex::fixed(lines.clone());
             let execution = Execution::new(self.world);
             let path = self.path(step);
+            // Before a test there is nothing that could become something else.
             if let Some((axis, value)) = step.defines() {
                 let told = self.new_value(step, axis, value, &path, &execution);
                 items.push(Item::sentence(told, lines));
@@ -391,7 +401,9 @@ impl<'w> Author<'_, 'w> {
             let shown = |code: &str| step.holes.shown(code);
             let mut teller = self.teller(&execution, (&index, &step.body.text), &shown);
             let body: &[Statement] = step.body.code.as_deref().unwrap_or_default();
-            let flow = execution.body(body, path, &frame(&step.body.text)).flow;
+            let flow = execution
+                .body(body, path, &frame(&step.body.text, step))
+                .flow;
             teller.decide(&[], &flow);
             items.extend(teller.outcomes(&flow, &(0..0)));
         }
@@ -438,8 +450,16 @@ fn numbered(name: &str, number: u64) -> String {
     }
 }
 
-/// The frame of a line of a harness: all names in it are of the harness, and none is assigned for good.
-fn frame(text: &str) -> Frame<'_> {
+/// The frame of the statements of a line: what its slots are given lasts, what other names are given does not.
+fn frame<'t>(text: &'t str, step: &Step<'_>) -> Frame<'t> {
+    let is_slot = |axis: &Axis| matches!(axis, Axis::Slot { .. });
+    let all = step.axes.iter().enumerate();
+    let slots = all.filter(|(_, axis)| is_slot(axis));
+    bare_frame(text).with_places(slots.map(|(axis, _)| Holes::name(axis, false)))
+}
+
+/// The frame of an expression of a line: all names in it are of the harness.
+fn bare_frame(text: &str) -> Frame<'_> {
     let callable = Callable {
         name: String::new(),
         parameters: vec![],

@@ -16,7 +16,7 @@ use testwright_source::tree::{Expression, Parameter, Statement};
 pub(crate) use machine::{machine, machines};
 pub(crate) use program::program;
 pub(crate) use python::Module;
-pub(crate) use scenario::{Scenario, scenario};
+pub(crate) use scenario::{Scenario, Step, scenario, suite};
 
 /// What a model consists of.
 #[derive(Debug, Clone, Default)]

@@ -67,6 +67,14 @@ impl<'w> Frame<'w> {
         }
     }
 
+    /// The same frame, in which these names are places that last: what they are given is told.
+    pub(crate) fn with_places(self, names: impl IntoIterator<Item = String>) -> Frame<'w> {
+        Frame {
+            globals: names.into_iter().collect(),
+            ..self
+        }
+    }
+
     fn uncounted(&self) -> Frame<'w> {
         Frame {
             counts: false,
@@ -213,6 +221,9 @@ impl<'w> Execution<'w> {
         events: &mut Vec<Event>,
     ) -> Option<End> {
         let range = &statement.range;
+        if let Some(expression) = evaluated(statement) {
+            self.name_inside(expression, path, frame);
+        }
         match &statement.kind {
             StatementKind::If {
                 condition,
@@ -345,6 +356,19 @@ impl<'w> Execution<'w> {
         let mut path = path.clone();
         path.facts.add(&self.expanded(condition), holds);
         path
+    }
+}
+
+/// What a statement evaluates once, before it does anything.
+fn evaluated(statement: &Statement) -> Option<&Expression> {
+    match &statement.kind {
+        StatementKind::If { condition, .. } | StatementKind::Assert { condition, .. } => {
+            Some(condition)
+        }
+        StatementKind::Return(value) => value.as_ref(),
+        StatementKind::Assign { value, .. } | StatementKind::Augmented { value, .. } => Some(value),
+        StatementKind::Expression(value) => Some(value),
+        _ => None,
     }
 }
 

@@ -313,9 +313,21 @@ fn checked(events: &[Event]) -> Vec<Term> {
     found
 }
 
-/// `unless or check`, which reads "if … then …".
+/// `unless or check`, which reads "if … then …". What is checked on two conditions is checked if both hold.
 fn implied(unless: &Term, check: Term) -> Term {
-    Term::Or(vec![unless.clone(), check]).folded()
+    let not = |term: Term| match term {
+        Term::Not(inner) => *inner,
+        other => Term::Not(Box::new(other)),
+    };
+    let (unless, check) = match check {
+        Term::Or(mut parts) if parts.len() == 2 && matches!(parts[0], Term::Not(_)) => {
+            let last = parts.remove(1);
+            let both = vec![not(unless.clone()), not(parts.remove(0))];
+            (not(Term::And(both)), last)
+        }
+        other => (unless.clone(), other),
+    };
+    Term::Or(vec![unless, check]).folded()
 }
 
 /// All terms of a flow that are told.

@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn c13_same_length() {
+    fn c13_and_trap_8_same_length() {
         assert_eq!(
             cl("len(xs) == len(ys)"),
             "xs has exactly as many elements as ys"

@@ -247,7 +247,7 @@ pub(super) fn bind(target: &Expression, names: &mut Vec<String>) {
 
 /// The expressions that an expression is made of, in the order in which they are written. What comprehensions bind is not
 /// among them.
-pub(super) fn children(expression: &Expression) -> Vec<&Expression> {
+pub(crate) fn children(expression: &Expression) -> Vec<&Expression> {
     match &expression.kind {
         ExpressionKind::FormattedText(pieces) => {
             let values = pieces.iter().filter_map(|piece| match piece {

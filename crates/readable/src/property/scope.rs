@@ -113,6 +113,22 @@ impl<'a> Here<'a> {
     pub(super) fn hear(&mut self, call: Call, result: &str) {
         self.heard
             .push((call, Reference::new(result, Role::Phrase)));
+        // What was written down before with the call in it reads like that, too.
+        let known = self.names.iter().enumerate();
+        let again: Vec<(usize, Term, String)> = known
+            .filter_map(|(at, (_, known))| match known {
+                Known::Written {
+                    expression: Some(expression),
+                    ..
+                } => Some((at, self.term(expression), self.code(expression))),
+                _ => None,
+            })
+            .collect();
+        for (at, new_term, new_code) in again {
+            if let Some((_, Known::Written { term, code, .. })) = self.names.get_mut(at) {
+                (*term, *code) = (new_term, new_code);
+            }
+        }
     }
 
     /// Something is done to the object: what calls about it have answered may not be so any more.
@@ -130,7 +146,12 @@ impl<'a> Here<'a> {
     ) -> Vec<(String, String)> {
         let mut kept = Vec::new();
         for (name, known) in &mut self.names {
-            let Known::Written { term, code, .. } = known else {
+            let Known::Written {
+                term,
+                code,
+                expression,
+            } = known
+            else {
                 continue;
             };
             let is_steady = matches!(term, Term::Reference(_) | Term::Earlier(_));
@@ -140,6 +161,7 @@ impl<'a> Here<'a> {
             let key = format!("earlier {}", (self.words)(name));
             kept.push((key.clone(), code.clone()));
             *term = Term::Earlier(Box::new(term.clone()));
+            *expression = None;
             *code = format!("{}[{}]", self.store, quoted(&key));
         }
         kept

@@ -563,3 +563,35 @@ fn what_only_looks_like_python_never_panics() {
         let _ = steps("n", &format!("{body}\nassert n"));
     }
 }
+
+#[test]
+fn f7_names_for_the_elements_of_what_has_a_name() {
+    assert_eq!(
+        steps("pair: tuple", "n, flag = pair\nassert n > 0 or flag"),
+        [
+            "Then either the first element of pair is greater than 0 or the second element of pair is set"
+        ]
+    );
+}
+
+#[test]
+fn f7_what_asks_the_system_is_asked_once() {
+    let body =
+        "stack = shop.Stack()\ntop = stack.pop() if n else None\nassert top is None or top == n";
+    assert_eq!(
+        steps("n: int", body),
+        [
+            "And I have a new stack, called stack",
+            "And I have (the result of \"pop\" on stack if n is not zero, otherwise nothing), called top",
+            "Then either top has no value or top equals n",
+        ]
+    );
+    // What is used once may be written out.
+    assert_eq!(
+        steps("n: int", "m = shop.next(n) + 1\nassert m > n"),
+        [
+            "When I call \"next\" with n",
+            "Then one more than the result is greater than n"
+        ]
+    );
+}

@@ -15,6 +15,10 @@ use crate::gherkin::Keyword;
 use crate::quotation;
 use crate::sample::{Case, Decision};
 use crate::term::{Role, Term, Type};
+use crate::value::Value;
+
+/// Larger expressions get a name: nobody could read what they are part of.
+const LONGEST: usize = 100;
 
 /// Reads the body of a property.
 pub(super) struct Walk<'a> {
@@ -95,7 +99,10 @@ impl<'a> Walk<'a> {
                 operator,
                 value,
             } => match target.as_name() {
-                Some(name) if !self.is_changed_after(name, statement.range.end) => {
+                Some(name)
+                    if !self.is_changed_after(name, statement.range.end)
+                        && self.here.term(target).size() < LONGEST =>
+                {
                     let sum = Expression {
                         range: statement.range.clone(),
                         kind: ExpressionKind::Binary {
@@ -227,11 +234,44 @@ impl<'a> Walk<'a> {
                     Some(names) if self.here.term(value).is_unknown_call() => {
                         self.act(value, Some(names), statement)
                     }
+                    Some(names) if value.as_name().is_some() => {
+                        self.unpack(&names, value, statement);
+                    }
                     _ => self.leak(statement),
                 }
             }
             _ => self.leak(statement),
         }
+    }
+
+    /// `a, b = pair`: each name is an element of what has a name already.
+    fn unpack(&mut self, names: &[String], value: &Expression, statement: &Statement) {
+        let end = statement.range.end;
+        if names.iter().any(|name| self.is_changed_after(name, end)) {
+            return self.leak(statement);
+        }
+        let (object, code) = (self.here.term(value), self.here.code(value));
+        for (at, name) in names.iter().enumerate() {
+            let element = Term::Item {
+                object: Box::new(object.clone()),
+                index: Box::new(Value::integer(at as i64).into()),
+            };
+            let code = format!("{}[{at}]", code::grouped(&code));
+            self.here.write_term(name, element.folded(), code);
+        }
+    }
+
+    /// Whether an expression asks the system for something, and would have to ask again wherever it is written out.
+    fn asks_again(&self, name: &str, term: &Term, end: usize) -> bool {
+        let last = self.property.function.body.last();
+        let rest = last.and_then(|last| self.here.text.get(end..last.range.end));
+        let rest = rest.unwrap_or_default();
+        let tokens = testwright_source::tokens(rest);
+        let uses = tokens.iter().filter(|token| {
+            token.kind == testwright_source::TokenKind::Name
+                && rest.get(token.range.clone()) == Some(name)
+        });
+        uses.count() > 1 && term.any(&Term::is_unknown_call)
     }
 
     fn assign_name(&mut self, name: &str, value: &Expression, statement: &Statement) {
@@ -264,7 +304,10 @@ impl<'a> Walk<'a> {
             self.here.variable(&name, type_);
         } else if term.is_unknown_call() {
             self.act(value, Some(vec![name.to_owned()]), statement);
-        } else if self.is_changed_after(name, statement.range.end) {
+        } else if self.is_changed_after(name, statement.range.end)
+            || term.size() > LONGEST
+            || self.asks_again(name, &term, statement.range.end)
+        {
             let code = Code {
                 body: vec![format!("{place} = {}", self.here.code(value))],
                 ..Code::default()

@@ -101,7 +101,7 @@ fn s2_every_other_text_is_a_step_with_the_code_it_was_made_from() {
 }
 
 #[test]
-fn s3_behave_gets_no_anchors_and_the_generic_step_last() {
+fn s3_and_trap_3_behave_gets_no_anchors_and_the_generic_step_last() {
     let files = files(Runner::Behave, Values::Named);
     assert_eq!(files[0].path, "steps/shop_steps.py");
     assert_eq!(files[1].path, "environment.py");

@@ -155,6 +155,28 @@ fn binary(left: &Term, operator: Operator, right: &Term) -> Option<Value> {
         (Value::Tuple(left), Operator::Add, Value::Tuple(right)) => {
             Some(Value::Tuple(left.iter().chain(right).cloned().collect()))
         }
+        (sequence, Operator::Multiply, times) | (times, Operator::Multiply, sequence)
+            if sequence.as_integer().is_none() =>
+        {
+            repeated(sequence, times.as_integer()?)
+        }
+        _ => None,
+    }
+}
+
+/// `[0] * 3`, as long as people could still take it in.
+fn repeated(sequence: &Value, times: i128) -> Option<Value> {
+    const LONGEST: usize = 1_000;
+    let times = usize::try_from(times.max(0)).ok()?;
+    let fits = |length: usize| length.checked_mul(times).filter(|all| *all <= LONGEST);
+    let items = |items: &[Value]| {
+        let length = fits(items.len())?;
+        Some(items.iter().cycle().take(length).cloned().collect())
+    };
+    match sequence {
+        Value::Text(text) => fits(text.len()).map(|_| Value::Text(text.repeat(times))),
+        Value::List(all) => items(all).map(Value::List),
+        Value::Tuple(all) => items(all).map(Value::Tuple),
         _ => None,
     }
 }

@@ -141,6 +141,21 @@ impl Output<'_> {
         self.put(console, &name, found.told, &[], diagram, written)
     }
 
+    /// Writes the runs of a test suite.
+    pub(super) fn suite(
+        &self,
+        console: &mut Console<'_>,
+        feature: gherkin::Feature,
+        written: &mut Vec<gherkin::Feature>,
+    ) -> Result<(), Trouble> {
+        let told = Told {
+            feature,
+            ..Told::default()
+        };
+        let name = self.subject.short_name();
+        self.put(console, name, told, &[], None, written)
+    }
+
     /// How much the examples of each property show.
     fn remarks(&self, properties: &[Property], examined: &[Examined]) -> Vec<(String, String)> {
         let remark = |(property, examined): (&Property, &Examined)| {

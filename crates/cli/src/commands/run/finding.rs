@@ -10,10 +10,9 @@ use testwright_core::{Catalog, Error, Failure, FailureKind, Step, Test, saved};
 use testwright_report::Timestamp;
 
 use super::Run;
-use super::explaining::Explaining;
 use crate::columns::harmless;
 use crate::console::{Console, Look};
-use crate::explaining::Explained;
+use crate::explaining::{Explained, Explaining};
 use crate::files::{OutputFolder, Place};
 use crate::source::Source;
 use crate::{quantity, report};

@@ -6,9 +6,9 @@
 use testwright_core::{Catalog, Error, Failure, System};
 
 use super::Run;
-use super::explaining::Explaining;
 use super::finding::Desk;
 use crate::console::Console;
+use crate::explaining::Explaining;
 use crate::files::{OutputFolder, Place};
 use crate::guard::guarded;
 use crate::models::{self, At, ModelSystem, RunExplaining};

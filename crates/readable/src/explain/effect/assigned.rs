@@ -5,7 +5,7 @@ use super::{
     merged, put_in_order, sorted_order, target_noun, verb,
 };
 use crate::phrase::{Noun, Speaker};
-use crate::term::{Callee, Form, Operator, Term, Type};
+use crate::term::{Callee, Form, Operator, Role, Term, Type};
 use crate::value::Value;
 
 pub(super) fn assigned(speaker: &Speaker<'_>, target: &Term, value: &Term, is_new: bool) -> String {
@@ -329,5 +329,11 @@ fn becomes(speaker: &Speaker<'_>, target: &Term, value: &Term) -> String {
         return format!("{} becomes {value}", element_at(speaker, object, index));
     }
     let noun = target_noun(speaker, target);
-    format!("{} {} {value}", noun.text, verb(&noun, "becomes", "become"))
+    // "the new tree", which has just come to be.
+    let is_new = matches!(target, Term::Reference(one) if one.role == Role::Phrase);
+    let verb = match is_new {
+        true => is_or_are(&noun),
+        false => verb(&noun, "becomes", "become"),
+    };
+    format!("{} {verb} {value}", noun.text)
 }

@@ -74,7 +74,7 @@ pub(super) fn alternatives(
 }
 
 impl Holes {
-    fn name(axis: usize, twin: bool) -> String {
+    pub(super) fn name(axis: usize, twin: bool) -> String {
         match twin {
             true => format!("__twin_{axis}"),
             false => format!("__hole_{axis}"),

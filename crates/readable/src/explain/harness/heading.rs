@@ -4,7 +4,7 @@ use testwright_core::Axis;
 use testwright_source::tree::{Expression, ExpressionKind, Statement, StatementKind};
 
 use super::fragment::{Holes, told};
-use super::{Author, Step, frame};
+use super::{Author, Step, bare_frame};
 use crate::explain::run::{Execution, Path};
 use crate::term::Term;
 use crate::words::{sentence, with_article};
@@ -38,7 +38,13 @@ impl<'w> Author<'_, 'w> {
         {
             return self.speaker.words(&name);
         }
-        let name = match step.used().first() {
+        let target = first.and_then(|one| match &one.kind {
+            StatementKind::Assign { targets, .. } => targets.first()?.as_name(),
+            StatementKind::Augmented { target, .. } => target.as_name(),
+            _ => None,
+        });
+        let target = target.and_then(Holes::axis_of);
+        let name = match target.as_ref().or(step.used().first()) {
             Some(axis) => with_article(&self.pool_words(step, *axis)),
             None => "something".to_owned(),
         };
@@ -77,7 +83,7 @@ impl<'w> Author<'_, 'w> {
             let (phrase, _) = told(choice, self.speaker);
             return sentence(&format!("the new {words} is {phrase}"));
         }
-        let term = execution.term(value, path, &frame(&step.body.text));
+        let term = execution.term(value, path, &bare_frame(&step.body.text));
         let term: Term = execution.expanded(&term);
         let speaker = self.speaker.with_recorder(self.recorder);
         let phrase = speaker.noun(&term).text;

@@ -90,6 +90,17 @@ impl Step<'_> {
         is_slot.then_some((axis, value))
     }
 
+    /// Whether the slot of an axis gets its first value, or a new one in place of one that has been used (`:=`).
+    pub(super) fn is_new(&self, axis: usize) -> bool {
+        matches!(
+            self.axes.get(axis),
+            Some(Axis::Slot {
+                role: Role::Definition,
+                ..
+            })
+        )
+    }
+
     /// The axes whose slots must hold a value, in order.
     pub(super) fn used(&self) -> Vec<usize> {
         let is_used = |axis: &Axis| {

@@ -101,16 +101,16 @@ fn read(class: &Class, module: &Module, tree: &Tree) -> Parts {
     };
     for (method, statement) in methods(class) {
         let does = callable(method, &statement.range);
+        let guards = decorators(method, "precondition");
+        let guards = guards.filter_map(|(arguments, _)| {
+            arguments
+                .first()
+                .and_then(|guard| own.callable(guard).or_else(|| module.callable(guard)))
+        });
+        let mut guards: Vec<Callable> = guards.collect();
+        // Decorators are applied from below, but read from above.
+        guards.dedup_by(|one, other| one.range == other.range);
         if let Some((_, keywords)) = decorator(method, "rule") {
-            let guards = decorators(method, "precondition");
-            let guards = guards.filter_map(|(arguments, _)| {
-                arguments
-                    .first()
-                    .and_then(|guard| own.callable(guard).or_else(|| module.callable(guard)))
-            });
-            let mut guards: Vec<Callable> = guards.collect();
-            // Decorators are applied from below, but read from above.
-            guards.dedup_by(|one, other| one.range == other.range);
             parts.actions.push(Action {
                 guards,
                 inputs: inputs(method, keywords, &bundles),
@@ -120,7 +120,9 @@ fn read(class: &Class, module: &Module, tree: &Tree) -> Parts {
                 does,
             });
         } else if decorator(method, "invariant").is_some() {
-            parts.always.push(does);
+            parts
+                .always
+                .push(guards.into_iter().rev().fold(does, only_if));
         } else {
             parts.helpers.insert(format!("self.{}", method.name), does);
         }
@@ -136,6 +138,32 @@ fn read(class: &Class, module: &Module, tree: &Tree) -> Parts {
         }
     }
     parts
+}
+
+/// An invariant that is only looked at if its precondition holds says nothing otherwise.
+fn only_if(invariant: Callable, guard: Callable) -> Callable {
+    let receiver = |one: &Callable| one.parameters.first().map(|first| first.name.clone());
+    let is_same = receiver(&guard) == receiver(&invariant);
+    match guard.body.as_slice() {
+        [
+            Statement {
+                kind: StatementKind::Return(Some(condition)),
+                range,
+            },
+        ] if is_same => {
+            let kind = StatementKind::If {
+                condition: condition.clone(),
+                body: invariant.body,
+                otherwise: vec![],
+            };
+            let range = range.clone();
+            Callable {
+                body: vec![Statement { range, kind }],
+                ..invariant
+            }
+        }
+        _ => invariant,
+    }
 }
 
 fn is_bundle(value: &Expression) -> bool {

@@ -14,14 +14,22 @@ pub(crate) struct Scenario {
     pub(crate) edges: Vec<Edge>,
 }
 
-/// One step of a scenario.
+/// Something that is done.
 #[derive(Debug, Clone)]
-pub(crate) struct Edge {
-    pub(crate) from: Expression,
+pub(crate) struct Step {
     pub(crate) action: String,
     pub(crate) arguments: Vec<Expression>,
     /// Nothing if it is not told, or `None`.
     pub(crate) result: Option<Expression>,
+    /// All of it.
+    pub(crate) whole: Expression,
+}
+
+/// One step of a scenario, and where it leads.
+#[derive(Debug, Clone)]
+pub(crate) struct Edge {
+    pub(crate) from: Expression,
+    pub(crate) step: Step,
     pub(crate) to: Expression,
     /// All of it.
     pub(crate) whole: Expression,
@@ -49,22 +57,43 @@ fn read(module: &Module, edge: &Expression) -> Option<Edge> {
     let [from, step, to] = parts.as_slice() else {
         return None;
     };
-    let step = module.members(step)?;
-    let (action, arguments, result) = match step.as_slice() {
+    Some(Edge {
+        from: module.resolved(from).clone(),
+        step: read_step(module, step)?,
+        to: module.resolved(to).clone(),
+        whole: edge.clone(),
+    })
+}
+
+/// `(action, arguments, result)`, of which only the action must be there.
+fn read_step(module: &Module, step: &Expression) -> Option<Step> {
+    let parts = module.members(step)?;
+    let (action, arguments, result) = match parts.as_slice() {
         [action] => (action, vec![], None),
         [action, arguments] => (action, module.members(arguments)?, None),
         [action, arguments, result] => (action, module.members(arguments)?, Some(result.clone())),
         _ => return None,
     };
     let words = action.dotted()?;
-    Some(Edge {
-        from: module.resolved(from).clone(),
+    Some(Step {
         action: words.last().copied()?.to_owned(),
         arguments,
         result: result.filter(|value| value.kind != ExpressionKind::None),
-        to: module.resolved(to).clone(),
-        whole: edge.clone(),
+        whole: step.clone(),
     })
+}
+
+/// Runs that were written down: a module with `testSuite`, or one of its other spellings.
+pub(crate) fn suite(tree: &Tree) -> Option<Vec<Vec<Step>>> {
+    let module = Module::read(&tree.body);
+    let runs = ["testSuite", "testsuite", "test_suite"]
+        .iter()
+        .find_map(|name| module.value(name))?;
+    let run = |run: &Expression| {
+        let steps = module.members(run)?;
+        steps.iter().map(|step| read_step(&module, step)).collect()
+    };
+    module.members(runs)?.iter().map(run).collect()
 }
 
 #[cfg(test)]
@@ -81,12 +110,15 @@ mod tests {
         let [first, second] = found.edges.as_slice() else {
             panic!("two steps")
         };
-        assert_eq!((first.action.as_str(), second.action.as_str()), ("A", "B"));
         assert_eq!(
-            (first.arguments.len(), first.to.clone()),
+            (first.step.action.as_str(), second.step.action.as_str()),
+            ("A", "B")
+        );
+        assert_eq!(
+            (first.step.arguments.len(), first.to.clone()),
             (2, second.from.clone())
         );
-        assert!(first.result.is_none() && second.result.is_some());
+        assert!(first.step.result.is_none() && second.step.result.is_some());
         assert_eq!(found.accepting.map(|all| all.len()), Some(1));
     }
 

@@ -132,12 +132,23 @@ impl<'w> Execution<'w> {
     /// A target as a term, locals in it written out: what they stand for is what changes.
     fn place(&self, target: &Expression, path: &Path, frame: &Frame<'w>) -> Term {
         if let ExpressionKind::Name(name) = &target.kind {
+            // A slot of a harness.
+            if let Some(known) = path.locals.get(name) {
+                return known.clone();
+            }
             let version = path.versions.get(name).copied().unwrap_or_default();
             let type_ = self.world.types.get(name).cloned().unwrap_or_default();
             let reference = Reference::new(name.clone(), Role::State { version });
             return reference.with_type(type_).into();
         }
-        self.expanded(&self.term(target, path, frame))
+        // Keys and positions are read, and may be named.
+        match self.term(target, path, frame) {
+            Term::Item { object, index } => Term::Item {
+                object: Box::new(self.expanded(&object)),
+                index,
+            },
+            other => self.expanded(&other),
+        }
     }
 
     fn unpack(
@@ -187,7 +198,7 @@ impl<'w> Execution<'w> {
         path: &mut Path,
         events: &mut Vec<Event>,
     ) {
-        if self.expanded(&value) == target {
+        if self.expanded(&value) == self.expanded(&target) {
             return;
         }
         // `t = a if c else b` is read like the `if` that it stands for (Y5).
@@ -240,6 +251,9 @@ impl<'w> Execution<'w> {
     pub(super) fn bump(&self, target: &Term, path: &mut Path) {
         if let Some(variable) = root(target) {
             *path.versions.entry(variable.name.clone()).or_default() += 1;
+        } else if let Term::Reference(slot) = target {
+            // Values of pools have no versions, so nothing is known of the new one.
+            path.facts.forget_variable(&slot.name);
         }
     }
 

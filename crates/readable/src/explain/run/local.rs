@@ -1,8 +1,10 @@
 //! Locals: each assignment gives a name to a term. Whether a reader is told the name or the term is decided at the end (L6).
 
 use testwright_source::Range;
+use testwright_source::tree::{Expression, ExpressionKind};
 
-use super::{Execution, Path};
+use super::{Execution, Frame, Path};
+use crate::property::children;
 use crate::term::{Reference, Role, Term};
 
 /// What a local was given.
@@ -31,6 +33,22 @@ pub(crate) fn number_of(reference: &Reference) -> Option<usize> {
 pub(crate) fn name_of(reference: &Reference) -> &str {
     let name = reference.name.split(MARK).next();
     name.unwrap_or(&reference.name)
+}
+
+impl<'w> Execution<'w> {
+    /// `(name := value)` anywhere in an expression gives the name to the value, and then it is that value.
+    pub(super) fn name_inside(&self, expression: &Expression, path: &mut Path, frame: &Frame<'w>) {
+        for child in children(expression) {
+            self.name_inside(child, path, frame);
+        }
+        if let ExpressionKind::Named { target, value } = &expression.kind
+            && let Some(name) = target.as_name()
+        {
+            let value = self.term(value, path, frame);
+            let term = self.define(name, value, &expression.range);
+            path.locals.insert(name.to_owned(), term);
+        }
+    }
 }
 
 impl Execution<'_> {

@@ -41,7 +41,8 @@ impl Teller<'_, '_> {
     /// What an idiom has for the first of these events and those behind it (I3).
     fn idiom(&self, events: &[Event], marking: Marking<'_>) -> Option<(usize, String)> {
         let mut changes = Vec::new();
-        for event in events {
+        let longest = self.speaker.vocabulary().longest_effect();
+        for event in events.iter().take(longest) {
             match &event.kind {
                 EventKind::Change { change, giving, .. } if giving.is_empty() => {
                     changes.push(self.said_change(change));

@@ -207,17 +207,18 @@ fn is_truth(value: &Term) -> bool {
 
 /// An else side that is just another choice continues the chain (L2).
 pub(super) fn flatten(branches: &mut Vec<(String, Vec<Item>)>, otherwise: &mut Option<Vec<Item>>) {
-    while let Some([only]) = otherwise.as_deref() {
-        let ItemKind::Choice {
+    while let Some([only]) = otherwise.as_deref()
+        && matches!(only.kind, ItemKind::Choice { .. })
+    {
+        let only = otherwise.take().and_then(|mut items| items.pop());
+        if let Some(ItemKind::Choice {
             branches: more,
             otherwise: last,
-        } = &only.kind
-        else {
-            break;
-        };
-        let (more, last) = (more.clone(), last.clone());
-        branches.extend(more);
-        *otherwise = last;
+        }) = only.map(|item| item.kind)
+        {
+            branches.extend(more);
+            *otherwise = last;
+        }
     }
 }
 
@@ -228,13 +229,14 @@ fn says_nothing(items: &[Item]) -> bool {
 
 /// Whether two lists of blocks read alike, wherever they come from.
 pub(super) fn same_text(one: &[Item], other: &[Item]) -> bool {
-    let normal = |items: &[Item]| items.iter().filter(|item| item.level <= NORMAL).count();
-    let shown = |items: &'_ [Item]| {
-        let shown = items.iter().filter(|item| item.level <= NORMAL);
-        shown.cloned().collect::<Vec<_>>()
-    };
-    normal(one) == normal(other)
-        && shown(one).iter().zip(&shown(other)).all(|(one, other)| {
+    fn normal(items: &[Item]) -> impl Iterator<Item = &Item> {
+        items.iter().filter(|item| item.level <= NORMAL)
+    }
+    normal(one).count() == normal(other).count()
+        && normal(one).zip(normal(other)).all(|(one, other)| {
+            if std::mem::discriminant(&one.kind) != std::mem::discriminant(&other.kind) {
+                return false;
+            }
             let (parts, others) = (one.parts(), other.parts());
             let same_parts = parts.len() == others.len()
                 && parts

@@ -6,20 +6,29 @@ use testwright_readable::counterexample::{Failing, Taken, Violation};
 use testwright_readable::idiom::Vocabulary;
 use testwright_readable::phrase::Speaker;
 
-use crate::explaining::{Explained, error_class};
+use super::{Explained, error_class};
 use crate::files::TextFile;
 use crate::models::RunExplaining;
 use crate::report;
+use crate::source::Read;
 
 /// What is known to people of what is tested.
-pub(super) enum Explaining {
+pub(crate) enum Explaining {
     Harness(HarnessExplaining),
     Models(RunExplaining),
 }
 
 impl Explaining {
+    /// What is known of a harness or of models.
+    pub(crate) fn of(read: &Read) -> Explaining {
+        match read {
+            Read::Harness(read) => Explaining::Harness(HarnessExplaining::new(&read.0, &read.1)),
+            Read::Models(names) => Explaining::Models(RunExplaining::new(names)),
+        }
+    }
+
     /// The scenario of a test; nothing if not every parser would read it.
-    pub(super) fn explain(
+    pub(crate) fn explain(
         &self,
         catalog: &Catalog,
         test: &Test,
@@ -41,7 +50,7 @@ impl Explaining {
 }
 
 /// What is known of a harness to people.
-pub(super) struct HarnessExplaining {
+pub(crate) struct HarnessExplaining {
     name: String,
     /// The comment that it begins with.
     comment: Vec<String>,
@@ -49,7 +58,7 @@ pub(super) struct HarnessExplaining {
 }
 
 impl HarnessExplaining {
-    pub(super) fn new(file: &TextFile, harness: &Harness) -> HarnessExplaining {
+    pub(crate) fn new(file: &TextFile, harness: &Harness) -> HarnessExplaining {
         let lines = file.text.lines().take_while(|line| line.starts_with('#'));
         let stem = file.path.file_stem().unwrap_or_default();
         HarnessExplaining {

@@ -1,0 +1,164 @@
+"""Features read by the parsers that people use, and run by behave and pytest-bdd themselves."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import behave.parser
+import gherkin.parser
+import pytest_bdd.parser
+
+#: What the tests are started with has nothing to do with what is run.
+PLAIN = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+
+
+def read_by_all(path):
+    """The scenarios of a feature file as `(name, description, steps, rows)`, which every parser reads alike.
+
+    A step is its keyword, `given`, `when` or `then`, and its text.
+    """
+    path = Path(path)
+    official = officially(path)
+    assert official, f"{path.name} has no scenarios"
+    assert by_behave(path) == official
+    # The third tells neither rows apart from their headings nor how a description is indented.
+    assert by_pytest_bdd(path) == official
+    return official
+
+
+def officially(path):
+    """As the parser of the Cucumber project reads it."""
+    feature = gherkin.parser.Parser().parse(path.read_text(encoding="utf-8"))["feature"]
+    found = []
+    for child in feature["children"]:
+        inner = child["rule"]["children"] if "rule" in child else [child]
+        found.extend(part["scenario"] for part in inner)
+    return [
+        (
+            scenario["name"],
+            lines(scenario["description"]),
+            steps((step["keyword"], step["text"]) for step in scenario["steps"]),
+            [
+                [cell["value"] for cell in row["cells"]]
+                for examples in scenario["examples"]
+                for row in examples["tableBody"]
+            ],
+        )
+        for scenario in found
+    ]
+
+
+def by_behave(path):
+    feature = behave.parser.parse_file(str(path))
+    return [
+        (
+            scenario.name,
+            lines("\n".join(scenario.description)),
+            steps((step.keyword, step.name) for step in scenario.steps),
+            [
+                list(row.cells)
+                for examples in getattr(scenario, "examples", [])
+                for row in examples.table.rows
+            ],
+        )
+        for scenario in feature.walk_scenarios(with_outlines=True)
+        # An outline is followed by a scenario for each of its rows.
+        if not getattr(scenario, "_row", None)
+    ]
+
+
+def by_pytest_bdd(path):
+    feature = pytest_bdd.parser.FeatureParser(str(path.parent), path.name).parse()
+    return [
+        (
+            scenario.name,
+            lines(scenario.description),
+            steps((step.keyword, step.name) for step in scenario.steps),
+            [list(row) for examples in scenario.examples for row in examples.examples],
+        )
+        for scenario in feature.scenarios.values()
+    ]
+
+
+def lines(description):
+    return [line.strip() for line in description.splitlines() if line.strip()]
+
+
+def steps(pairs):
+    """Steps that begin with `And` are of the kind of the step before."""
+    found = []
+    for keyword, text in pairs:
+        word = keyword.strip().lower()
+        found.append((found[-1][0] if word in ("and", "but") else word, text))
+    return found
+
+
+def run_behave(folder, feature):
+    """{name of a scenario, or of a row of an outline: the message it failed with, or None}."""
+    read_by_all(Path(folder) / feature)
+    written = Path(folder) / "behave.json"
+    done = start(
+        ["behave", "--no-color", "--no-summary", "-f", "json", "-o", written, feature], folder
+    )
+    features = told(written, done)
+    results = {}
+    for part in features:
+        for element in part["elements"]:
+            inner = element["elements"] if element["type"] == "rule" else [element]
+            for scenario in inner:
+                results[scenario["name"]] = message(scenario["steps"])
+    expected = 1 if any(results.values()) else 0
+    assert results and done.returncode == expected, done.stdout + done.stderr
+    return results
+
+
+def run_pytest_bdd(folder, test):
+    """{name of a scenario: the message it failed with, or None}; one name for all rows of an outline."""
+    written = Path(folder) / "pytest-bdd.json"
+    command = ["pytest", "-q", "-p", "no:cacheprovider", "-p", "no:testwright"]
+    # Marks that nobody registered are mistakes here, as they are in many projects.
+    (Path(folder) / "pytest.ini").write_text(
+        "[pytest]\naddopts = --strict-markers\nmarkers =\n    property: a\n    counterexample: b\n",
+        encoding="utf-8",
+    )
+    done = start([*command, f"--cucumberjson={written}", test], folder)
+    results = {}
+    for part in told(written, done):
+        read_by_all(Path(folder) / part["uri"].split("/")[-1])
+        for scenario in part["elements"]:
+            failed = message(scenario["steps"])
+            results[scenario["name"]] = results.get(scenario["name"]) or failed
+    expected = 1 if any(results.values()) else 0
+    assert results and done.returncode == expected, done.stdout + done.stderr
+    return results
+
+
+def start(command, folder):
+    return subprocess.run(
+        [sys.executable, "-m", *map(str, command)],
+        cwd=folder,
+        env=PLAIN,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def told(written, done):
+    assert written.exists(), done.stdout + done.stderr
+    results = json.loads(written.read_text(encoding="utf-8"))
+    written.unlink()
+    return results
+
+
+def message(steps):
+    """What the first step that did not pass says."""
+    for step in steps:
+        result = step.get("result", {"status": "undefined"})
+        if result["status"] != "passed":
+            text = result.get("error_message", "")
+            text = "\n".join(text) if isinstance(text, list) else text
+            return f"{result['status']}: {step['name']}: {text}"
+    return None
