@@ -332,6 +332,25 @@ fn external(graph: &Graph, external: &External) -> String {
                 ),
             }
         }
+        External::WorkingFolder { before, after } if before == after => {
+            format!("worked in the folder {before}")
+        }
+        External::WorkingFolder { before, after } => {
+            format!("the current folder: {before} became {after}")
+        }
+        External::Permissions { path, after } => {
+            format!("the permissions of {path} became {after:03o}")
+        }
+        External::Logged {
+            logger,
+            level,
+            message,
+        } => {
+            let message = message
+                .as_deref()
+                .map_or_else(|| "something".to_owned(), text);
+            format!("logged {message} to {logger}, level {level}")
+        }
         External::Called {
             function,
             arguments,

@@ -2,9 +2,11 @@
 
 use super::build::{Builder, Missing};
 use super::code::Code;
+use super::literal;
 use super::plan::Setup;
 use crate::effects::Effect;
 use crate::recording::{Place, PlaceState};
+use crate::value::{NodeId, Value};
 
 /// Globals and class attributes get the values that they had, unless a fresh import gives these anyway.
 pub(super) fn pin_places(builder: &mut Builder<'_>) -> Result<(), Missing> {
@@ -24,6 +26,10 @@ pub(super) fn pin_places(builder: &mut Builder<'_>) -> Result<(), Missing> {
         };
         match state.before {
             None => builder.setup.push(Setup::PinAbsent { owner, name }),
+            Some(before) if is_command(&state.place) => {
+                let value = command(builder, before)?;
+                builder.setup.push(Setup::Pin { owner, name, value });
+            }
             Some(before) => match builder.value(before, &name) {
                 Ok(value) => builder.setup.push(Setup::Pin { owner, name, value }),
                 // Perhaps it is not needed; running the test tells.
@@ -33,6 +39,29 @@ pub(super) fn pin_places(builder: &mut Builder<'_>) -> Result<(), Missing> {
         }
     }
     Ok(())
+}
+
+/// Whether a place holds the words of the command that ran the program.
+fn is_command(place: &Place) -> bool {
+    matches!(place, Place::Global { module, name } if module == "sys" && name == "argv")
+}
+
+/// The words of the command. Where the program is depends on the machine.
+fn command(builder: &mut Builder<'_>, node: NodeId) -> Result<Code, Missing> {
+    let graph = &builder.call.values;
+    let Value::List(words) = graph.value(node) else {
+        return builder.value(node, "argv");
+    };
+    let mut items = Vec::new();
+    for (place, word) in words.iter().enumerate() {
+        items.push(match graph.value(*word) {
+            Value::Text(program) if place == 0 => {
+                literal::text(program.rsplit('/').next().unwrap_or(program))
+            }
+            _ => builder.value(*word, "")?,
+        });
+    }
+    Ok(Code::list(items))
 }
 
 /// Whether a call changes what a place holds, or anything inside of it.

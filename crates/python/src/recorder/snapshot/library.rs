@@ -11,7 +11,7 @@ use super::super::names;
 use super::Moment;
 
 /// Types that are made from what their attributes say, in the order of the parameters of the class.
-const BY_ATTRIBUTES: [(&str, &str, &[&str]); 6] = [
+const BY_ATTRIBUTES: [(&str, &str, &[&str]); 7] = [
     ("datetime", "date", &["year", "month", "day"]),
     (
         "datetime",
@@ -22,6 +22,11 @@ const BY_ATTRIBUTES: [(&str, &str, &[&str]); 6] = [
     ("builtins", "range", &["start", "stop", "step"]),
     ("builtins", "slice", &["start", "stop", "step"]),
     ("fractions", "Fraction", &["numerator", "denominator"]),
+    (
+        "subprocess",
+        "CompletedProcess",
+        &["args", "returncode", "stdout", "stderr"],
+    ),
 ];
 
 /// Types that are made from a text, `str()` of them.
@@ -121,6 +126,39 @@ impl Moment<'_> {
                     keywords,
                 })
             }
+            ("builtins", "memoryview") => {
+                let whole = object.getattr("obj").ok()?;
+                let length = object.getattr("nbytes").ok()?.extract::<usize>().ok()?;
+                let is_all = whole
+                    .cast_exact::<pyo3::types::PyByteArray>()
+                    .map(|bytes| bytes.len() == length);
+                let whole = is_all.ok()?.then(|| self.node(&whole, depth))?;
+                Some(made(Reference::new("builtins", "memoryview"), vec![whole]))
+            }
+            // Loggers are known by their names, and there is one of each.
+            ("logging", "Logger" | "RootLogger") => {
+                let name = self.node(&object.getattr("name").ok()?, depth);
+                let arguments = match path {
+                    "Logger" => vec![name],
+                    _ => Vec::new(),
+                };
+                Some(made(Reference::new("logging", "getLogger"), arguments))
+            }
+            // One that has this value by default says the same to all who ask.
+            ("_contextvars", "ContextVar") => {
+                let name = self.node(&object.getattr("name").ok()?, depth);
+                let value = object.call_method0("get").ok();
+                let value = value.map(|value| ("default".to_owned(), self.node(&value, depth)));
+                Some(Value::Made {
+                    callee: Reference::new("contextvars", "ContextVar"),
+                    arguments: vec![name],
+                    keywords: value.into_iter().collect(),
+                })
+            }
+            ("socket", "socket") | ("subprocess", "Popen") => Some(Value::Unknown {
+                class: Reference::new(module, path),
+                reason: "it is connected to something outside".to_owned(),
+            }),
             ("functools", "partial") => self.partial(object, depth),
             ("re", "Match") => self.found(object, depth),
             ("io", "StringIO" | "BytesIO") => {
