@@ -43,7 +43,7 @@ def written(tmp_path_factory):
         (folder / f"use_{module_name}.py").write_text(f"from {module_name} import *\n\n{use}")
         words = ["capture", "--quiet", "--scope", module_name, "--"]
         words = [sys.executable, "-m", "testwright", *words]
-        done = command(folder, *words, sys.executable, f"use_{module_name}.py", stdin=subprocess.DEVNULL)
+        done = command(folder, *words, sys.executable, f"use_{module_name}.py", stdin=subprocess.DEVNULL, start_new_session=True)
         assert done.returncode == 0, f"{name}: {done.stdout}{done.stderr}"
     for style in ("pytest", "unittest"):
         words = ["generate", "--style", style, "--out", f"tests_{style}"]

@@ -244,6 +244,7 @@ impl<'a> Writer<'a> {
         checks::name_what_is_asserted(&mut builder, unit);
         stand_ins::name_partners(&mut builder);
         pins::pin_places(&mut builder)?;
+        pins::pin_defaults(&mut builder, unit)?;
         external::replay(&mut builder, unit)?;
         let exercised = exercise::exercise(&mut builder, unit)?;
         let verified = checks::verify(&mut builder, unit, exercised)?;

@@ -1,5 +1,6 @@
 """Helpers of the tests in this folder that Testwright wrote. They need nothing but Python."""
 
+import contextvars
 import functools
 import math
 import re
@@ -70,7 +71,10 @@ def _has_parts(value):
         types.BuiltinFunctionType,
         functools.partial,
         re.Match,
+        contextvars.ContextVar,
     )
+    if type(value).__module__ == "sqlite3":
+        return True
     return isinstance(value, containers) or bool(_attributes(value))
 
 
@@ -90,6 +94,12 @@ def _parts(actual, expected):
     if isinstance(expected, types.BuiltinFunctionType):
         yield ".__name__", actual.__name__, expected.__name__
         yield ".__self__", actual.__self__, expected.__self__
+        return
+    if type(expected).__module__ == "sqlite3":
+        yield ".iterdump()", list(actual.iterdump()), list(expected.iterdump())
+        return
+    if isinstance(expected, contextvars.ContextVar):
+        yield ".get()", actual.get(_MISSING), expected.get(_MISSING)
         return
     if isinstance(expected, re.Match):
         for name in ("re", "string", "regs", "pos", "endpos"):
@@ -321,3 +331,13 @@ class ScriptedProcess:
 
     def __exit__(self, *exception):
         self.returncode = self._code
+
+
+def database(script, row_factory=None):
+    """A database in memory that an SQL script has filled."""
+    import sqlite3
+
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(script)
+    connection.row_factory = row_factory
+    return connection

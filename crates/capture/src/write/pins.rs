@@ -3,10 +3,13 @@
 use super::build::{Builder, Missing};
 use super::code::Code;
 use super::literal;
+use super::name;
 use super::plan::Setup;
 use crate::effects::Effect;
-use crate::recording::{Place, PlaceState};
+use crate::inspect::DefinitionKind;
+use crate::recording::{Argument, Place, PlaceState, Unit};
 use crate::value::{NodeId, Value};
+use testwright_source::tree::ParameterKind;
 
 /// Globals and class attributes get the values that they had, unless a fresh import gives these anyway.
 pub(super) fn pin_places(builder: &mut Builder<'_>) -> Result<(), Missing> {
@@ -38,6 +41,50 @@ pub(super) fn pin_places(builder: &mut Builder<'_>) -> Result<(), Missing> {
             },
         }
     }
+    Ok(())
+}
+
+/// Default values that the call changes are the same objects in each call, so they are put back.
+pub(super) fn pin_defaults(builder: &mut Builder<'_>, unit: &Unit) -> Result<(), Missing> {
+    let call = builder.call;
+    let is_changed = |argument: &Argument| {
+        let graph = &call.values;
+        let after = argument.after.unwrap_or(argument.before);
+        argument.is_default && !graph.is_alike(argument.before, graph, after)
+    };
+    if !call.arguments.iter().any(is_changed) {
+        return Ok(());
+    }
+    let module = builder
+        .knowledge
+        .project
+        .module_at(std::path::Path::new(&unit.file));
+    let definition = module.and_then(|module| module.definition(&unit.qualified_name));
+    let Some(DefinitionKind::Function(function)) = definition.map(|found| &found.kind) else {
+        return Err(Missing("a default that is changed".to_owned()));
+    };
+    let mut values = Vec::new();
+    for parameter in &function.signature.parameters {
+        let is_positional = matches!(
+            parameter.kind,
+            ParameterKind::PositionalOnly | ParameterKind::Normal
+        );
+        let given = call.arguments.iter().find(|one| one.name == parameter.name);
+        match given {
+            Some(given) if is_positional && given.is_default => {
+                values.push(builder.value(given.before, &given.name)?);
+            }
+            Some(given) if is_positional && parameter.default.is_none() && !given.is_default => {}
+            Some(given) if !is_positional && !is_changed(given) => {}
+            _ => return Err(Missing("a default that is changed".to_owned())),
+        }
+    }
+    let owner = builder.reference(&name::importable(unit, call))?;
+    builder.setup.push(Setup::Pin {
+        owner,
+        name: "__defaults__".to_owned(),
+        value: Code::tuple(values),
+    });
     Ok(())
 }
 

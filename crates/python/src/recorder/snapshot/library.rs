@@ -155,6 +155,7 @@ impl Moment<'_> {
                     keywords: value.into_iter().collect(),
                 })
             }
+            ("sqlite3", "Connection") => self.database(object, depth),
             ("socket", "socket") | ("subprocess", "Popen") => Some(Value::Unknown {
                 class: Reference::new(module, path),
                 reason: "it is connected to something outside".to_owned(),
@@ -289,6 +290,41 @@ impl Moment<'_> {
         Some(Value::Made {
             callee,
             arguments,
+            keywords,
+        })
+    }
+
+    /// A small database, told by what makes another one like it.
+    fn database(&mut self, object: &Bound<'_, PyAny>, depth: u32) -> Option<Value> {
+        const MOST_LINES: usize = 200;
+        // Whatever makes rows or texts in its own way may be code of the program.
+        let rows = object.getattr("row_factory").ok()?;
+        let library = object.py().import("sqlite3").ok()?;
+        let are_named = rows.is(&library.getattr("Row").ok()?);
+        let texts = object.getattr("text_factory").ok()?;
+        let is_usual = texts.is(object.py().get_type::<PyString>());
+        if !(rows.is_none() || are_named) || !is_usual {
+            return None;
+        }
+        let mut lines = Vec::new();
+        for line in object.call_method0("iterdump").ok()?.try_iter().ok()? {
+            let line: String = line.ok()?.extract().ok()?;
+            if !matches!(line.as_str(), "BEGIN TRANSACTION;" | "COMMIT;") {
+                lines.push(line);
+            }
+            if lines.len() > MOST_LINES {
+                return None;
+            }
+        }
+        let script = super::super::sources::masked(&lines.join("\n")).into_owned();
+        let script = self.plain(Value::Text(script));
+        let mut keywords = Vec::new();
+        if are_named {
+            keywords.push(("row_factory".to_owned(), self.node(&rows, depth)));
+        }
+        Some(Value::Made {
+            callee: Reference::new("testwright_helpers", "database"),
+            arguments: vec![script],
             keywords,
         })
     }
