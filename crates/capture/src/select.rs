@@ -173,6 +173,11 @@ fn goals(call: &Call) -> BTreeSet<Goal> {
                 )
             }
             External::Environment { name, .. } => format!("variable {name}"),
+            External::WorkingFolder { before, after } => {
+                format!("working folder {}", before == after)
+            }
+            External::Permissions { .. } => "permissions".to_owned(),
+            External::Logged { level, .. } => format!("logs {level}"),
             External::Called { function, .. } => format!("asks {function}"),
         }));
     }

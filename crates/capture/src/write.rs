@@ -28,6 +28,7 @@ mod paths;
 mod pins;
 mod plan;
 mod scope;
+mod stand_ins;
 mod style;
 
 use std::collections::BTreeMap;
@@ -43,7 +44,7 @@ pub(crate) use name::numbered;
 pub(crate) use scope::{Scope, snake_case};
 pub use style::Style;
 
-use crate::recording::{Call, Recording, Unit};
+use crate::recording::{Call, External, Recording, Unit};
 use crate::suite::UnitTest;
 use build::Builder;
 use construct::Evidence;
@@ -241,14 +242,18 @@ impl<'a> Writer<'a> {
         let mut builder = Builder::new(call, self.knowledge, &self.evidence, form, &paths, scope);
         builder.is_lenient = is_lenient;
         checks::name_what_is_asserted(&mut builder, unit);
+        stand_ins::name_partners(&mut builder);
         pins::pin_places(&mut builder)?;
+        pins::pin_defaults(&mut builder, unit)?;
         external::replay(&mut builder, unit)?;
         let exercised = exercise::exercise(&mut builder, unit)?;
         let verified = checks::verify(&mut builder, unit, exercised)?;
         plan.setup.append(&mut builder.setup);
         plan.exercise = verified.exercise;
         plan.checks = verified.checks;
-        plan.checks.extend(external::slept(&mut builder));
+        plan.checks.extend(stand_ins::slept(&mut builder));
+        plan.checks.extend(stand_ins::verify(&mut builder));
+        plan.logged = logged(call);
         if form.strength == Strength::All {
             plan.output = external::output(call);
         }
@@ -257,7 +262,8 @@ impl<'a> Writer<'a> {
         if form.strength != Strength::All && completeness == Completeness::Full {
             completeness = Completeness::Partial("what it does varies".to_owned());
         }
-        if plan.checks.is_empty() && plan.output.is_none() && !plan.exercise.checks_something() {
+        let tells = plan.output.is_some() || !plan.logged.is_empty();
+        if plan.checks.is_empty() && !tells && !plan.exercise.checks_something() {
             completeness = Completeness::Smoke;
         }
         Ok((plan, completeness))
@@ -284,6 +290,24 @@ impl<'a> Writer<'a> {
             .filter(|folder| folder.len() > 1 && folder.starts_with('/'))
             .any(|folder| lines.iter().any(|line| line.contains(folder)))
     }
+}
+
+/// What was logged: logger, level and message.
+fn logged(call: &Call) -> Vec<plan::Logged> {
+    let events = call.events.iter();
+    let messages = events.filter_map(|event| match &event.external {
+        External::Logged {
+            logger,
+            level,
+            message: Some(message),
+        } => Some(plan::Logged {
+            logger: logger.clone(),
+            level: *level,
+            message: message.clone(),
+        }),
+        _ => None,
+    });
+    messages.collect()
 }
 
 /// Copies in the place of variables, so that what a call does to them is forgotten.

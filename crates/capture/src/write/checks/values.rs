@@ -88,10 +88,17 @@ impl Verifier<'_, '_> {
     }
 
     fn cover(&mut self, node: NodeId) {
+        let graph = &self.builder.call.values;
         let mut pending = vec![node];
         while let Some(node) = pending.pop() {
             if self.covered.insert(node) {
-                pending.extend(self.builder.call.values.children(node));
+                // What has a name was compared by being the same, which says nothing about what it holds.
+                let is_named = |child: &NodeId| {
+                    let object = graph.object(*child);
+                    object.is_some_and(|object| self.builder.live.contains_key(&object))
+                };
+                let children = graph.children(node).into_iter();
+                pending.extend(children.filter(|child| !is_named(child)));
             }
         }
     }
@@ -182,7 +189,11 @@ impl Verifier<'_, '_> {
                 | Value::Stream { .. }
                 | Value::Method { .. } => !is_named,
                 // Two matches of the same are not equal.
-                Value::Made { callee, .. } => callee.module == "re" && callee.path != "compile",
+                Value::Made { callee, .. } => {
+                    callee.module == "re" && callee.path != "compile"
+                        || callee.module == HELPERS
+                        || callee.module == "contextvars"
+                }
                 _ => false,
             };
             if differs {
