@@ -235,7 +235,7 @@ def test_an_exception_is_a_counterexample(testwright):
     assert 'Observed: the last step fails with the error "zero division error".\n' in text
     assert text.endswith('      When I call "share" with n and m\n')
     (error,) = run_behave(testwright.folder / "o", "share.counterexample.feature").values()
-    assert error.startswith("error: I call \"share\" with n and m")
+    assert error.startswith('error: I call "share" with n and m')
     testwright(*arguments, "--style", "observed", status=1)
     (error,) = run_behave(testwright.folder / "o", "share.counterexample.feature").values()
     assert error is None

@@ -175,7 +175,7 @@ impl<'a> Speaker<'a> {
         let noun = match start {
             Type::Boolean if last != "flag" => "flag",
             Type::Boolean => return words,
-            _ if !(last.ends_with("ed") || NOT_NOUNS.contains(&last)) => return words,
+            _ if !is_no_noun(&words) => return words,
             Type::Number => "total",
             Type::List(_) => "list",
             Type::Set(_) => "set",
@@ -316,6 +316,20 @@ impl<'a> Speaker<'a> {
     }
 }
 
+/// Whether words end in a participle. What stands behind one and needs no noun either is part of it: "logged in", but not
+/// "users logged in", which is about users.
+fn is_no_noun(words: &str) -> bool {
+    let is_participle = |word: &str| word.ends_with("ed") || NOT_NOUNS.contains(&word);
+    match words.split_once(' ') {
+        Some((first, rest))
+            if is_participle(first) && rest.split(' ').all(words::is_preposition) =>
+        {
+            true
+        }
+        _ => words.split(' ').next_back().is_some_and(is_participle),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -395,6 +409,10 @@ mod tests {
             ("the last received".into(), false)
         );
         assert_eq!(state("count", Type::Number), ("the count".into(), false));
+        assert_eq!(
+            state("logged_in", Type::set()),
+            ("the logged in set".into(), false)
+        );
     }
 
     #[test]

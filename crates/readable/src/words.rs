@@ -60,6 +60,11 @@ const NOT_PLURAL: [&str; 8] = [
     "news", "series", "lens", "gas", "bus", "plus", "alias", "class",
 ];
 
+/// Whether a word is one behind which a noun is spoken of, as "in" is.
+pub(crate) fn is_preposition(word: &str) -> bool {
+    PREPOSITIONS.contains(&word)
+}
+
 /// Whether words mean several things (W4): "users logged in" do, "status" does not.
 #[must_use]
 pub fn is_plural(words: &str) -> bool {

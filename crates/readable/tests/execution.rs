@@ -381,8 +381,8 @@ fn l2_there_is_no_if_behind_if() {
 #[test]
 fn y1_values_that_are_named_on_the_way() {
     assert_eq!(
-        change("if (k := len(x)) > 3:\n    return k\nn = k"),
-        "If the given x has more than 3 elements:\n  - Nothing changes.\n  - It returns the number of elements in the given x.\nOtherwise:\n  - The n becomes the number of elements in the given x."
+        change("if (k := len(t)) > 3:\n    return k\nn = k"),
+        "If the t has more than 3 elements:\n  - Nothing changes.\n  - It returns the number of elements in the t.\nOtherwise:\n  - The n becomes the number of elements in the t."
     );
 }
 

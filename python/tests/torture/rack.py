@@ -35,15 +35,17 @@ def leave_with_three():
 
 
 def overflow():
-    """Fills the stack of the process itself, which no limit of the interpreter knows of."""
-    _, most = resource.getrlimit(resource.RLIMIT_STACK)
-    # So little that it is full before the limit for calls in C, which Python 3.12 and later have.
-    resource.setrlimit(resource.RLIMIT_STACK, (64 << 10, most))
+    """Fills a stack of C, which no limit of the interpreter knows of."""
     sys.setrecursionlimit(10**6)
     nested = []
     for _ in range(100_000):
         nested = [nested]
-    repr(nested)
+    # A thread's, because that of the process may have become large by now; and so little that it is full before the
+    # limit for calls in C, which Python 3.12 and later have.
+    threading.stack_size(64 << 10)
+    thread = threading.Thread(target=repr, args=(nested,))
+    thread.start()
+    thread.join()
 
 
 def kill_group():

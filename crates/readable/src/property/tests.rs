@@ -595,3 +595,31 @@ fn f7_what_asks_the_system_is_asked_once() {
         ]
     );
 }
+
+#[test]
+fn f7_statements_that_only_python_can_say_keep_earlier_values() {
+    let body = "before = dict(d)\nd[1] = 2\nassert len(d) >= len(before)";
+    assert_eq!(
+        steps("d: dict", body),
+        [
+            "Then the Python statement \"d[1] = 2\" is carried out",
+            "And the number of entries in d is at least the number of entries in d before the step",
+        ]
+    );
+}
+
+#[test]
+fn f7_defaults_are_written_out() {
+    assert_eq!(
+        steps("n: int", "assert n < 3").len() + 1,
+        tell(
+            &format!("{HEAD}def prop_it(n: int, most: int = 3):\n    assert n < most\n"),
+            &[("n", "5")]
+        )
+        .lines()
+        .skip_while(|line| !line.trim_start().starts_with("Scenario:"))
+        .skip(1)
+        .inspect(|line| assert!(!line.contains("most"), "{line}"))
+        .count()
+    );
+}

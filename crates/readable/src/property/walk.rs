@@ -58,6 +58,12 @@ impl<'a> Walk<'a> {
             };
             walk.line(Keyword::Given, saying, Code::default(), property.start);
         }
+        for parameter in &property.function.parameters {
+            let is_input = property.inputs.iter().any(|one| one.name == parameter.name);
+            if let Some(default) = parameter.default.as_ref().filter(|_| !is_input) {
+                walk.here.write(&parameter.name, default);
+            }
+        }
         if let (Some(class), Some(first)) = (&property.class, property.function.parameters.first())
         {
             let owner = format!("owner({}, {}.{class})", walk.here.store, walk.here.alias);
@@ -379,6 +385,16 @@ impl<'a> Walk<'a> {
             .get(statement.range.clone())
             .unwrap_or_default();
         let names = testwright_source::names(source).unwrap_or_default();
+        let changed = match changed_by(statement) {
+            Some(roots) => roots,
+            // Whatever it looks at may be another thing afterwards.
+            None => names.reads.clone(),
+        };
+        let end = statement.range.end;
+        let earlier = changed
+            .iter()
+            .flat_map(|name| self.keep_earlier_of(name, end))
+            .collect();
         let mut body = Vec::new();
         for name in &names.reads {
             if let Some(code) = super::code::Stored::name(&self.here, name) {
@@ -406,6 +422,7 @@ impl<'a> Walk<'a> {
             Keyword::Then,
             saying,
             Code {
+                earlier,
                 body,
                 ..Code::default()
             },
@@ -427,6 +444,27 @@ impl<'a> Walk<'a> {
             line,
         });
     }
+}
+
+/// The names of what a simple statement changes inside; nothing if there is no telling.
+fn changed_by(statement: &Statement) -> Option<Vec<String>> {
+    let targets = match &statement.kind {
+        StatementKind::Assign { targets, .. } | StatementKind::Delete(targets) => {
+            targets.as_slice()
+        }
+        StatementKind::Augmented { target, .. } => std::slice::from_ref(target),
+        _ => return None,
+    };
+    let root = |mut target: &Expression| {
+        let is_whole = target.as_name().is_some();
+        while let ExpressionKind::Subscript { object, .. }
+        | ExpressionKind::Attribute { object, .. } = &target.kind
+        {
+            target = object;
+        }
+        target.as_name().filter(|_| !is_whole).map(str::to_owned)
+    };
+    Some(targets.iter().filter_map(root).collect())
 }
 
 /// Whether a term makes a new object (P36).

@@ -98,6 +98,8 @@ impl Check {
                         false => scenario.clone(),
                     };
                     wrong += u64::from(!say(console, &title, expected, &seen));
+                    // The next run may end this process.
+                    console.flush();
                     if !models.product.has_suite() {
                         break;
                     }

@@ -92,7 +92,8 @@ impl Tool for Comparer {
         let printed = File::create(&log).map_err(unwritten)?;
         let also = printed.try_clone().map_err(unwritten)?;
         console.flush();
-        let mut ran = Tools::new()?.shell(&format!("{command} {argument}"));
+        let tools = Tools::new()?;
+        let mut ran = tools.shell(&format!("{command} {argument}"));
         ran.stdout(printed).stderr(also);
         ran.status().map_err(cannot_start)?;
         let mut compared = Command::new("diff");

@@ -78,24 +78,23 @@ impl Walk<'_> {
         if purpose == Purpose::Effect {
             objects.extend(call.arguments.iter().filter_map(root));
         }
-        let text = self.here.text;
-        let last = self
-            .property
-            .function
-            .body
-            .last()
-            .map_or(end, |last| last.range.end);
         let mut kept = Vec::new();
         for object in objects {
             if purpose != Purpose::Question {
                 self.here.forget(&object);
             }
-            kept.extend(
-                self.here
-                    .keep_earlier(&object, |name| is_mentioned(name, text, end, last)),
-            );
+            kept.extend(self.keep_earlier_of(&object, end));
         }
         kept
+    }
+
+    /// The locals that speak of an object to which something is about to be done, if they are used behind that.
+    pub(super) fn keep_earlier_of(&mut self, object: &str, end: usize) -> Vec<(String, String)> {
+        let text = self.here.text;
+        let last = self.property.function.body.last();
+        let last = last.map_or(end, |last| last.range.end);
+        let is_used = |name: &str| is_mentioned(name, text, end, last);
+        self.here.keep_earlier(object, is_used)
     }
 
     pub(super) fn raises(
