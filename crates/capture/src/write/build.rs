@@ -393,12 +393,9 @@ impl<'a> Builder<'a> {
                 let copied =
                     function.qualified_name.ends_with("<lambda>") && function.closure.is_empty();
                 let text = copied.then(|| self.lambda(function)).flatten();
-                match text.map(Code::Text) {
-                    Some(code) => code,
-                    None => match self.made_function(graph, function) {
-                        Some(code) => code,
-                        None => return Err(self.unnamed_function(function)),
-                    },
+                match text {
+                    Some(text) => Code::Text(text),
+                    None => return Err(self.unnamed_function(function)),
                 }
             }
             Value::Generator { function, .. } => {
