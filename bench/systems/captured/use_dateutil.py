@@ -26,7 +26,9 @@ def read():
         except parser.ParserError:
             print(parser.parse(text, default=default, fuzzy=True))
     print(parser.parse("01/05/09", dayfirst=True), parser.parse("01/05/09", yearfirst=True))
-    print(parser.isoparse("2018-W06-5"), parser.isoparse("20180209T10Z"), parser.isoparse("2018-040"))
+    print(
+        parser.isoparse("2018-W06-5"), parser.isoparse("20180209T10Z"), parser.isoparse("2018-040")
+    )
     for text in ("", "no date", "2003-13-45", "32 Jan 2003"):
         for read in (parser.parse, parser.isoparse):
             try:
@@ -41,8 +43,16 @@ def deltas():
     print(relativedelta.relativedelta(datetime.datetime(2025, 3, 1), DAY))
     friday = relativedelta.relativedelta(weekday=relativedelta.FR(-1), day=31)
     print(DAY + friday, delta * 2, -delta, delta == delta, bool(relativedelta.relativedelta()))
-    print(relativedelta.relativedelta(days=1.5, hours=25).normalized(), abs(-delta), hash(delta) == hash(delta))
-    print(relativedelta.relativedelta(hours=50, minutes=-90), delta + datetime.timedelta(days=2), delta / 2)
+    print(
+        relativedelta.relativedelta(days=1.5, hours=25).normalized(),
+        abs(-delta),
+        hash(delta) == hash(delta),
+    )
+    print(
+        relativedelta.relativedelta(hours=50, minutes=-90),
+        delta + datetime.timedelta(days=2),
+        delta / 2,
+    )
     for wrong in ({"years": 1.5}, {"dt1": "x", "dt2": "y"}):
         try:
             print(relativedelta.relativedelta(**wrong))
@@ -54,9 +64,23 @@ def rules():
     print(list(rrule.rrule(rrule.DAILY, count=3, dtstart=DAY)))
     print(list(rrule.rrule(rrule.MONTHLY, count=4, bymonthday=-1, dtstart=DAY)))
     weekly = rrule.rrule(rrule.WEEKLY, byweekday=(rrule.MO, rrule.FR), count=5, dtstart=DAY)
-    print(weekly[1], weekly.after(DAY), weekly.before(datetime.datetime(2024, 3, 1)), DAY in weekly, weekly.count())
-    print(weekly.between(DAY, DAY + datetime.timedelta(days=9)), str(weekly), weekly.replace(count=2)[-1])
-    print(list(rrule.rrulestr("DTSTART:20240131T093000\nRRULE:FREQ=YEARLY;COUNT=2;BYDAY=1SU;BYMONTH=4")))
+    print(
+        weekly[1],
+        weekly.after(DAY),
+        weekly.before(datetime.datetime(2024, 3, 1)),
+        DAY in weekly,
+        weekly.count(),
+    )
+    print(
+        weekly.between(DAY, DAY + datetime.timedelta(days=9)),
+        str(weekly),
+        weekly.replace(count=2)[-1],
+    )
+    print(
+        list(
+            rrule.rrulestr("DTSTART:20240131T093000\nRRULE:FREQ=YEARLY;COUNT=2;BYDAY=1SU;BYMONTH=4")
+        )
+    )
     both = rrule.rruleset()
     both.rrule(weekly)
     both.exdate(weekly[0])
@@ -72,10 +96,21 @@ def rules():
 
 def zones():
     offset = tz.tzoffset("BRST", -10800)
-    print(offset, offset.utcoffset(DAY), DAY.replace(tzinfo=tz.UTC).astimezone(offset), tz.tzutc() == tz.UTC)
+    print(
+        offset,
+        offset.utcoffset(DAY),
+        DAY.replace(tzinfo=tz.UTC).astimezone(offset),
+        tz.tzutc() == tz.UTC,
+    )
     summer = tz.tzstr("EST5EDT,M3.2.0,M11.1.0")
-    print(datetime.datetime(2024, 7, 1, tzinfo=summer).isoformat(), DAY.replace(tzinfo=summer).tzname())
-    print(tz.tzoffset(None, 3600) == tz.tzoffset("x", 3600), tz.resolve_imaginary(DAY.replace(tzinfo=tz.UTC)))
+    print(
+        datetime.datetime(2024, 7, 1, tzinfo=summer).isoformat(),
+        DAY.replace(tzinfo=summer).tzname(),
+    )
+    print(
+        tz.tzoffset(None, 3600) == tz.tzoffset("x", 3600),
+        tz.resolve_imaginary(DAY.replace(tzinfo=tz.UTC)),
+    )
 
 
 if __name__ == "__main__":

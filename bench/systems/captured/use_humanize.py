@@ -17,20 +17,46 @@ def numbers():
     print(humanize.scientific(0.3), humanize.scientific(500), humanize.scientific(-5.2e20, 3))
     print(humanize.scientific("foo"), humanize.clamp(0.0001, floor=0.01), humanize.clamp(0.5))
     print(humanize.clamp(2.3, "{:.0%}", ceil=1.0), humanize.clamp(None), humanize.metric(1500, "V"))
-    print(humanize.metric(2e8, "W"), humanize.metric(220e-6, "F"), humanize.metric(0), humanize.metric(1e40))
+    print(
+        humanize.metric(2e8, "W"),
+        humanize.metric(220e-6, "F"),
+        humanize.metric(0),
+        humanize.metric(1e40),
+    )
 
 
 def sizes():
     for value in (1, 300, 3000, 3000000, 3000000000, 2900000000000, -4096, "512", 10**30):
-        print(humanize.naturalsize(value), humanize.naturalsize(value, binary=True), humanize.naturalsize(value, gnu=True))
+        print(
+            humanize.naturalsize(value),
+            humanize.naturalsize(value, binary=True),
+            humanize.naturalsize(value, gnu=True),
+        )
     print(humanize.naturalsize(3000, format="%.3f"))
 
 
 def times():
-    for seconds in (0, 1, 30, 60, 90, 3600, 7200, 86400, 200000, 2592000, 31536000, 40000000, 94608000):
+    for seconds in (
+        0,
+        1,
+        30,
+        60,
+        90,
+        3600,
+        7200,
+        86400,
+        200000,
+        2592000,
+        31536000,
+        40000000,
+        94608000,
+    ):
         delta = datetime.timedelta(seconds=seconds)
         print(humanize.naturaldelta(delta), humanize.naturaldelta(delta, months=False))
-        print(humanize.naturaltime(NOON - delta, when=NOON), humanize.naturaltime(NOON + delta, when=NOON))
+        print(
+            humanize.naturaltime(NOON - delta, when=NOON),
+            humanize.naturaltime(NOON + delta, when=NOON),
+        )
     print(humanize.naturaldelta(1.5, minimum_unit="milliseconds"))
     print(humanize.naturaldelta(datetime.timedelta(microseconds=7), minimum_unit="microseconds"))
     print(humanize.naturaldelta("soon"))

@@ -69,8 +69,13 @@ def pages():
 def extensions():
     print(markdown.markdown(TABLE, extensions=["extra"]))
     print(markdown.markdown("# One\n\n## Two\n\n[TOC]\n", extensions=["toc"]))
-    print(markdown.markdown("a\nb", extensions=["nl2br"]), markdown.markdown("- a\n\n1. b", extensions=["sane_lists"]))
-    text = markdown.Markdown(extensions=["meta", "toc"], extension_configs={"toc": {"permalink": True}})
+    print(
+        markdown.markdown("a\nb", extensions=["nl2br"]),
+        markdown.markdown("- a\n\n1. b", extensions=["sane_lists"]),
+    )
+    text = markdown.Markdown(
+        extensions=["meta", "toc"], extension_configs={"toc": {"permalink": True}}
+    )
     print(text.convert("Author: Ann\nDate: today\n\n# Hello\n"), text.Meta, text.toc)
     print(text.reset().convert("again"))
     print(markdown.markdown('"quotes" -- and...', extensions=["smarty"]))

@@ -36,7 +36,9 @@ def plan():
     scheduler.every().hour.at("30:15").do(job)
     scheduler.every(3).weeks.do(job).tag("rare")
     scheduler.every().second.until(datetime.timedelta(hours=1)).do(once)
-    print(len(scheduler.get_jobs()), len(scheduler.get_jobs("daily")), scheduler.next_run is not None)
+    print(
+        len(scheduler.get_jobs()), len(scheduler.get_jobs("daily")), scheduler.next_run is not None
+    )
     print(scheduler.idle_seconds is not None, scheduler.get_next_run("missing"))
     for planned in scheduler.get_jobs():
         print(planned.interval, planned.unit, planned.start_day, planned.at_time, planned.latest)
