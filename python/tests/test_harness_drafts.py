@@ -2,10 +2,14 @@
 
 import json
 import re
+import shutil
 import textwrap
+from pathlib import Path
 
 import pytest
 from terminal import run
+
+ROOT = Path(__file__).resolve().parents[2]
 
 SHOP = """\
 import enum
@@ -357,6 +361,38 @@ def test_an_installed_package_can_be_drafted(tmp_path):
     assert "<sorted_list> := sortedcontainers.SortedList(<iterable>)" in actions(text)
     assert "sortedcontainers.sortedlist" not in text
     runs_without_failure(tmp_path, "sortedcontainers.tstl", "--tests", "30")
+
+
+@pytest.mark.parametrize("package", ["sortedcontainers", "packaging"])
+def test_the_draft_of_a_real_package_reaches_as_much_as_its_recording(tmp_path, package):
+    driver = f"use_{package}.py"
+    shutil.copy(ROOT / "bench/systems/captured" / driver, tmp_path)
+    capture = ["testwright", "capture", "--quiet", "--scope", package, "--", "python", driver]
+    assert run(capture, tmp_path).returncode == 0
+    drafted(tmp_path, package)
+    measure = [
+        "python",
+        "-m",
+        "coverage",
+        "run",
+        f"--source={package}",
+        "--data-file=driven.data",
+        driver,
+    ]
+    assert run(measure, tmp_path).returncode == 0
+    runs_without_failure(
+        tmp_path, f"{package}.tstl", "--tests", "150", "--coverage-report", "data:drafted.data"
+    )
+
+    def reached(data):
+        run(
+            ["python", "-m", "coverage", "json", "-q", f"--data-file={data}", "-o", "lines.json"],
+            tmp_path,
+        )
+        files = json.loads((tmp_path / "lines.json").read_text(encoding="utf-8"))["files"]
+        return sum(len(file["executed_lines"]) for file in files.values())
+
+    assert reached("drafted.data") >= reached("driven.data")
 
 
 def test_a_source_folder_is_no_obstacle(tmp_path):
