@@ -354,7 +354,7 @@ impl<'a> Builder<'a> {
             Value::NotImplemented => Code::text("NotImplemented"),
             Value::Boolean(value) => Code::text(if *value { "True" } else { "False" }),
             Value::Integer(value) => Code::text(value.to_string()),
-            Value::LargeInteger(digits) => Code::text(digits),
+            Value::LargeInteger(digits) => Code::Text(literal::large_integer(digits)),
             Value::Float(number) => self.float(number.0),
             Value::Complex(real, imaginary) => {
                 let parts = vec![self.float(real.0), self.float(imaginary.0)];
