@@ -52,14 +52,19 @@ class Captured:
             shutil.copy(DRIVERS / name, self.folder)
         plain = run([home.python, self.driver], self.folder).or_complain()
         command = [*ours.COMMAND, "capture", "--quiet", "--scope", package, "--"]
-        recorded = run([*command, sys.executable, self.driver], self.folder, PYTHONPATH=home.packages)
+        recorded = run(
+            [*command, sys.executable, self.driver], self.folder, PYTHONPATH=home.packages
+        )
         if recorded.or_complain().output != plain.output:
             raise Failed(f"capturing {package} changes what its driver prints")
         self.calls = self._calls()
 
     def _calls(self):
         shown = run([*ours.COMMAND, "show"], self.folder).or_complain()
-        return sum(int(number.replace(",", "")) for number in re.findall(r", ([\d,]+) calls?,", shown.output))
+        return sum(
+            int(number.replace(",", ""))
+            for number in re.findall(r", ([\d,]+) calls?,", shown.output)
+        )
 
     def generate(self):
         """Writes the tests; the seconds that took."""
@@ -106,20 +111,35 @@ class Captured:
         """The tests that pass whatever their unit does."""
         told = self._pytest("-p", "without_body", "-p", "no:randomly", UNITS="units.json")
         known = {test["test"]: test["outcome"] for test in self.report["tests"]}
-        passed = {name.split("::", 1)[1] for name in _named("PASSED", told)}
+        # The cases of a test with parameters are one test.
+        passed = {name.split("::", 1)[1].split("[")[0] for name in _named("PASSED", told)}
         return {name for name in passed if known[name] in ("full", "partial")}
 
     def noticed(self, sample):
         """Of so many small changes of the package, on lines that the tests reach: noticed by them, and tried."""
         # In the folder of the project, since only there the program may be changed.
         origin = Path(self.home.packages or self._origin())
-        shutil.copytree(origin / self.package, self.folder / self.package)
-        command = [*ours.COMMAND, "mutate", "--sample", sample, "--json", "mutants.json", "--python"]
+        copy = self._copy(origin)
+        command = [
+            *ours.COMMAND,
+            "mutate",
+            "--sample",
+            sample,
+            "--json",
+            "mutants.json",
+            "--python",
+        ]
         run([*command, self.home.python], self.folder, 600).or_complain(0, 1)
         report = json.loads((self.folder / "mutants.json").read_text(encoding="utf-8"))
-        shutil.rmtree(self.folder / self.package)
+        shutil.rmtree(copy) if copy.is_dir() else copy.unlink()
         tried = [module["tried"] for module in report["modules"]]
         return sum(module["noticed"] for module in report["modules"]), sum(tried)
+
+    def _copy(self, origin):
+        """A copy of the package, or of the module if it is no more than that, in the folder."""
+        if (origin / self.package).is_dir():
+            return Path(shutil.copytree(origin / self.package, self.folder / self.package))
+        return Path(shutil.copy(origin / f"{self.package}.py", self.folder))
 
     def _origin(self):
         asked = f"import {self.package}; print({self.package}.__path__[0])"
@@ -139,7 +159,9 @@ class Captured:
             words = ("only_import.py",)
         coverage = [self.home.python, "-m", "coverage"]
         source = f"--source={self.package}"
-        run([*coverage, "run", source, *words], self.folder, 300, COVERAGE_CORE="ctrace").or_complain()
+        run(
+            [*coverage, "run", source, *words], self.folder, 300, COVERAGE_CORE="ctrace"
+        ).or_complain()
         run([*coverage, "json", "-q", "-i", "-o", "lines.json"], self.folder).or_complain()
         files = json.loads((self.folder / "lines.json").read_text(encoding="utf-8"))["files"]
         return {(name, line) for name, file in files.items() for line in file["executed_lines"]}
@@ -149,7 +171,9 @@ class Captured:
         folders = [str(self.folder), str(Path.home()), self.home.packages or str(self.folder)]
         patterns = [re.escape(folder) for folder in folders]
         patterns += ["0x[0-9a-f]{8,}", re.escape(str(datetime.date.today()))]
-        texts = [file.read_text(encoding="utf-8") for file in (self.folder / TESTS).glob("test_*.py")]
+        texts = [
+            file.read_text(encoding="utf-8") for file in (self.folder / TESTS).glob("test_*.py")
+        ]
         return [found for text in texts for found in re.findall("|".join(patterns), text)]
 
 

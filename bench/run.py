@@ -53,7 +53,10 @@ def main():
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     started = time.monotonic()
-    setting = Setting.prepare(work, arguments.folder, arguments.quick, not arguments.no_install)
+    is_alone = len(arguments.only or []) == 1
+    setting = Setting.prepare(
+        work, arguments.folder, arguments.quick, not arguments.no_install, is_alone
+    )
     tables = []
     for chapter in BRIEF if arguments.brief else CHAPTERS:
         if arguments.only and chapter.__name__ not in arguments.only:

@@ -17,6 +17,8 @@ class Setting:
     """How to measure."""
 
     quick: bool
+    #: Whether a single chapter is measured, which may take its time.
+    is_alone: bool
     work: Path
     #: How often everything is measured.
     repeats: int
@@ -40,13 +42,14 @@ class Setting:
     log: Path
 
     @classmethod
-    def prepare(cls, work, environments, quick, install):
+    def prepare(cls, work, environments, quick, install, is_alone=False):
         systems = Systems(work)
         old = peers.environment(environments, "ancestor", install)
         new = peers.environment(environments, "others", install)
         models, reason = pymodel.prepare(environments, install)
         return cls(
             quick=quick,
+            is_alone=is_alone,
             work=work,
             repeats=1 if quick else 3,
             seconds=0.05 if quick else 0.5,

@@ -22,15 +22,39 @@ MODELS = ["PyModel==1.0"]
 
 #: What is recorded, and what runs the tests that are written from it. The newest versions that run on an interpreter.
 CAPTURED = {
-    (3, 9): ["iniconfig==2.1.0", "tabulate==0.9.0"],
-    (3, 10): ["iniconfig==2.3.1", "tabulate==0.10.0"],
+    (3, 9): [
+        "cachetools==6.2.6",
+        "humanize==4.13.0",
+        "iniconfig==2.1.0",
+        "Markdown==3.9",
+        "python-dateutil==3.0.0",
+        "semver==3.0.4",
+        "tabulate==0.9.0",
+    ],
+    (3, 10): [
+        "cachetools==8.0.0",
+        "humanize==4.16.0",
+        "iniconfig==2.3.1",
+        "Markdown==3.11.3",
+        "python-dateutil==4.0.0",
+        "semver==3.1.1",
+        "tabulate==0.10.0",
+    ],
 }
 CAPTURED_ON_EVERY_PYTHON = [
-    "tomli==2.5.0",
-    "sortedcontainers==2.4.0",
+    "anytree==2.13.0",
+    "isodate==0.7.2",
+    "jmespath==1.1.0",
     "packaging==26.3",
     "pytest==8.4.2",
+    "schedule==1.2.2",
+    "simpleeval==1.0.8",
+    "sortedcontainers==2.4.0",
+    "tomli==2.5.0",
 ]
+
+#: Packages whose archives have machine code in them, in which nobody can watch a call. Built from source they are Python.
+FROM_SOURCE = ["tomli"]
 
 #: What recording is compared with.
 TYPES = ["MonkeyType==23.3.0"]
@@ -55,6 +79,11 @@ def pins(group):
 
 def _newest(pins_by_version):
     return pins_by_version[max(known for known in pins_by_version if known <= sys.version_info[:2])]
+
+
+def _from_source(wanted):
+    named = [name for name in FROM_SOURCE if any(pin.startswith(f"{name}==") for pin in wanted)]
+    return ["--no-binary", ",".join(named)] if named else []
 
 
 def version(package):
@@ -84,7 +113,7 @@ def environment(folder, group, install):
     variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     for command in (
         [sys.executable, "-m", "venv", "--clear", str(here)],
-        [str(programs / "python"), "-m", "pip", "install", *quiet, *wanted],
+        [str(programs / "python"), "-m", "pip", "install", *quiet, *_from_source(wanted), *wanted],
     ):
         done = subprocess.run(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=variables

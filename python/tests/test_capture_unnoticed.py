@@ -359,7 +359,9 @@ def test_a_program_does_the_same(name, tmp_path):
     (tmp_path / "program.py").write_text(textwrap.dedent(PROGRAMS[name]))
     program = [sys.executable, "program.py"]
     alone = run(tmp_path, *program)
-    watched = run(tmp_path, sys.executable, "-m", "testwright", "capture", "--quiet", "--", *program)
+    watched = run(
+        tmp_path, sys.executable, "-m", "testwright", "capture", "--quiet", "--", *program
+    )
     assert watched == alone
     # It was watched, or nothing would have been shown.
     assert list((tmp_path / ".testwright/capture").glob("*.recording"))

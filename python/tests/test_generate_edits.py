@@ -115,7 +115,11 @@ def test_comments_order_and_deletions_stay(project):
     assert whole in edited
     swapped = second[1].rstrip("\n") + "\n\n" + between + first[1].rstrip("\n") + "\n\n\n"
     edited = edited.replace(whole, swapped)
-    edited = re.sub(r"def test_\w*(draw|ann|bob|returns)\w*\(self, monkeypatch", "def test_of_mine(self, monkeypatch", edited)
+    edited = re.sub(
+        r"def test_\w*(draw|ann|bob|returns)\w*\(self, monkeypatch",
+        "def test_of_mine(self, monkeypatch",
+        edited,
+    )
     project.path.write_text(edited)
     assert project.run_tests().returncode == 0, project.run_tests().stdout
     expected = project.read()
@@ -149,7 +153,7 @@ def test_bytes_of_a_file_stay(tmp_path, kind):
         "",
         "",
         "class TestLabel:",
-        '\tdef test_mine(self):  # caf\xe9',
+        "\tdef test_mine(self):  # caf\xe9",
         '\t\tassert shop.label("x") == "x: free"',
         "",
         "# The end, without a newline",
@@ -163,7 +167,9 @@ def test_bytes_of_a_file_stay(tmp_path, kind):
     assert after.startswith(mark)
     assert after.count(b"\n") == after.count(end.encode())
     # New methods of a class that is there are indented as it is.
-    methods = [line for line in after.splitlines() if b"test_returns_pear" in line or b"_free" in line]
+    methods = [
+        line for line in after.splitlines() if b"test_returns_pear" in line or b"_free" in line
+    ]
     assert not methods or methods[0].startswith(b"\t")
     assert project.run_tests().returncode == 0, project.run_tests().stdout
     project.generate("--force")

@@ -2,10 +2,14 @@
 
 import json
 import re
+import shutil
 import textwrap
+from pathlib import Path
 
 import pytest
 from terminal import run
+
+ROOT = Path(__file__).resolve().parents[2]
 
 SHOP = """\
 import enum
@@ -231,20 +235,44 @@ def test_what_reaches_outside_is_commented_out_and_why(recorded):
     drafted(recorded, "shop")
     text = (recorded / "shop.tstl").read_text(encoding="utf-8")
     assert "# Left out: it changes the file `cart.txt`.\n# <cart>.save(path)\n" in text
-    assert "# Left out: it may change files (`shutil.rmtree`).\n# shop.wipe(<str>)\n# shop.cleanup(<str>)\n" in text
-    assert "# Left out: it may start another program (`subprocess.run`).\n# shop.listing(<str>)\n" in text
+    assert (
+        "# Left out: it may change files (`shutil.rmtree`).\n# shop.wipe(<str>)\n# shop.cleanup(<str>)\n"
+        in text
+    )
+    assert (
+        "# Left out: it may start another program (`subprocess.run`).\n# shop.listing(<str>)\n"
+        in text
+    )
     assert "# Left out: nothing is known about `thing`" in text
     assert not any(re.search(r"wipe|cleanup|listing|save|mystery", line) for line in actions(text))
 
 
 def test_a_draft_runs_at_once_and_reaches_what_the_recording_reached(recorded):
     drafted(recorded, "shop")
-    driver = run(["python", "-m", "coverage", "run", "--branch", "--include=shop.py", "day.py"], recorded)
+    driver = run(
+        ["python", "-m", "coverage", "run", "--branch", "--include=shop.py", "day.py"], recorded
+    )
     assert driver.returncode == 0, driver.stdout
     run(["python", "-m", "coverage", "json", "-q", "-o", "day.json"], recorded)
-    reached_by_day = set(json.loads((recorded / "day.json").read_text())["files"]["shop.py"]["executed_lines"])
-    runs_without_failure(recorded, "shop.tstl", "--tests", "200", "--coverage-report", "data:drafted.data")
-    run(["python", "-m", "coverage", "json", "-q", "--data-file=drafted.data", "-o", "drafted.json"], recorded)
+    reached_by_day = set(
+        json.loads((recorded / "day.json").read_text())["files"]["shop.py"]["executed_lines"]
+    )
+    runs_without_failure(
+        recorded, "shop.tstl", "--tests", "200", "--coverage-report", "data:drafted.data"
+    )
+    run(
+        [
+            "python",
+            "-m",
+            "coverage",
+            "json",
+            "-q",
+            "--data-file=drafted.data",
+            "-o",
+            "drafted.json",
+        ],
+        recorded,
+    )
     files = json.loads((recorded / "drafted.json").read_text())["files"]
     (file,) = [file for name, file in files.items() if name.endswith("shop.py")]
     only_outside = [number for number, line in enumerate(SHOP.splitlines(), 1) if "stream" in line]
@@ -268,19 +296,26 @@ def test_signatures_alone_make_a_draft(shop):
     text = (shop / "first.tstl").read_text(encoding="utf-8")
     assert "A recording would make it better" in text
     assert "<item> := shop.Item(<str>)" in actions(text)
-    assert "nothing is known about `owner`" in text and "nothing here makes an object of `Cart`" in text
+    assert (
+        "nothing is known about `owner`" in text
+        and "nothing here makes an object of `Cart`" in text
+    )
     assert not list(shop.glob("*.test"))
     runs_without_failure(shop, "first.tstl", "--tests", "50")
 
 
 def test_no_code_of_the_module_runs(tmp_path):
-    (tmp_path / "loud.py").write_text("print('imported')\nopen('trace', 'w')\ndef f(x: int): pass\n", encoding="utf-8")
+    (tmp_path / "loud.py").write_text(
+        "print('imported')\nopen('trace', 'w')\ndef f(x: int): pass\n", encoding="utf-8"
+    )
     assert "imported" not in drafted(tmp_path, "loud")
     assert not (tmp_path / "trace").exists()
 
 
 def test_recordings_can_be_named_and_are_put_together(recorded):
-    (recorded / "night.py").write_text("import shop\nshop.Cart('bob', 7)\nshop.mystery\n", encoding="utf-8")
+    (recorded / "night.py").write_text(
+        "import shop\nshop.Cart('bob', 7)\nshop.mystery\n", encoding="utf-8"
+    )
     run(["testwright", "capture", "--quiet", "--", "python", "night.py"], recorded)
     files = sorted(str(path) for path in (recorded / ".testwright/capture").glob("*.recording"))
     assert len(files) == 2
@@ -291,7 +326,9 @@ def test_recordings_can_be_named_and_are_put_together(recorded):
     assert '"ann"' in both and '"bob"' in both
     assert '"ann"' not in second and '"bob"' in second
     drafted(recorded, "--out", "all.tstl")
-    assert (recorded / "all.tstl").read_text(encoding="utf-8").replace("all", "both") == both.replace("all", "both")
+    assert (recorded / "all.tstl").read_text(encoding="utf-8").replace(
+        "all", "both"
+    ) == both.replace("all", "both")
 
 
 def test_an_installed_package_can_be_drafted(tmp_path):
@@ -308,7 +345,16 @@ def test_an_installed_package_can_be_drafted(tmp_path):
         print(items.popitem(), items.keys())
     """
     (tmp_path / "drive.py").write_text(textwrap.dedent(drive), encoding="utf-8")
-    capture = ["testwright", "capture", "--quiet", "--scope", "sortedcontainers", "--", "python", "drive.py"]
+    capture = [
+        "testwright",
+        "capture",
+        "--quiet",
+        "--scope",
+        "sortedcontainers",
+        "--",
+        "python",
+        "drive.py",
+    ]
     assert run(capture, tmp_path).returncode == 0
     drafted(tmp_path, "sortedcontainers")
     text = (tmp_path / "sortedcontainers.tstl").read_text(encoding="utf-8")
@@ -317,9 +363,43 @@ def test_an_installed_package_can_be_drafted(tmp_path):
     runs_without_failure(tmp_path, "sortedcontainers.tstl", "--tests", "30")
 
 
+@pytest.mark.parametrize("package", ["sortedcontainers", "packaging"])
+def test_the_draft_of_a_real_package_reaches_as_much_as_its_recording(tmp_path, package):
+    driver = f"use_{package}.py"
+    shutil.copy(ROOT / "bench/systems/captured" / driver, tmp_path)
+    capture = ["testwright", "capture", "--quiet", "--scope", package, "--", "python", driver]
+    assert run(capture, tmp_path).returncode == 0
+    drafted(tmp_path, package)
+    measure = [
+        "python",
+        "-m",
+        "coverage",
+        "run",
+        f"--source={package}",
+        "--data-file=driven.data",
+        driver,
+    ]
+    assert run(measure, tmp_path).returncode == 0
+    runs_without_failure(
+        tmp_path, f"{package}.tstl", "--tests", "150", "--coverage-report", "data:drafted.data"
+    )
+
+    def reached(data):
+        run(
+            ["python", "-m", "coverage", "json", "-q", f"--data-file={data}", "-o", "lines.json"],
+            tmp_path,
+        )
+        files = json.loads((tmp_path / "lines.json").read_text(encoding="utf-8"))["files"]
+        return sum(len(file["executed_lines"]) for file in files.values())
+
+    assert reached("drafted.data") >= reached("driven.data")
+
+
 def test_a_source_folder_is_no_obstacle(tmp_path):
     (tmp_path / "src/pack").mkdir(parents=True)
-    (tmp_path / "src/pack/__init__.py").write_text("def f(x: int):\n    return x + 1\n", encoding="utf-8")
+    (tmp_path / "src/pack/__init__.py").write_text(
+        "def f(x: int):\n    return x + 1\n", encoding="utf-8"
+    )
     drafted(tmp_path, "pack")
     told = runs_without_failure(tmp_path, "pack.tstl", "--tests", "5", "--coverage")
     assert re.search(r"pack/__init__.py +2 +0 ", told), told

@@ -40,7 +40,9 @@ def numbers():
     print(tabulate([[1000000, 0.12345]], intfmt=",", floatfmt=("", ".2f")))
     print(tabulate([["0x10", "1e3", "nan", True, b"raw"]], disable_numparse=True))
     print(tabulate([["1", "2"], ["3", "x"]], disable_numparse=[0], colalign=("right", "left")))
-    print(tabulate([[1, "a"]], headers=["n", "s"], headersglobalalign="center", colglobalalign="left"))
+    print(
+        tabulate([[1, "a"]], headers=["n", "s"], headersglobalalign="center", colglobalalign="left")
+    )
     print(tabulate([["1,234", "-5"], ["10,000", "+6"]]))
 
 

@@ -81,7 +81,7 @@ def read():
     print(tomli.loads("price = 2.50", parse_float=decimal.Decimal))
     print(tomli.load(io.BytesIO(b"[desk]\r\nheight = 72\r\n")))
     print(tomli.loads(""), tomli.loads("\n\n# only words\n"))
-    print(tomli.loads('"quoted key" = 1\n\'literal key\' = 2\na.b.c = 3\na.b.d = 4'))
+    print(tomli.loads("\"quoted key\" = 1\n'literal key' = 2\na.b.c = 3\na.b.d = 4"))
 
 
 def refuse():

@@ -54,7 +54,7 @@ def functions(unit):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem):
-    test = f"{pyfuncitem.cls.__name__}::{pyfuncitem.name}"
+    test = f"{pyfuncitem.cls.__name__}::{pyfuncitem.originalname}"
     units = [part for part in functions(UNITS[test]) if inspect.isfunction(part)]
     bodies = [unit.__code__ for unit in units]
     for unit, body in zip(units, bodies):

@@ -62,13 +62,14 @@ pub struct Summary {
 }
 
 /// What any call may raise because its values do not fit together.
-const USUAL: [&str; 6] = [
+const USUAL: [&str; 7] = [
     "TypeError",
     "ValueError",
     "LookupError",
     "AttributeError",
     "ArithmeticError",
     "NotImplementedError",
+    "OSError",
 ];
 
 /// Drafts a harness for the modules of these names and all that are inside of them. `file` is what the harness will be called.

@@ -3,6 +3,7 @@
 mod candidate;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use candidate::Candidate;
 pub use candidate::Outcome;
@@ -77,15 +78,22 @@ pub fn generate(
     };
     let mut generated = Generated::default();
     let mut pools: Vec<Pool<'_>> = Vec::new();
+    let mut words: BTreeMap<&str, Rc<BTreeSet<String>>> = BTreeMap::new();
     for (number, unit) in (0..).zip(&recording.units) {
         match target(&knowledge, unit) {
             Ok(module) if options.modules.is_empty() || options.modules.contains(&module) => {
                 let calls = generator.pool(UnitId(number));
-                pools.push(Pool {
-                    unit: UnitId(number),
-                    module,
-                    calls,
-                });
+                // Without any, what it does is a matter of those who call it.
+                if !calls.is_empty() {
+                    let choices = words.entry(&unit.file);
+                    let choices = choices.or_insert_with(|| Rc::new(knowledge.words(unit)));
+                    pools.push(Pool {
+                        unit: UnitId(number),
+                        module,
+                        calls,
+                        choices: Rc::clone(choices),
+                    });
+                }
             }
             Ok(_) => {}
             Err(Some(reason)) => generated.left_out.push((unit.name(), reason)),
@@ -111,6 +119,8 @@ struct Pool<'a> {
     unit: UnitId,
     module: String,
     calls: Vec<&'a Call>,
+    /// Words that stand in its module.
+    choices: Rc<BTreeSet<String>>,
 }
 
 /// The module in which a unit is tested, or why it is not (nothing where nobody would expect it).
@@ -190,6 +200,7 @@ impl<'a> Generator<'a, '_> {
         self.recording
             .calls_of(unit)
             .filter(|call| call.outcome != recording::Outcome::Unfinished || !call.steps.is_empty())
+            .filter(|call| !self.writer.is_part_of_creation(call))
             .filter(|call| seen.insert(self.writer.id(call)))
             .collect()
     }
@@ -197,9 +208,7 @@ impl<'a> Generator<'a, '_> {
     /// Adds candidates for what no test shows yet. Whether there were any.
     fn choose(&mut self, pools: &[Pool<'a>]) -> bool {
         let mut added = false;
-        let mut below = Below::new(self.recording, |unit| {
-            pools.iter().any(|pool| pool.unit == unit)
-        });
+        let mut below = Below::new(self.recording, |call| self.may_be_tested(call, pools));
         for candidate in self.candidates.iter().filter(|known| known.is_test()) {
             below.note(candidate.call);
         }
@@ -224,13 +233,34 @@ impl<'a> Generator<'a, '_> {
                 .filter(|call| !tried.iter().any(|known| std::ptr::eq(*known, **call)))
                 .copied()
                 .collect();
-            for call in select(&left, &done, &mut below) {
+            let is_choice = |word: &str| pool.choices.contains(word);
+            for call in select(&left, &done, &mut below, &is_choice) {
                 let candidate = Candidate::new(self.writer, call, pool.module.clone());
                 added |= candidate.is_some();
                 self.candidates.extend(candidate);
             }
         }
         added
+    }
+
+    /// Whether a call is not known to be one that only those who make it can test.
+    fn may_be_tested(&self, call: &Call, pools: &[Pool<'a>]) -> bool {
+        if !pools.iter().any(|pool| pool.unit == call.unit) {
+            return false;
+        }
+        let of_unit = |known: &&Candidate<'a>| known.call.unit == call.unit;
+        let mut tried = self.candidates.iter().filter(of_unit).peekable();
+        if tried.peek().is_none() {
+            return true;
+        }
+        let mut is_hopeless = true;
+        for candidate in tried {
+            if std::ptr::eq(candidate.call, call) {
+                return candidate.is_test();
+            }
+            is_hopeless &= !candidate.is_test();
+        }
+        !is_hopeless
     }
 
     /// Runs what is pending until each test passed every time, or nothing is left to try.

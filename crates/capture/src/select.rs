@@ -28,6 +28,8 @@ enum Goal {
     Outcome(String),
     /// It does this to something else.
     Effect(String),
+    /// It is given a word that the program knows.
+    Choice(String),
     /// It is given this kind of thing.
     Shape(String),
 }
@@ -37,7 +39,7 @@ impl Goal {
         match self {
             Goal::Line(_) | Goal::Below(_) => 8,
             Goal::Outcome(_) => 4,
-            Goal::Effect(_) => 2,
+            Goal::Effect(_) | Goal::Choice(_) => 2,
             Goal::Shape(_) => 1,
         }
     }
@@ -46,21 +48,25 @@ impl Goal {
 /// Those of the calls of one unit that are worth a test, in the order in which they were made.
 ///
 /// `done` are calls that have tests already; what they show need not be shown again. Neither need what `below` knows to be
-/// reached by the calls of other units; what the chosen calls reach is added to that.
+/// reached by the calls of other units; what the chosen calls reach is added to that. `is_choice` tells the words that the
+/// program itself knows: one that is an argument is a choice of the caller, and each choice is worth a test.
 #[must_use]
 pub(crate) fn select<'a>(
     calls: &[&'a Call],
     done: &[&Call],
     below: &mut Below<'_>,
+    is_choice: &dyn Fn(&str) -> bool,
 ) -> Vec<&'a Call> {
+    let goals = |call: &Call| goals(call, is_choice);
     let all_goals = |call: &&'a Call| {
         let mut goals = goals(call);
         goals.extend(below.open_lines(call).into_iter().map(Goal::Below));
         goals
     };
+    let shown: BTreeSet<Goal> = done.iter().flat_map(|call| goals(call)).collect();
     let goals: Vec<BTreeSet<Goal>> = calls.iter().map(all_goals).collect();
     let costs: Vec<usize> = calls.iter().map(|call| cost(call)).collect();
-    let mut reached: BTreeSet<Goal> = done.iter().flat_map(|call| self::goals(call)).collect();
+    let mut reached = shown.clone();
     let most = most_tests(calls).saturating_sub(done.len());
     let mut chosen: Vec<usize> = Vec::new();
     loop {
@@ -91,7 +97,7 @@ pub(crate) fn select<'a>(
             None => break,
         }
     }
-    drop_superfluous(&mut chosen, &goals, &costs, done);
+    drop_superfluous(&mut chosen, &goals, &costs, &shown);
     chosen.sort_unstable();
     let chosen: Vec<&Call> = chosen
         .into_iter()
@@ -117,19 +123,18 @@ fn drop_superfluous(
     chosen: &mut Vec<usize>,
     goals: &[BTreeSet<Goal>],
     costs: &[usize],
-    done: &[&Call],
+    shown: &BTreeSet<Goal>,
 ) {
     let mut dearest = chosen.clone();
     dearest.sort_by_key(|index| std::cmp::Reverse(costs.get(*index).copied().unwrap_or(0)));
     for index in dearest {
-        let of_done = done.iter().flat_map(|call| self::goals(call));
         let of_others = chosen
             .iter()
             .filter(|other| **other != index)
             .filter_map(|other| goals.get(*other))
             .flatten()
             .cloned();
-        let others: BTreeSet<Goal> = of_done.chain(of_others).collect();
+        let others: BTreeSet<Goal> = shown.iter().cloned().chain(of_others).collect();
         if goals.get(index).is_some_and(|own| own.is_subset(&others)) {
             chosen.retain(|other| *other != index);
         }
@@ -146,7 +151,7 @@ fn cost(call: &Call) -> usize {
         .saturating_add(slow)
 }
 
-fn goals(call: &Call) -> BTreeSet<Goal> {
+fn goals(call: &Call, is_choice: &dyn Fn(&str) -> bool) -> BTreeSet<Goal> {
     let mut goals: BTreeSet<Goal> = call.lines.iter().copied().map(Goal::Line).collect();
     goals.insert(Goal::Outcome(outcome(call)));
     for effect in call.effects() {
@@ -194,8 +199,12 @@ fn goals(call: &Call) -> BTreeSet<Goal> {
         Receiver::Instance(_) | Receiver::Class(_) => 1,
     };
     for (index, argument) in call.arguments.iter().enumerate() {
+        let word = word(call.values.value(argument.before));
+        if let Some(word) = word.filter(|word| is_choice(word)) {
+            goals.insert(Goal::Choice(format!("{} {word}", argument.name)));
+        }
         // Choices follow what they are about; a word that comes first is data.
-        let word = word(call.values.value(argument.before)).filter(|_| index > own);
+        let word = word.filter(|_| index > own);
         let shape = match (argument.is_default, word) {
             (true, _) => "left out".to_owned(),
             (false, Some(word)) => word.to_owned(),
@@ -325,7 +334,13 @@ mod tests {
     fn chosen(calls: &[Call], done: &[&Call]) -> Vec<u64> {
         let calls: Vec<&Call> = calls.iter().collect();
         let recording = crate::Recording::default();
-        let selected = select(&calls, done, &mut Below::new(&recording, |_| true));
+        let is_choice = |word: &str| word == "known";
+        let selected = select(
+            &calls,
+            done,
+            &mut Below::new(&recording, |_| true),
+            &is_choice,
+        );
         selected.iter().map(|call| call.id.0).collect()
     }
 
@@ -351,12 +366,12 @@ mod tests {
         let calls: Vec<&Call> = (recording.calls.iter())
             .filter(|call| call.unit == UnitId(0))
             .collect();
-        let mut below = Below::new(&recording, |unit| unit == UnitId(0));
-        let selected = select(&calls, &[], &mut below);
+        let mut below = Below::new(&recording, |call| call.unit == UnitId(0));
+        let selected = select(&calls, &[], &mut below, &|_| false);
         let ids = |calls: &[&Call]| calls.iter().map(|call| call.id.0).collect::<Vec<_>>();
         assert_eq!(ids(&selected), [4]);
         // Callers of another unit find everything shown.
-        let selected = select(&calls, &calls[..1], &mut below);
+        let selected = select(&calls, &calls[..1], &mut below, &|_| false);
         assert_eq!(ids(&selected), [] as [u64; 0]);
     }
 
@@ -382,6 +397,14 @@ mod tests {
             given(3, "ann", "html"),
         ];
         assert_eq!(chosen(&calls, &[]), [1, 3]);
+        let calls = [
+            given(1, "known", "grid"),
+            given(2, "bob", "grid"),
+            given(3, "ann", "grid"),
+        ];
+        assert_eq!(chosen(&calls, &[]), [1]);
+        assert_eq!(chosen(&calls[1..], &[]), [2]);
+        assert_eq!(chosen(&calls, &[&calls[1]]), [1]);
     }
 
     #[test]

@@ -44,8 +44,9 @@ pub(crate) use name::numbered;
 pub(crate) use scope::{Scope, snake_case};
 pub use style::Style;
 
-use crate::recording::{Call, External, Recording, Unit};
+use crate::recording::{Call, CallId, External, Recording, Unit};
 use crate::suite::UnitTest;
+use crate::value::ObjectId;
 use build::Builder;
 use construct::Evidence;
 use paths::Paths;
@@ -139,6 +140,8 @@ pub struct Writer<'a> {
     recording: &'a Recording,
     knowledge: &'a Knowledge<'a>,
     evidence: Evidence<'a>,
+    /// The objects that are made by calls of constructors.
+    creations: BTreeMap<(u32, CallId), ObjectId>,
     style: Style,
 }
 
@@ -146,10 +149,15 @@ impl<'a> Writer<'a> {
     /// A writer of tests in this style.
     #[must_use]
     pub fn new(recording: &'a Recording, knowledge: &'a Knowledge<'a>, style: Style) -> Writer<'a> {
+        let creations = recording.calls.iter().filter_map(|call| {
+            let object = made_by(recording, call)?;
+            Some(((call.execution, call.id), object))
+        });
         Writer {
             recording,
             knowledge,
             evidence: Evidence::of(recording),
+            creations: creations.collect(),
             style,
         }
     }
@@ -159,6 +167,16 @@ impl<'a> Writer<'a> {
     pub fn id(&self, call: &Call) -> String {
         let unit = self.recording.unit(call.unit);
         unit.map_or_else(String::new, |unit| identity::id(unit, call))
+    }
+
+    /// Whether a call is the constructor of a base, which the constructor of the object's own class has called: nobody makes
+    /// an object like that.
+    #[must_use]
+    pub fn is_part_of_creation(&self, call: &Call) -> bool {
+        let object = made_by(self.recording, call);
+        let caller = call.caller.map(|caller| (call.execution, caller));
+        let around = caller.and_then(|caller| self.creations.get(&caller));
+        object.is_some() && object.as_ref() == around
     }
 
     /// Writes the test of a call. The name is one that the call deserves; names of several tests may be the same.
@@ -308,6 +326,14 @@ fn logged(call: &Call) -> Vec<plan::Logged> {
         _ => None,
     });
     messages.collect()
+}
+
+/// The object that a call of a constructor is about.
+fn made_by(recording: &Recording, call: &Call) -> Option<ObjectId> {
+    let unit = recording.unit(call.unit)?;
+    let own = call.arguments.first()?;
+    let is_constructor = name::last(unit) == "__init__";
+    call.values.object(own.before).filter(|_| is_constructor)
 }
 
 /// Copies in the place of variables, so that what a call does to them is forgotten.

@@ -41,11 +41,10 @@ def begin():
 
 def follow_children(folder, wish):
     """Has processes of this interpreter begin like this one, and no others: they would see it in their environment."""
+    import _posixsubprocess
     import json
     import posix
     import subprocess
-
-    import _posixsubprocess
 
     fork_exec = _posixsubprocess.fork_exec
 

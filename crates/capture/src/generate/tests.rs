@@ -234,3 +234,59 @@ fn values_that_vary_are_not_checked() {
         "{found:?}"
     );
 }
+
+#[test]
+fn a_test_that_passes_whatever_its_unit_does_is_found_out() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("shop.py"), SHOP).expect("a file");
+    let runner = Python {
+        executable: PathBuf::from("python3"),
+        style: Style::Unittest,
+        path: vec![folder.path().to_owned()],
+        modules: vec!["shop".to_owned()],
+    };
+    let file = TestFile {
+        name: "test_shop.py".to_owned(),
+        text: "\
+import unittest
+
+from shop import double
+
+
+class TestDouble(unittest.TestCase):
+    def test_checks(self):
+        self.assertEqual(double(2), 4)
+
+    def test_checks_nothing(self):
+        try:
+            double(2)
+        except BaseException:
+            pass
+
+    def test_checks_something_else(self):
+        self.assertEqual(2 + 2, 4)
+"
+        .to_owned(),
+    };
+    let name = |test: &str| format!("test_shop.py::TestDouble::{test}");
+    let tests = [
+        "test_checks",
+        "test_checks_nothing",
+        "test_checks_something_else",
+    ];
+    let unit = ("shop".to_owned(), "double".to_owned());
+    let units: Units = tests.map(|test| (name(test), unit.clone())).into();
+    let run = |round| {
+        runner
+            .run(&[file.clone()], &units, round)
+            .expect("tests were run")
+    };
+    let usual = run(Round::ALL[0]);
+    assert!(
+        usual.values().all(|verdict| *verdict == Verdict::Passed),
+        "{usual:?}"
+    );
+    let without_body = run(Round::EMPTY);
+    let passes = |test: &str| without_body.get(&name(test)) == Some(&Verdict::Passed);
+    assert_eq!(tests.map(passes), [false, true, true], "{without_body:?}");
+}

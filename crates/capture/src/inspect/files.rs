@@ -109,7 +109,10 @@ impl Walk<'_> {
             return false;
         };
         let never = name.starts_with('.')
-            || matches!(*name, "__pycache__" | "node_modules" | "site-packages")
+            || matches!(
+                *name,
+                "__pycache__" | "node_modules" | "site-packages" | "testwright-out"
+            )
             || name.ends_with(".egg-info");
         // `build` and `dist` may be packages; what a build has made is none.
         let made = matches!(*name, "build" | "dist") && !folder.join("__init__.py").exists();

@@ -1,7 +1,7 @@
 //! What happens below a call, in functions that get no tests of their own.
 //!
-//! Private functions are tested through those who call them. So a call of a public function is worth a test also for
-//! the lines of private functions that only it leads to.
+//! Private functions are tested through those who call them, and so are calls that no test could be made of. So a call of
+//! a public function is worth a test also for the lines of such functions that only it leads to.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,10 +19,13 @@ pub(crate) struct Below<'a> {
 }
 
 impl<'a> Below<'a> {
-    /// What lies below the calls of a recording, where some units have tests of their own.
-    pub(crate) fn new(recording: &'a Recording, has_tests: impl Fn(UnitId) -> bool) -> Below<'a> {
+    /// What lies below the calls of a recording, where some calls may have tests of their own.
+    pub(crate) fn new(
+        recording: &'a Recording,
+        may_be_tested: impl Fn(&Call) -> bool,
+    ) -> Below<'a> {
         let mut made: BTreeMap<(u32, CallId), Vec<&Call>> = BTreeMap::new();
-        for call in recording.calls.iter().filter(|call| !has_tests(call.unit)) {
+        for call in recording.calls.iter().filter(|call| !may_be_tested(call)) {
             if let Some(caller) = call.caller {
                 made.entry((call.execution, caller)).or_default().push(call);
             }
@@ -37,10 +40,12 @@ impl<'a> Below<'a> {
         lines.difference(&self.reached).copied().collect()
     }
 
-    /// From now on a test reaches what lies below this call.
+    /// From now on a test reaches this call and what lies below it.
     pub(crate) fn note(&mut self, call: &Call) {
         let lines = self.lines(call);
         self.reached.extend(lines);
+        let own = call.lines.iter().map(|line| (call.unit, *line));
+        self.reached.extend(own);
     }
 
     fn lines(&self, call: &Call) -> BTreeSet<BelowLine> {

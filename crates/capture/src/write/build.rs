@@ -354,7 +354,7 @@ impl<'a> Builder<'a> {
             Value::NotImplemented => Code::text("NotImplemented"),
             Value::Boolean(value) => Code::text(if *value { "True" } else { "False" }),
             Value::Integer(value) => Code::text(value.to_string()),
-            Value::LargeInteger(digits) => Code::text(digits),
+            Value::LargeInteger(digits) => Code::Text(literal::large_integer(digits)),
             Value::Float(number) => self.float(number.0),
             Value::Complex(real, imaginary) => {
                 let parts = vec![self.float(real.0), self.float(imaginary.0)];
@@ -393,12 +393,9 @@ impl<'a> Builder<'a> {
                 let copied =
                     function.qualified_name.ends_with("<lambda>") && function.closure.is_empty();
                 let text = copied.then(|| self.lambda(function)).flatten();
-                match text.map(Code::Text) {
-                    Some(code) => code,
-                    None => match self.made_function(graph, function) {
-                        Some(code) => code,
-                        None => return Err(self.unnamed_function(function)),
-                    },
+                match text {
+                    Some(text) => Code::Text(text),
+                    None => return Err(self.unnamed_function(function)),
                 }
             }
             Value::Generator { function, .. } => {

@@ -1,10 +1,11 @@
 //! What the project's own text tells about the units and classes of a recording.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::inspect::{Class, Definition, DefinitionKind, Module, Project, Role};
 use crate::recording::{Recording, Unit};
-use crate::value::Reference;
+use crate::value::{Reference, Value, word};
 
 /// A project, asked about what was recorded.
 pub struct Knowledge<'a> {
@@ -27,6 +28,23 @@ impl<'a> Knowledge<'a> {
             .definition_at(unit.line, &unit.qualified_name)
             .or_else(|| module.definition(&unit.qualified_name))?;
         Some((module, found))
+    }
+
+    /// The words that stand in quotes in the module of a unit: what it knows by name, such as `"grid"`.
+    #[must_use]
+    pub fn words(&self, unit: &Unit) -> BTreeSet<String> {
+        let module = self.project.module_at(Path::new(&unit.file));
+        let path = module.map(|module| self.project.root.join(&module.path));
+        let text = path.and_then(|path| std::fs::read_to_string(path).ok());
+        let text = text.unwrap_or_default();
+        let mut words = BTreeSet::new();
+        for quote in ['"', '\''] {
+            // What is between two quotes and not in any is hardly ever a single word.
+            let pieces = text.split(quote);
+            let is_word = |piece: &&str| word(&Value::Text((*piece).to_owned())).is_some();
+            words.extend(pieces.filter(is_word).map(str::to_owned));
+        }
+        words
     }
 
     /// What a unit is to the class around it.

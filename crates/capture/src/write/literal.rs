@@ -142,9 +142,66 @@ pub(crate) fn float(number: f64) -> String {
     format!("{number:?}")
 }
 
+/// A whole number that is given as a hexadecimal literal, as people write it: by its digits, or `10**30` if most are zeros.
+///
+/// Python reads decimal literals only up to a limit; beyond what anybody would read, the literal stays as it is.
+pub(crate) fn large_integer(hexadecimal: &str) -> String {
+    const READABLE: usize = 400;
+    const MANY_ZEROS: usize = 12;
+    let (sign, digits) = match hexadecimal.strip_prefix('-') {
+        Some(rest) => ("-", rest),
+        None => ("", hexadecimal),
+    };
+    let Some(decimal) = digits
+        .strip_prefix("0x")
+        .filter(|digits| digits.len() <= READABLE)
+        .and_then(decimal)
+    else {
+        return hexadecimal.to_owned();
+    };
+    let head = decimal.trim_end_matches('0');
+    let zeros = decimal.len() - head.len();
+    match head {
+        _ if zeros < MANY_ZEROS => format!("{sign}{decimal}"),
+        "1" => format!("{sign}10**{zeros}"),
+        _ => format!("{sign}{head} * 10**{zeros}"),
+    }
+}
+
+/// The decimal digits of a hexadecimal number.
+fn decimal(hexadecimal: &str) -> Option<String> {
+    // From the lowest digit up, so that a carry goes to the end.
+    let mut digits: Vec<u32> = vec![0];
+    for letter in hexadecimal.chars() {
+        let mut carry = letter.to_digit(16)?;
+        for digit in &mut digits {
+            let value = *digit * 16 + carry;
+            *digit = value % 10;
+            carry = value / 10;
+        }
+        while carry > 0 {
+            digits.push(carry % 10);
+            carry /= 10;
+        }
+    }
+    let highest_first = digits.iter().rev();
+    highest_first
+        .map(|digit| char::from_digit(*digit, 10))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn large_numbers_are_written_as_people_do() {
+        assert_eq!(large_integer("0x10000000000000001"), "18446744073709551617");
+        assert_eq!(large_integer("-0xc9f2c9cd04674edea40000000"), "-10**30");
+        assert_eq!(large_integer("0x1b1ae4d6e2ef500000"), "5 * 10**20");
+        let endless = format!("0x{}", "f".repeat(500));
+        assert_eq!(large_integer(&endless), endless);
+    }
 
     #[test]
     fn texts_are_quoted_as_formatters_do() {

@@ -7,7 +7,7 @@ use crate::effects::Effect;
 use crate::graph::Graph;
 use crate::inspect::Role;
 use crate::recording::{
-    Call, External, Outcome, Place, Receiver, Source, StepOutcome, Unit, UnitKind,
+    Call, External, Outcome, ParameterKind, Place, Receiver, Source, StepOutcome, Unit, UnitKind,
 };
 use crate::value::{NodeId, ObjectId, Reference, Value};
 
@@ -227,11 +227,22 @@ fn argument_words(call: &Call, unit: &Unit, is_creation: bool) -> Option<String>
         .zip(&unit.parameters)
         .skip(skipped)
         .filter(|(argument, _)| !argument.is_default);
+    let graph = &call.values;
     let mut words = Vec::new();
-    for (argument, _) in given {
-        let value = call.values.value(argument.before);
-        let word = value_word(&call.values, argument.before).or_else(|| type_word(value))?;
-        words.push(word);
+    for (argument, parameter) in given {
+        let value = graph.value(argument.before);
+        match (parameter.kind, value) {
+            // What was given is what these collect, not the collection.
+            (ParameterKind::Positionals, Value::Tuple(items)) => {
+                let told = items.iter().map(|item| told_word(graph, *item));
+                words.extend(told.collect::<Option<Vec<String>>>()?);
+            }
+            (ParameterKind::Keywords, Value::Dictionary(entries)) => {
+                let names = entries.iter().map(|(name, _)| value_word(graph, *name));
+                words.extend(names.collect::<Option<Vec<String>>>()?);
+            }
+            _ => words.push(told_word(graph, argument.before)?),
+        }
     }
     if words.is_empty() {
         return is_creation
@@ -239,6 +250,11 @@ fn argument_words(call: &Call, unit: &Unit, is_creation: bool) -> Option<String>
             .filter(|_| !call.arguments.is_empty());
     }
     Some(words.join("_and_"))
+}
+
+/// A value by itself if it is short, else by its type.
+fn told_word(graph: &Graph, node: NodeId) -> Option<String> {
+    value_word(graph, node).or_else(|| type_word(graph.value(node)))
 }
 
 /// A value that is short and says something.

@@ -188,9 +188,8 @@ impl Verifier<'_, '_> {
                 | Value::Iterator { .. }
                 | Value::Stream { .. }
                 | Value::Method { .. } => !is_named,
-                // Two matches of the same are not equal.
                 Value::Made { callee, .. } => {
-                    callee.module == "re" && callee.path != "compile"
+                    is_equal_to_itself_alone(callee)
                         || callee.module == HELPERS
                         || callee.module == "contextvars"
                 }
@@ -204,6 +203,15 @@ impl Verifier<'_, '_> {
             }
         }
         How::Equal
+    }
+}
+
+/// Whether two things that are made in the same way are not equal, as two matches or two partial functions are not.
+fn is_equal_to_itself_alone(callee: &Reference) -> bool {
+    match callee.module.as_str() {
+        "re" => callee.path != "compile",
+        "functools" => callee.path == "partial",
+        _ => false,
     }
 }
 

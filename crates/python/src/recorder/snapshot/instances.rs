@@ -108,7 +108,7 @@ impl Moment<'_> {
         };
         // SAFETY: the layout is the one of the object's class.
         let attributes = unsafe { attributes(object, layout) };
-        let is_bare = layout.base == &raw mut ffi::PyBaseObject_Type;
+        let is_bare = keeps_nothing(layout.base);
         if is_enumeration && let Some(names) = member_names(&attributes) {
             return Value::Member {
                 class: reference,
@@ -184,6 +184,15 @@ impl Moment<'_> {
             members,
         })
     }
+}
+
+/// Whether instances of a type have nothing of their own but what classes derived from it give them: `object`, and types
+/// such as `datetime.tzinfo` that only say what derived classes can do.
+fn keeps_nothing(base: *mut ffi::PyTypeObject) -> bool {
+    let object = &raw mut ffi::PyBaseObject_Type;
+    // SAFETY: the base of a class that is alive is alive, and types are as large as they say for as long as they live.
+    base == object
+        || unsafe { (*base).tp_basicsize == (*object).tp_basicsize && (*base).tp_itemsize == 0 }
 }
 
 /// What built-in exceptions keep outside their dictionary. Only classes of the interpreter itself are asked, by

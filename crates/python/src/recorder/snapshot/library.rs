@@ -79,6 +79,12 @@ impl Moment<'_> {
                 let key = self.node(&object.getattr("key").ok()?, depth);
                 Some(made(Reference::new("zoneinfo", "ZoneInfo"), vec![key]))
             }
+            ("time", "struct_time") => {
+                let parts = object.cast::<PyTuple>().ok()?;
+                let parts = Value::Tuple(self.all(parts.iter(), depth));
+                let parts = self.plain(parts);
+                Some(made(Reference::new("time", "struct_time"), vec![parts]))
+            }
             ("collections", "deque") => {
                 let items = object.try_iter().ok()?.flatten();
                 let items = Value::List(self.all(items, depth));
