@@ -471,6 +471,57 @@ def test_children_have_recordings_of_their_own(watched):
     assert len(list((watched.folder / ".testwright/capture").iterdir())) == 2
 
 
+def test_processes_of_the_same_interpreter_are_followed(watched):
+    watched.command.write("child.py", "import shop\nprint(shop.swap([5, 6]))\n")
+    watched.run(
+        """\
+        import multiprocessing, subprocess, sys
+        import shop
+        def double(number): return 2 * number
+        if __name__ == "__main__":
+            shop.swap([1, 2])
+            print(subprocess.run([sys.executable, "child.py"], capture_output=True, text=True).stdout)
+            with multiprocessing.get_context("spawn").Pool(1) as pool:
+                print(pool.map(double, [4]))
+        """
+    )
+    assert [line for line in watched.show("swap") if line.startswith("swap(")] == [
+        "swap(items=[1, 2]) returned [2, 1]",
+        "swap(items=[5, 6]) returned [6, 5]",
+    ]
+    assert "double(number=4) returned 8" in watched.show("double")
+
+
+def test_an_interpreter_need_not_be_named(watched):
+    watched.command.write("pack/__init__.py", "")
+    watched.command.write("pack/__main__.py", "import shop\nshop.swap([5, 6])\n")
+    watched.command.write("script.py", "import shop\nshop.swap([7, 8])\n")
+    for words in (["-m", "pack"], ["script.py"], ["--", "script.py", "-x"]):
+        settings = {"cwd": watched.folder, "capture_output": True, "text": True}
+        ended = subprocess.run([*COMMAND, "capture", *words], **settings)
+        assert (ended.returncode, ended.stdout) == (0, ""), ended.stderr
+        assert "recorded 1 call" in ended.stderr
+
+
+def test_generators_are_told_things(watched):
+    watched.run(
+        """\
+        def talk():
+            try:
+                heard = yield 1
+                yield heard
+            except ValueError:
+                yield "caught"
+        one, other = talk(), talk()
+        print(next(one), one.send("word"), one.throw(ValueError("x")))
+        print(next(other))
+        other.close()
+        """
+    )
+    shown = "\n".join(watched.show("talk"))
+    assert "'word'" in shown, shown
+
+
 def test_many_calls_are_counted_and_few_are_kept(watched):
     watched.run(
         "import shop\nfor number in range(5000):\n    shop.swap([number, 1])\nshop.swap([1.5, 'x'])\n"

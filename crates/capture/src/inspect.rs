@@ -7,6 +7,7 @@
 //! One bad file never stops the rest: it is a module with a [`Module::problem`] and without definitions.
 
 mod definition;
+mod encoding;
 mod files;
 mod ignore;
 mod module;
@@ -20,6 +21,7 @@ pub(crate) use definition::is_public;
 pub use definition::{
     Class, Default, Definition, DefinitionKind, Flow, Function, Nature, Parameter, Role, Signature,
 };
+pub use encoding::readable;
 pub use files::Chosen;
 pub use module::{Imported, Module, Trouble};
 pub use settings::Settings;

@@ -21,6 +21,7 @@ mod graph;
 pub mod inspect;
 pub mod merge;
 pub mod mutate;
+pub mod plain_clock;
 mod recording;
 pub mod select;
 pub mod store;

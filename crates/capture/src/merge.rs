@@ -89,7 +89,22 @@ pub fn merge(
     force: Force,
 ) -> Result<Merged, Refusal> {
     match bytes {
-        Some(bytes) => merge_into(bytes, suite, written, force),
+        Some(bytes) => {
+            let merged = merge_into(bytes, suite, written, force)?;
+            let is_plain = merged.inserted.iter().all(|range| {
+                let text = merged.bytes.get(range.clone());
+                text.is_none_or(<[u8]>::is_ascii)
+            });
+            // Only letters that all encodings write alike may go into a file in another one than ours.
+            if !is_plain && std::str::from_utf8(bytes).is_err() {
+                let message = "the tests have letters that this file's encoding may lack";
+                return Err(Refusal::NotPython {
+                    line: 1,
+                    message: message.to_owned(),
+                });
+            }
+            Ok(merged)
+        }
         None => Ok(new_file(suite, written)),
     }
 }

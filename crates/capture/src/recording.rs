@@ -357,13 +357,36 @@ pub enum External {
         /// At exit.
         after: Option<String>,
     },
+    /// The current folder was asked for or changed.
+    WorkingFolder {
+        /// At first use.
+        before: String,
+        /// At exit.
+        after: String,
+    },
+    /// The permissions of a file are others at exit than when the call first used it.
+    Permissions {
+        /// As the program named it.
+        path: String,
+        /// The bits that `chmod` takes, at exit.
+        after: u32,
+    },
+    /// Something was logged.
+    Logged {
+        /// The name of the logger.
+        logger: String,
+        /// The number of the level.
+        level: i64,
+        /// The message with its arguments in it; `None` if it could not be told without running code of the program.
+        message: Option<String>,
+    },
     /// A function that asks the outside (clock, randomness, processes, sockets, host) was called.
     Called {
         /// What kind of source it is.
         source: Source,
         /// The function as it is documented: `time.time`, `random.random`, `subprocess.run`.
         function: String,
-        /// Its positional arguments.
+        /// Its positional arguments. For methods of sockets and processes, the object itself is the first.
         arguments: Vec<NodeId>,
         /// Its arguments by name.
         keywords: Vec<(String, NodeId)>,
@@ -383,8 +406,10 @@ pub enum Source {
     Process,
     /// `socket` and what is built on it.
     Network,
-    /// The machine, the user, the process: `os.getpid`, `platform.node`, `os.getcwd`.
+    /// The machine, the user, the process: `os.getpid`, `platform.node`.
     Host,
+    /// Settings of the interpreter: `sys.setrecursionlimit`, `signal.signal`, `warnings.warn`.
+    Interpreter,
 }
 
 /// What a function that asks the outside gave.
@@ -405,7 +430,7 @@ pub enum FileState {
     File(#[serde(with = "crate::value::hexadecimal")] Vec<u8>),
     /// A file too large to keep, with its length.
     LargeFile(u64),
-    /// A folder with these entries, sorted.
+    /// A folder with these entries, sorted. Those that are folders themselves end with `/`.
     Folder(Vec<String>),
     /// A symbolic link with this target.
     Link(String),

@@ -178,6 +178,11 @@ fn goals(call: &Call, is_choice: &dyn Fn(&str) -> bool) -> BTreeSet<Goal> {
                 )
             }
             External::Environment { name, .. } => format!("variable {name}"),
+            External::WorkingFolder { before, after } => {
+                format!("working folder {}", before == after)
+            }
+            External::Permissions { .. } => "permissions".to_owned(),
+            External::Logged { level, .. } => format!("logs {level}"),
             External::Called { function, .. } => format!("asks {function}"),
         }));
     }

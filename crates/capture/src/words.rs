@@ -5,7 +5,7 @@
 use crate::effects::Effect;
 use crate::graph::Graph;
 use crate::recording::{
-    Answer, Call, External, FileState, Outcome, ParameterKind, Place, StepOutcome, Unit,
+    Answer, Call, External, FileState, Outcome, ParameterKind, Place, StepAction, StepOutcome, Unit,
 };
 use crate::value::{NodeId, Value};
 
@@ -235,6 +235,12 @@ pub fn call(unit: &Unit, call: &Call) -> Vec<String> {
     };
     let mut lines = vec![format!("{name}({}) {outcome}", arguments.join(", "))];
     for step in &call.steps {
+        lines.extend(match &step.action {
+            StepAction::Next => None,
+            StepAction::Send(item) => Some(format!("was sent {}", value(graph, *item))),
+            StepAction::Throw(error) => Some(format!("was thrown {}", value(graph, *error))),
+            StepAction::Close => Some("was closed".to_owned()),
+        });
         if let StepOutcome::Yielded(item) = &step.outcome {
             lines.push(format!("yielded {}", value(graph, *item)));
         }
@@ -331,6 +337,25 @@ fn external(graph: &Graph, external: &External) -> String {
                     words(after)
                 ),
             }
+        }
+        External::WorkingFolder { before, after } if before == after => {
+            format!("worked in the folder {before}")
+        }
+        External::WorkingFolder { before, after } => {
+            format!("the current folder: {before} became {after}")
+        }
+        External::Permissions { path, after } => {
+            format!("the permissions of {path} became {after:03o}")
+        }
+        External::Logged {
+            logger,
+            level,
+            message,
+        } => {
+            let message = message
+                .as_deref()
+                .map_or_else(|| "something".to_owned(), text);
+            format!("logged {message} to {logger}, level {level}")
         }
         External::Called {
             function,

@@ -28,6 +28,7 @@ mod paths;
 mod pins;
 mod plan;
 mod scope;
+mod stand_ins;
 mod style;
 
 use std::collections::BTreeMap;
@@ -43,7 +44,7 @@ pub(crate) use name::numbered;
 pub(crate) use scope::{Scope, snake_case};
 pub use style::Style;
 
-use crate::recording::{Call, CallId, Recording, Unit};
+use crate::recording::{Call, CallId, External, Recording, Unit};
 use crate::suite::UnitTest;
 use crate::value::ObjectId;
 use build::Builder;
@@ -259,14 +260,18 @@ impl<'a> Writer<'a> {
         let mut builder = Builder::new(call, self.knowledge, &self.evidence, form, &paths, scope);
         builder.is_lenient = is_lenient;
         checks::name_what_is_asserted(&mut builder, unit);
+        stand_ins::name_partners(&mut builder);
         pins::pin_places(&mut builder)?;
+        pins::pin_defaults(&mut builder, unit)?;
         external::replay(&mut builder, unit)?;
         let exercised = exercise::exercise(&mut builder, unit)?;
         let verified = checks::verify(&mut builder, unit, exercised)?;
         plan.setup.append(&mut builder.setup);
         plan.exercise = verified.exercise;
         plan.checks = verified.checks;
-        plan.checks.extend(external::slept(&mut builder));
+        plan.checks.extend(stand_ins::slept(&mut builder));
+        plan.checks.extend(stand_ins::verify(&mut builder));
+        plan.logged = logged(call);
         if form.strength == Strength::All {
             plan.output = external::output(call);
         }
@@ -275,7 +280,8 @@ impl<'a> Writer<'a> {
         if form.strength != Strength::All && completeness == Completeness::Full {
             completeness = Completeness::Partial("what it does varies".to_owned());
         }
-        if plan.checks.is_empty() && plan.output.is_none() && !plan.exercise.checks_something() {
+        let tells = plan.output.is_some() || !plan.logged.is_empty();
+        if plan.checks.is_empty() && !tells && !plan.exercise.checks_something() {
             completeness = Completeness::Smoke;
         }
         Ok((plan, completeness))
@@ -310,6 +316,24 @@ fn made_by(recording: &Recording, call: &Call) -> Option<ObjectId> {
     let own = call.arguments.first()?;
     let is_constructor = name::last(unit) == "__init__";
     call.values.object(own.before).filter(|_| is_constructor)
+}
+
+/// What was logged: logger, level and message.
+fn logged(call: &Call) -> Vec<plan::Logged> {
+    let events = call.events.iter();
+    let messages = events.filter_map(|event| match &event.external {
+        External::Logged {
+            logger,
+            level,
+            message: Some(message),
+        } => Some(plan::Logged {
+            logger: logger.clone(),
+            level: *level,
+            message: message.clone(),
+        }),
+        _ => None,
+    });
+    messages.collect()
 }
 
 /// Copies in the place of variables, so that what a call does to them is forgotten.

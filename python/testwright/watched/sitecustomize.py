@@ -1,7 +1,8 @@
 """Begins a capture in a process that `testwright capture` has started.
 
 The interpreter imports this before it runs the program, because the folder of this file is the first on its path. The
-program finds everything as if this had never been: the path, the environment, and a `sitecustomize` of its own.
+program finds everything as if this had never been: the path, the environment, and a `sitecustomize` of its own. Processes
+of the same interpreter that the program starts are watched in the same way.
 """
 
 import os
@@ -24,12 +25,66 @@ def begin():
 
         from testwright import _native
 
-        arguments = (wish["store"], wish["name"], wish["modules"], wish["folders"], wish["command"])
+        # A process that the program started has a recording of its own.
+        name = f"{wish['name']}_{os.getpid()}" if wish.get("is_child") else wish["name"]
+        arguments = (wish["store"], name, wish["modules"], wish["folders"], wish["command"])
         _native.start_capture(*arguments)
         atexit.register(_native.stop_capture)
+        follow_children(folder, {**wish, "is_child": True})
     except Exception as error:
+        if wish.get("is_child"):
+            # An interpreter without Testwright. The program is recorded, this part of it is not.
+            return
         with open(os.path.join(wish["store"], wish["name"] + ".problem"), "w") as problem:
             problem.write(f"{sys.executable}: {error}")
+
+
+def follow_children(folder, wish):
+    """Has processes of this interpreter begin like this one, and no others: they would see it in their environment."""
+    import json
+    import posix
+    import subprocess
+
+    import _posixsubprocess
+
+    fork_exec = _posixsubprocess.fork_exec
+
+    def file_at(path):
+        # Not by `os`, which is watched itself.
+        try:
+            found = posix.stat(path)
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
+    def is_same(programs):
+        files = filter(None, map(file_at, programs))
+        return next(files, None) == own_program
+
+    own_program = file_at(sys.executable)
+
+    def watched(environment):
+        # Not by asking `os.environ`, for the same reason.
+        own = os.environ._data.items()
+        entries = [key + b"=" + value for key, value in own]
+        entries = entries if environment is None else list(environment)
+        path = next((entry[11:] for entry in entries if entry.startswith(b"PYTHONPATH=")), None)
+        words = {**wish, "python_path": None if path is None else os.fsdecode(path)}
+        folders = [os.fsencode(folder)] + ([path] if path else [])
+        return [
+            *(entry for entry in entries if not entry.startswith(b"PYTHONPATH=")),
+            b"PYTHONPATH=" + os.fsencode(os.pathsep).join(folders),
+            b"TESTWRIGHT_CAPTURE=" + json.dumps(words).encode(),
+        ]
+
+    def started(arguments, programs, close_fds, pass_fds, cwd, environment, *rest):
+        if is_same(programs):
+            environment = watched(environment)
+        return fork_exec(arguments, programs, close_fds, pass_fds, cwd, environment, *rest)
+
+    _posixsubprocess.fork_exec = started
+    if hasattr(subprocess, "_fork_exec"):
+        subprocess._fork_exec = started
 
 
 def go_on():

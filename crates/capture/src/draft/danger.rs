@@ -20,6 +20,12 @@ pub(super) fn seen(call: &Call) -> Option<String> {
             after,
         } if before != after => Some(format!("changes the file `{}`", file_name(path))),
         External::Input { .. } => Some("reads from the keyboard".to_owned()),
+        External::WorkingFolder { before, after } if before != after => {
+            Some("changes the current folder".to_owned())
+        }
+        External::Permissions { path, .. } => {
+            Some(format!("changes the permissions of `{}`", file_name(path)))
+        }
         External::Environment {
             name,
             before,
@@ -31,6 +37,7 @@ pub(super) fn seen(call: &Call) -> Option<String> {
             Source::Process => Some(format!("starts another program (`{function}`)")),
             Source::Network => Some(format!("talks to the network (`{function}`)")),
             Source::Clock if function.ends_with("sleep") => Some(format!("waits (`{function}`)")),
+            Source::Interpreter => Some(format!("changes the interpreter (`{function}`)")),
             Source::Clock | Source::Random | Source::Host => None,
         },
         _ => None,

@@ -11,6 +11,7 @@ use testwright_source::{Range, is_literal};
 use super::definition::{
     Class, Default, Definition, DefinitionKind, Flow, Function, Parameter, Role, Signature,
 };
+use super::encoding;
 use super::nature::{assigned, field, last_word, nature, role};
 use super::settings::Settings;
 use crate::value::Reference;
@@ -66,13 +67,9 @@ impl Module {
             Ok(bytes) => bytes,
             Err(error) => return empty.broken(1, format!("cannot be read: {error}")),
         };
-        match String::from_utf8(bytes) {
+        match encoding::readable(&bytes) {
             Ok(text) => empty.filled(text.strip_prefix('\u{feff}').unwrap_or(&text), settings),
-            Err(error) => {
-                let good = error.as_bytes().get(..error.utf8_error().valid_up_to());
-                let line = newlines(good.unwrap_or_default()) + 1;
-                empty.broken(line, "is not UTF-8 text".to_owned())
-            }
+            Err(line) => empty.broken(line, "is not UTF-8 text".to_owned()),
         }
     }
 

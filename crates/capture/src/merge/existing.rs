@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::{Layout, Refusal, marker};
-use crate::inspect::{Definition, DefinitionKind, Module, Settings};
+use crate::inspect::{Definition, DefinitionKind, Module, Settings, readable};
 use crate::suite::{Import, UnitTest};
 
 /// A test file that can be changed.
@@ -41,14 +41,11 @@ pub(super) enum Found {
 
 impl Existing {
     pub(super) fn read(bytes: &[u8]) -> Result<Existing, Refusal> {
-        let text = std::str::from_utf8(bytes).map_err(|error| {
-            let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
-            Refusal::NotPython {
-                line: good.iter().filter(|byte| **byte == b'\n').count() + 1,
-                message: "this is not UTF-8 text".to_owned(),
-            }
+        let text = readable(bytes).map_err(|line| Refusal::NotPython {
+            line,
+            message: "this is not UTF-8 text".to_owned(),
         })?;
-        let without_mark = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let without_mark = text.strip_prefix('\u{feff}').unwrap_or(&text);
         let module = Module::of_text(Path::new("test.py"), without_mark, &Settings::default());
         if let Some(problem) = module.problem {
             return Err(Refusal::NotPython {

@@ -70,7 +70,14 @@ impl Transaction {
 fn read(path: &Path) -> Result<Option<Vec<u8>>, WriteError> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
+            Ok(None)
+        }
         Err(error) => Err(refused(path, error)),
     }
 }

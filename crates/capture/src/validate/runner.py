@@ -38,11 +38,32 @@ def surroundings():
         name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")
     }
     found = {"environment": variables, "folder": os.getcwd(), "path": list(sys.path)}
+    found.update(settings())
     for name in ORDERS["modules"]:
         module = sys.modules.get(name)
         for key, value in list(vars(module).items()) if module else ():
             if not key.startswith("__"):
                 found[f"{name}.{key}"] = pinned(value)
+    return found
+
+
+def settings():
+    """What the interpreter as a whole is set to, as far as the modules for it are in use."""
+    found = {
+        "the recursion limit": sys.getrecursionlimit(),
+        "a signal handler": [signal.getsignal(number) for number in range(1, 32)],
+    }
+    if "decimal" in sys.modules:
+        context = sys.modules["decimal"].getcontext()
+        found["the decimal context"] = (context.prec, context.rounding, context.capitals)
+    if "logging" in sys.modules:
+        logging = sys.modules["logging"]
+        loggers = logging.Logger.manager.loggerDict.items()
+        levels = {name: getattr(logger, "level", 0) for name, logger in loggers}
+        # Whether there is a logger makes no difference, but its level does.
+        found["the level of a logger"] = {name: level for name, level in levels.items() if level}
+    if "locale" in sys.modules:
+        found["the locale"] = sys.modules["locale"].setlocale(sys.modules["locale"].LC_ALL)
     return found
 
 

@@ -9,6 +9,7 @@ use super::literal;
 use super::paths::Paths;
 use super::plan::Setup;
 use super::scope::{Scope, snake_case};
+use super::stand_ins::{self, Double};
 use super::{Form, Knowledge};
 use crate::Graph;
 use crate::recording::Call;
@@ -48,6 +49,8 @@ pub(crate) struct Builder<'a> {
     open: Option<ObjectId>,
     /// The variable that notes for how long the unit sleeps, and for how long it did.
     pub(super) sleeps: Option<(String, Vec<NodeId>)>,
+    /// What stands for functions whose arguments are checked.
+    pub(super) doubles: Vec<Double<'a>>,
     /// Whether what cannot be made is left to the reader of a stub.
     pub(super) is_lenient: bool,
     /// Whether what is made is what the call should lead to, and not what it starts from.
@@ -95,6 +98,7 @@ impl<'a> Builder<'a> {
             waiting: Vec::new(),
             open: None,
             sleeps: None,
+            doubles: Vec::new(),
             is_lenient: false,
             is_expecting: false,
         };
@@ -389,9 +393,12 @@ impl<'a> Builder<'a> {
                 let copied =
                     function.qualified_name.ends_with("<lambda>") && function.closure.is_empty();
                 let text = copied.then(|| self.lambda(function)).flatten();
-                match text {
-                    Some(text) => Code::Text(text),
-                    None => return Err(self.unnamed_function(function)),
+                match text.map(Code::Text) {
+                    Some(code) => code,
+                    None => match self.made_function(graph, function) {
+                        Some(code) => code,
+                        None => return Err(self.unnamed_function(function)),
+                    },
                 }
             }
             Value::Generator { function, .. } => {
@@ -419,6 +426,9 @@ impl<'a> Builder<'a> {
                 return Err(Missing(format!("too large to be kept: {class}{length}")));
             }
             Value::Unknown { class, reason } => {
+                if let Some(code) = stand_ins::partner(self, class, graph.object(node)) {
+                    return code;
+                }
                 return Err(Missing(format!("an object of {class}: {reason}")));
             }
         })

@@ -11,13 +11,15 @@ use crate::Graph;
 use crate::recording::{
     Call, Execution, Outcome, ParameterKind, Receiver, Recording, Unit, UnitId,
 };
-use crate::value::{NodeId, Object, ObjectKind, Reference, Value};
+use crate::value::{Function, NodeId, Object, ObjectKind, Reference, Value};
 
 /// What the recording as a whole tells about single calls.
 #[derive(Default)]
 pub(crate) struct Evidence<'a> {
     /// The recorded runs of constructors.
     by_class: BTreeMap<&'a Reference, Vec<Creation<'a>>>,
+    /// The recorded runs of functions that gave a function made inside of them, by what that is called.
+    by_function: BTreeMap<(&'a str, &'a str), Vec<Creation<'a>>>,
     /// The units that returned something in some call.
     returning: BTreeSet<UnitId>,
     /// The script of each execution, as the command named it.
@@ -36,6 +38,7 @@ struct Creation<'a> {
 impl<'a> Evidence<'a> {
     pub(crate) fn of(recording: &'a Recording) -> Evidence<'a> {
         let mut by_class: BTreeMap<&Reference, Vec<Creation<'_>>> = BTreeMap::new();
+        let mut by_function: BTreeMap<(&str, &str), Vec<Creation<'_>>> = BTreeMap::new();
         let mut returning = BTreeSet::new();
         for call in &recording.calls {
             if let Outcome::Returned(result) = call.outcome
@@ -46,6 +49,16 @@ impl<'a> Evidence<'a> {
             let Some(unit) = recording.unit(call.unit) else {
                 continue;
             };
+            if let (Outcome::Returned(made), Receiver::None) = (&call.outcome, &call.receiver)
+                && let Value::Function(function) = call.values.value(*made)
+                && is_made_in(function, unit)
+                && call.events.is_empty()
+            {
+                let made = *made;
+                let name = (function.module.as_str(), function.qualified_name.as_str());
+                let known = by_function.entry(name).or_default();
+                known.push(Creation { call, unit, made });
+            }
             let (Receiver::Instance(class), Outcome::Returned(_)) = (&call.receiver, &call.outcome)
             else {
                 continue;
@@ -66,6 +79,7 @@ impl<'a> Evidence<'a> {
         }
         Evidence {
             by_class,
+            by_function,
             returning,
             scripts: recording.executions.iter().map(script).collect(),
         }
@@ -104,6 +118,13 @@ impl<'a> Evidence<'a> {
     }
 }
 
+/// Whether a function is made by a unit, directly in it.
+fn is_made_in(function: &Function, unit: &Unit) -> bool {
+    let inner = function.qualified_name.strip_prefix(&unit.qualified_name);
+    let inner = inner.and_then(|rest| rest.strip_prefix(".<locals>."));
+    function.module == unit.module && inner.is_some_and(|name| !name.contains('.'))
+}
+
 fn script(execution: &Execution) -> Option<&str> {
     let words = execution.command.iter().map(String::as_str);
     words.into_iter().find(|word| word.ends_with(".py"))
@@ -136,6 +157,35 @@ impl Creation<'_> {
 }
 
 impl<'a> Builder<'a> {
+    /// A function that another one made: the call of that one, if it is known to lead to the very function.
+    pub(super) fn made_function(&mut self, graph: &Graph, function: &Function) -> Option<Code> {
+        let name = (function.module.as_str(), function.qualified_name.as_str());
+        let known = self.evidence.by_function.get(&name)?;
+        let is_like = |creation: &&Creation<'a>| {
+            let values = &creation.call.values;
+            let Value::Function(made) = values.value(creation.made) else {
+                return false;
+            };
+            let mut pairs = made.closure.iter().zip(&function.closure);
+            made.closure.len() == function.closure.len()
+                && pairs.all(|((one, made), (other, wanted))| {
+                    one == other && values.is_alike(*made, graph, *wanted)
+                })
+        };
+        let creation = *known.iter().find(is_like)?;
+        let stand = self.stand();
+        let unit = creation.unit;
+        let made = Reference::new(&unit.module, &unit.qualified_name);
+        let code = self.reference(&made).and_then(|callable| {
+            let arguments = self.arguments(creation.call, unit, 0)?;
+            Ok(Code::call(&callable.flat(), arguments))
+        });
+        if code.is_err() {
+            self.restore(stand);
+        }
+        code.ok()
+    }
+
     /// Whether an object is made by its constructor and then changed, which needs a name for it.
     pub(super) fn is_made_in_steps(&self, graph: &Graph, node: NodeId) -> bool {
         let Value::Object(object) = graph.value(node) else {

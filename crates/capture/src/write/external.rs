@@ -1,22 +1,24 @@
 //! What came from outside is given again, and what went there is checked.
 
-use super::build::{Builder, HELPERS, Missing};
+use std::collections::BTreeSet;
+
+use super::build::{Builder, Missing};
 use super::code::Code;
 use super::literal;
 use super::paths::{FOLDER, Paths};
 use super::plan::{Actual, Check, How, Plan, Setup};
 use super::scope::Scope;
-use crate::inspect::Module;
-use crate::recording::{Answer, Call, External, FileState, Source, Unit};
-use crate::value::{NodeId, Reference, Value};
+use super::stand_ins;
+use crate::recording::{Call, External, FileState, Unit};
 
 /// Makes the files that were there, and gives those that are looked at later a name.
 pub(super) fn prepare(call: &Call, scope: &mut Scope, paths: &mut Paths, plan: &mut Plan) {
+    let files = files(call);
     let mut is_relative = false;
-    for event in &call.events {
-        let External::File { path, before, .. } = &event.external else {
-            continue;
-        };
+    // What is made already, so that folders are not made twice.
+    let mut made: BTreeSet<&str> = BTreeSet::new();
+    for (path, before) in &files {
+        let path = *path;
         is_relative |= !path.starts_with('/');
         let wanted = match before {
             FileState::Folder(_) => "folder",
@@ -31,34 +33,82 @@ pub(super) fn prepare(call: &Call, scope: &mut Scope, paths: &mut Paths, plan: &
             target: name.clone(),
             code,
         });
-        if paths.is_deep(path) {
+        let around = parent(path);
+        let is_known = |folder: &str| {
+            made.contains(folder)
+                || files
+                    .iter()
+                    .any(|(known, state)| *known == folder && matches!(state, FileState::Absent))
+        };
+        if paths.is_deep(path) && !around.is_some_and(is_known) {
             let parents = format!("{name}.parent.mkdir(parents=True, exist_ok=True)");
             plan.setup.push(Setup::Do(Code::Text(parents)));
         }
-        let made = match before {
+        made.extend(around);
+        let written = match before {
             FileState::File(content) => Some(Code::call(
                 &format!("{name}.write_bytes"),
                 vec![literal::bytes(content)],
             )),
-            FileState::Folder(_) => Some(Code::Text(format!("{name}.mkdir(exist_ok=True)"))),
+            FileState::Folder(_) if made.contains(path) => None,
+            FileState::Folder(_) => Some(Code::Text(format!("{name}.mkdir()"))),
             FileState::Link(target) => {
                 let target = literal::text(target);
                 Some(Code::call(&format!("{name}.symlink_to"), vec![target]))
             }
             FileState::Absent | FileState::LargeFile(_) | FileState::Other => None,
         };
-        plan.setup.extend(made.map(Setup::Do));
+        plan.setup.extend(written.map(Setup::Do));
         if let FileState::Folder(entries) = before {
+            made.insert(path);
             for entry in entries {
-                let file = Code::Text(format!("({name} / {}).touch()", literal::quoted(entry)));
+                let inside = format!(
+                    "{}/{}",
+                    path.trim_end_matches('/'),
+                    entry.trim_end_matches('/')
+                );
+                // What the call looked into is made by itself.
+                if files.iter().any(|(known, _)| *known == inside) {
+                    continue;
+                }
+                let (entry, how) = match entry.strip_suffix('/') {
+                    Some(folder) => (folder, "mkdir"),
+                    None => (entry.as_str(), "touch"),
+                };
+                let file = Code::Text(format!("({name} / {}).{how}()", literal::quoted(entry)));
                 plan.setup.push(Setup::Do(file));
             }
         }
         paths.name(path, &name);
     }
-    if is_relative {
+    let is_inside = call
+        .events
+        .iter()
+        .any(|event| matches!(event.external, External::WorkingFolder { .. }));
+    if is_relative || is_inside {
         plan.setup.push(Setup::EnterFolder);
     }
+}
+
+/// The files that a call used, as they were, folders before what is in them.
+fn files(call: &Call) -> Vec<(&str, &FileState)> {
+    let mut files: Vec<(&str, &FileState)> = Vec::new();
+    for event in &call.events {
+        if let External::File { path, before, .. } = &event.external {
+            files.push((path, before));
+        }
+    }
+    let is_folder = |state: &FileState| matches!(state, FileState::Folder(_));
+    files.sort_by_key(|(path, state)| match is_folder(state) {
+        true => (0, path.len()),
+        false => (1, 0),
+    });
+    files
+}
+
+fn parent(path: &str) -> Option<&str> {
+    let (folder, _) = path.trim_end_matches('/').rsplit_once('/')?;
+    Some(folder)
 }
 
 /// Gives the unit what it was given: keyboard, environment, clock, chance.
@@ -66,13 +116,9 @@ pub(super) fn replay(builder: &mut Builder<'_>, unit: &Unit) -> Result<(), Missi
     let call = builder.call;
     let mut typed = String::new();
     let mut has_input = false;
-    let mut answers: Vec<(Source, &str, Vec<&Answer>, Vec<NodeId>)> = Vec::new();
     for event in &call.events {
         match &event.external {
-            External::Input { function, text, .. } => {
-                if function.starts_with("getpass") {
-                    return Err(Missing("a password that was typed".to_owned()));
-                }
+            External::Input { text, .. } => {
                 has_input = true;
                 typed.push_str(text.as_deref().unwrap_or(""));
             }
@@ -98,23 +144,14 @@ pub(super) fn replay(builder: &mut Builder<'_>, unit: &Unit) -> Result<(), Missi
                     value,
                 });
             }
-            External::Called {
-                source,
-                function,
-                arguments,
-                keywords,
-                answer,
-            } => match answers.iter_mut().find(|(_, known, ..)| known == function) {
-                Some((_, _, known, given)) => {
-                    known.push(answer);
-                    given.extend(first_given(arguments, keywords));
-                }
-                None => {
-                    let given = first_given(arguments, keywords).into_iter().collect();
-                    answers.push((*source, function, vec![answer], given));
-                }
-            },
-            External::Output { .. } => {}
+            External::Logged { message: None, .. } => {
+                return Err(Missing("something logged that cannot be told".to_owned()));
+            }
+            External::Called { .. }
+            | External::Logged { .. }
+            | External::WorkingFolder { .. }
+            | External::Permissions { .. }
+            | External::Output { .. } => {}
         }
     }
     if has_input {
@@ -127,104 +164,7 @@ pub(super) fn replay(builder: &mut Builder<'_>, unit: &Unit) -> Result<(), Missi
             value: stream,
         });
     }
-    for (source, function, answers, given) in answers {
-        patch(builder, unit, source, function, &answers, &given)?;
-    }
-    Ok(())
-}
-
-fn first_given(arguments: &[NodeId], keywords: &[(String, NodeId)]) -> Option<NodeId> {
-    let named = keywords.first().map(|(_, value)| *value);
-    arguments.first().copied().or(named)
-}
-
-/// Puts answers in the place of a function that asks the outside.
-fn patch(
-    builder: &mut Builder<'_>,
-    unit: &Unit,
-    source: Source,
-    function: &str,
-    answers: &[&Answer],
-    given: &[NodeId],
-) -> Result<(), Missing> {
-    if matches!(source, Source::Network) {
-        return Err(Missing(format!(
-            "a conversation over the network by {function}"
-        )));
-    }
-    let Some((module, path)) = function.split_once('.') else {
-        return Err(Missing(format!("answers of {function}")));
-    };
-    let own = builder
-        .knowledge
-        .project
-        .module_at(std::path::Path::new(&unit.file));
-    let value = if function == "time.sleep" {
-        let slept = builder.scope.variable("slept");
-        builder.setup.push(Setup::Assign {
-            target: slept.clone(),
-            code: Code::text("[]"),
-        });
-        builder.sleeps = Some((slept.clone(), given.to_vec()));
-        Code::Text(format!("{slept}.append"))
-    } else {
-        answering(builder, function, answers, !given.is_empty())?
-    };
-    // A method of a class that C defines, such as `datetime.datetime.now`, cannot be replaced; the class can.
-    if let Some((class, method)) = path.split_once('.') {
-        let reference = Reference::new(module, class);
-        let base = builder.scope.reference(&reference).flat();
-        builder.scope.from(HELPERS, "answering");
-        let scripted = Code::call(
-            "answering",
-            vec![Code::Text(base), Code::keyword(method, value)],
-        );
-        pin(builder, own, module, class, scripted);
-    } else {
-        pin(builder, own, module, path, value);
-    }
-    Ok(())
-}
-
-/// Replaces a function where the unit looks it up: under the name that its module gave it, else in the library.
-fn pin(builder: &mut Builder<'_>, own: Option<&Module>, module: &str, name: &str, value: Code) {
-    let imported = own.and_then(|own| {
-        let import = own
-            .imports
-            .iter()
-            .find(|import| import.module == module && import.name.as_deref() == Some(name))?;
-        Some((own.name.clone(), import.bound.clone()))
-    });
-    let (owner, name) = match imported {
-        Some((owner, bound)) => (builder.scope.module(&owner), bound),
-        None => (builder.scope.module(module), name.to_owned()),
-    };
-    builder.setup.push(Setup::Pin { owner, name, value });
-}
-
-/// A function that gives these answers.
-fn answering(
-    builder: &mut Builder<'_>,
-    function: &str,
-    answers: &[&Answer],
-    takes_arguments: bool,
-) -> Result<Code, Missing> {
-    let told = |missing: Missing| Missing(format!("an answer of {function} is {}", missing.0));
-    if let [Answer::Returned(only)] = answers {
-        let value = builder.value(*only, "answer").map_err(told)?;
-        let parameters = match takes_arguments {
-            true => "lambda *args, **kwargs",
-            false => "lambda",
-        };
-        return Ok(Code::pair(Code::text(parameters), ": ", value));
-    }
-    let mut items = Vec::new();
-    for answer in answers {
-        let (Answer::Returned(node) | Answer::Raised(node)) = answer;
-        items.push(builder.value(*node, "answer").map_err(told)?);
-    }
-    builder.scope.from(HELPERS, "Answers");
-    Ok(Code::call("Answers", items))
+    stand_ins::replace(builder, unit)
 }
 
 /// All that was printed, to standard output and to standard error.
@@ -263,6 +203,22 @@ pub(super) fn verify(call: &Call, scope: &mut Scope, paths: &Paths, plan: &mut P
                 };
                 plan.checks.push(file_check(&file, after));
             }
+            External::WorkingFolder { before, after } if before != after => {
+                let folder = paths.text(after).unwrap_or_else(|| literal::text(after));
+                let actual = format!("{}.getcwd()", scope.module("os").flat());
+                let actual = Actual::Code(Code::Text(actual));
+                plan.checks.push(Check::new(actual, How::Equal, folder));
+            }
+            External::Permissions { path, after } => {
+                let file = match paths.file(path).flat() {
+                    text if text.contains(' ') => format!("({text})"),
+                    text => text,
+                };
+                let actual = Code::Text(format!("{file}.stat().st_mode & 0o777"));
+                let expected = Code::Text(format!("0o{after:03o}"));
+                plan.checks
+                    .push(Check::new(Actual::Code(actual), How::Equal, expected));
+            }
             External::Environment {
                 name,
                 before,
@@ -296,7 +252,8 @@ fn file_check(file: &str, after: &FileState) -> Check {
         }
         FileState::Folder(entries) => {
             let listing = format!("sorted(entry.name for entry in {file}.iterdir())");
-            let entries = entries.iter().map(|entry| literal::text(entry)).collect();
+            let names = entries.iter().map(|entry| entry.trim_end_matches('/'));
+            let entries = names.map(literal::text).collect();
             Check::new(
                 Actual::Code(Code::Text(listing)),
                 How::Equal,
@@ -304,23 +261,12 @@ fn file_check(file: &str, after: &FileState) -> Check {
             )
         }
         FileState::Absent => Check::new(asked("exists()"), How::False, Code::text("")),
-        FileState::Link(_) => Check::new(asked("is_symlink()"), How::True, Code::text("")),
+        FileState::Link(target) => {
+            let target = literal::text(target.rsplit('/').next().unwrap_or(target));
+            Check::new(asked("readlink().name"), How::Equal, target)
+        }
         FileState::LargeFile(_) | FileState::Other => {
             Check::new(asked("exists()"), How::True, Code::text(""))
         }
     }
-}
-
-/// How long the unit slept, if it did.
-pub(super) fn slept(builder: &mut Builder<'_>) -> Option<Check> {
-    let (name, given) = builder.sleeps.clone()?;
-    let graph = &builder.call.values;
-    let items = given.iter().map(|node| match graph.value(*node) {
-        Value::Integer(number) => Some(Code::text(number.to_string())),
-        Value::Float(number) if number.0.is_finite() => Some(Code::Text(literal::float(number.0))),
-        _ => None,
-    });
-    let items: Vec<Code> = items.collect::<Option<_>>()?;
-    let actual = Actual::Code(Code::Text(name));
-    Some(Check::new(actual, How::Equal, Code::list(items)))
 }

@@ -1,8 +1,10 @@
 """Helpers of the tests in this folder that Testwright wrote. They need nothing but Python."""
 
+import contextvars
 import functools
 import math
 import re
+import socket
 import types
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, bytearray, type)
@@ -71,7 +73,10 @@ def _has_parts(value):
         types.BuiltinFunctionType,
         functools.partial,
         re.Match,
+        contextvars.ContextVar,
     )
+    if type(value).__module__ == "sqlite3":
+        return True
     return isinstance(value, containers) or bool(_attributes(value))
 
 
@@ -91,6 +96,12 @@ def _parts(actual, expected):
     if isinstance(expected, types.BuiltinFunctionType):
         yield ".__name__", actual.__name__, expected.__name__
         yield ".__self__", actual.__self__, expected.__self__
+        return
+    if type(expected).__module__ == "sqlite3":
+        yield ".iterdump()", list(actual.iterdump()), list(expected.iterdump())
+        return
+    if isinstance(expected, contextvars.ContextVar):
+        yield ".get()", actual.get(_MISSING), expected.get(_MISSING)
         return
     if isinstance(expected, re.Match):
         for name in ("re", "string", "regs", "pos", "endpos"):
@@ -187,3 +198,149 @@ def answering(kind, **answers):
     """A class like `kind` whose class methods of these names give the answers of these functions."""
     methods = {name: staticmethod(answer) for name, answer in answers.items()}
     return type(kind.__name__, (kind,), methods)
+
+
+def shuffling(*orders):
+    """A function in the place of `random.shuffle` that puts lists into these orders, one after the other."""
+    left = list(orders)
+
+    def shuffle(items):
+        items[:] = left.pop(0)
+
+    return shuffle
+
+
+class ScriptedSocket:
+    """A socket that plays its part of a conversation, and fails where the other part is not as it was."""
+
+    def __init__(self, *turns):
+        self._turns = list(turns)
+        self._io_refs = 0
+
+    def assert_finished(self):
+        """Fails unless the conversation came to its end."""
+        if self._turns:
+            raise AssertionError(f"the conversation was to go on: {self._turns}")
+
+    def _turn(self, kind):
+        if not self._turns or self._turns[0][0] != kind:
+            raise AssertionError(f"{kind!r} is not what was to come: {self._turns[:1]}")
+        said = self._turns.pop(0)[1]
+        if isinstance(said, BaseException):
+            raise said
+        return said
+
+    def sendall(self, data, flags=0):
+        data = _without_version(bytes(data))
+        while data:
+            expected = _without_version(self._turn("sent"))
+            length = min(len(data), len(expected))
+            if data[:length] != expected[:length]:
+                raise AssertionError(f"{data!r} was sent instead of {expected!r}")
+            data = data[length:]
+            if expected[length:]:
+                self._turns.insert(0, ("sent", expected[length:]))
+
+    def send(self, data, flags=0):
+        self.sendall(data)
+        return len(data)
+
+    def recv(self, size, flags=0):
+        data = self._turn("received")
+        if data[size:]:
+            self._turns.insert(0, ("received", data[size:]))
+        return data[:size]
+
+    def recv_into(self, buffer, size=0, flags=0):
+        data = self.recv(size or len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def connect(self, address):
+        self._same("connect", address)
+
+    def connect_ex(self, address):
+        self._same("connect_ex", address)
+        return 0
+
+    def bind(self, address):
+        self._same("bind", address)
+
+    def _same(self, kind, address):
+        expected = self._turn(kind)
+        if address != expected:
+            raise AssertionError(f"{kind} to {address!r} instead of {expected!r}")
+
+    def accept(self):
+        return self._turn("accept")
+
+    def recvfrom(self, size, flags=0):
+        return self._turn("recvfrom")
+
+    def sendto(self, data, *address):
+        return self._turn("sendto")
+
+    def _nothing(self, *args, **kwargs):
+        return None
+
+    close = detach = listen = setblocking = setsockopt = settimeout = shutdown = _nothing
+    gettimeout = _decref_socketios = _nothing
+    makefile = socket.socket.makefile
+
+    def fileno(self):
+        return -1
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        return None
+
+
+def _without_version(data):
+    """What is sent, without the version of Python that some modules tell."""
+    return re.sub(rb"Python-urllib/[0-9.]+", b"Python-urllib/3", data)
+
+
+class ScriptedProcess:
+    """A process in the place of a `subprocess.Popen`, with the answers that it gave."""
+
+    def __init__(self, returncode=None, **answers):
+        self.returncode = None
+        self._code = returncode
+        self._answers = {name: Answers(*given) for name, given in answers.items()}
+
+    def _ask(self, name):
+        answer = self._answers[name]() if name in self._answers else None
+        self.returncode = self._code
+        return answer
+
+    def communicate(self, input=None, timeout=None):
+        return self._ask("communicate")
+
+    def wait(self, timeout=None):
+        return self._ask("wait")
+
+    def poll(self):
+        return self._ask("poll")
+
+    def kill(self):
+        return None
+
+    terminate = kill
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.returncode = self._code
+
+
+def database(script, row_factory=None):
+    """A database in memory that an SQL script has filled."""
+    import sqlite3
+
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(script)
+    connection.row_factory = row_factory
+    return connection

@@ -5,13 +5,14 @@ use std::fmt::Write;
 
 use crate::digest::digest;
 use crate::graph::Graph;
-use crate::recording::{Answer, Call, External, Unit};
+use crate::recording::{Answer, Call, External, Source, Unit};
 use crate::value::{NodeId, Value};
 
 /// Eight hexadecimal digits that stand for what went into a call.
 pub(crate) fn id(unit: &Unit, call: &Call) -> String {
     let mut text = unit.name();
     let mut numbers = BTreeMap::new();
+    let mut varies = false;
     for argument in &call.arguments {
         text.push('\n');
         text.push_str(&argument.name);
@@ -38,6 +39,18 @@ pub(crate) fn id(unit: &Unit, call: &Call) -> String {
             External::Environment { name, before, .. } => {
                 let _ = write!(text, "variable {name} {before:?}");
             }
+            External::WorkingFolder { .. }
+            | External::Permissions { .. }
+            | External::Logged { .. } => {}
+            // These answer otherwise each time, and it is the same interaction all the same.
+            External::Called {
+                source: Source::Clock | Source::Random | Source::Host,
+                function,
+                ..
+            } => {
+                varies = true;
+                text.push_str(function);
+            }
             External::Called {
                 function, answer, ..
             } => {
@@ -46,6 +59,10 @@ pub(crate) fn id(unit: &Unit, call: &Call) -> String {
                 describe(&call.values, *node, &mut numbers, &mut text);
             }
         }
+    }
+    if varies {
+        // What came of it tells calls apart that differ in nothing but the answers.
+        let _ = write!(text, "\nlines {:?}", call.lines);
     }
     digest(text.as_bytes())
 }

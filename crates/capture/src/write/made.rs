@@ -1,6 +1,6 @@
 //! Values of well-known types, written as people write them.
 
-use super::build::{Builder, Missing};
+use super::build::{Builder, HELPERS, Missing};
 use super::code::Code;
 use super::literal;
 use crate::Graph;
@@ -77,7 +77,10 @@ impl<'a> Builder<'a> {
             let value = self.code(graph, *value, "")?;
             items.push(Code::keyword(name, value));
         }
-        let callee = self.reference(callee)?.flat();
+        let callee = match callee.module.as_str() {
+            HELPERS => self.scope.from(HELPERS, &callee.path).flat(),
+            _ => self.reference(callee)?.flat(),
+        };
         Ok(Code::call(&callee, items))
     }
 

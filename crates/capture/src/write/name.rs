@@ -7,7 +7,7 @@ use crate::effects::Effect;
 use crate::graph::Graph;
 use crate::inspect::Role;
 use crate::recording::{
-    Call, External, Outcome, ParameterKind, Place, Receiver, StepOutcome, Unit, UnitKind,
+    Call, External, Outcome, ParameterKind, Place, Receiver, Source, StepOutcome, Unit, UnitKind,
 };
 use crate::value::{NodeId, ObjectId, Reference, Value};
 
@@ -154,8 +154,28 @@ fn changed_words(call: &Call) -> Vec<String> {
     for event in &call.events {
         match &event.external {
             External::Output { .. } => return vec!["prints".to_owned()],
+            External::Logged { .. } => return vec!["logs".to_owned()],
             External::File { before, after, .. } if before != after => {
                 return vec!["writes_file".to_owned()];
+            }
+            External::Environment {
+                name,
+                before,
+                after,
+            } if before != after => {
+                let verb = if after.is_some() { "sets" } else { "deletes" };
+                return vec![verb.to_owned(), snake_case(name)];
+            }
+            External::WorkingFolder { before, after } if before != after => {
+                return vec!["changes_folder".to_owned()];
+            }
+            External::Called {
+                source: Source::Interpreter | Source::Process,
+                function,
+                ..
+            } => {
+                let last = function.rsplit('.').next().unwrap_or(function);
+                return vec!["calls".to_owned(), snake_case(last)];
             }
             _ => {}
         }

@@ -22,13 +22,18 @@ impl Paths {
     pub(crate) fn of(call: &Call) -> Paths {
         let mut base: Option<Vec<&str>> = None;
         for event in &call.events {
-            let External::File { path, .. } = &event.external else {
+            let words = match &event.external {
+                External::File { path, .. } => absolute(path),
+                External::WorkingFolder { before, .. } => absolute(before),
+                _ => None,
+            };
+            let Some(words) = words else {
                 continue;
             };
-            let Some(words) = absolute(path) else {
-                continue;
+            let folder = match &event.external {
+                External::WorkingFolder { .. } => &words[..],
+                _ => words.split_last().map_or(&[][..], |(_, folder)| folder),
             };
-            let folder = words.split_last().map_or(&[][..], |(_, folder)| folder);
             base = Some(match base {
                 None => folder.to_vec(),
                 Some(known) => {

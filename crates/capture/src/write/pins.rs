@@ -2,9 +2,14 @@
 
 use super::build::{Builder, Missing};
 use super::code::Code;
+use super::literal;
+use super::name;
 use super::plan::Setup;
 use crate::effects::Effect;
-use crate::recording::{Place, PlaceState};
+use crate::inspect::DefinitionKind;
+use crate::recording::{Argument, Place, PlaceState, Unit};
+use crate::value::{NodeId, Value};
+use testwright_source::tree::ParameterKind;
 
 /// Globals and class attributes get the values that they had, unless a fresh import gives these anyway.
 pub(super) fn pin_places(builder: &mut Builder<'_>) -> Result<(), Missing> {
@@ -24,6 +29,10 @@ pub(super) fn pin_places(builder: &mut Builder<'_>) -> Result<(), Missing> {
         };
         match state.before {
             None => builder.setup.push(Setup::PinAbsent { owner, name }),
+            Some(before) if is_command(&state.place) => {
+                let value = command(builder, before)?;
+                builder.setup.push(Setup::Pin { owner, name, value });
+            }
             Some(before) => match builder.value(before, &name) {
                 Ok(value) => builder.setup.push(Setup::Pin { owner, name, value }),
                 // Perhaps it is not needed; running the test tells.
@@ -33,6 +42,73 @@ pub(super) fn pin_places(builder: &mut Builder<'_>) -> Result<(), Missing> {
         }
     }
     Ok(())
+}
+
+/// Default values that the call changes are the same objects in each call, so they are put back.
+pub(super) fn pin_defaults(builder: &mut Builder<'_>, unit: &Unit) -> Result<(), Missing> {
+    let call = builder.call;
+    let is_changed = |argument: &Argument| {
+        let graph = &call.values;
+        let after = argument.after.unwrap_or(argument.before);
+        argument.is_default && !graph.is_alike(argument.before, graph, after)
+    };
+    if !call.arguments.iter().any(is_changed) {
+        return Ok(());
+    }
+    let module = builder
+        .knowledge
+        .project
+        .module_at(std::path::Path::new(&unit.file));
+    let definition = module.and_then(|module| module.definition(&unit.qualified_name));
+    let Some(DefinitionKind::Function(function)) = definition.map(|found| &found.kind) else {
+        return Err(Missing("a default that is changed".to_owned()));
+    };
+    let mut values = Vec::new();
+    for parameter in &function.signature.parameters {
+        let is_positional = matches!(
+            parameter.kind,
+            ParameterKind::PositionalOnly | ParameterKind::Normal
+        );
+        let given = call.arguments.iter().find(|one| one.name == parameter.name);
+        match given {
+            Some(given) if is_positional && given.is_default => {
+                values.push(builder.value(given.before, &given.name)?);
+            }
+            Some(given) if is_positional && parameter.default.is_none() && !given.is_default => {}
+            Some(given) if !is_positional && !is_changed(given) => {}
+            _ => return Err(Missing("a default that is changed".to_owned())),
+        }
+    }
+    let owner = builder.reference(&name::importable(unit, call))?;
+    builder.setup.push(Setup::Pin {
+        owner,
+        name: "__defaults__".to_owned(),
+        value: Code::tuple(values),
+    });
+    Ok(())
+}
+
+/// Whether a place holds the words of the command that ran the program.
+fn is_command(place: &Place) -> bool {
+    matches!(place, Place::Global { module, name } if module == "sys" && name == "argv")
+}
+
+/// The words of the command. Where the program is depends on the machine.
+fn command(builder: &mut Builder<'_>, node: NodeId) -> Result<Code, Missing> {
+    let graph = &builder.call.values;
+    let Value::List(words) = graph.value(node) else {
+        return builder.value(node, "argv");
+    };
+    let mut items = Vec::new();
+    for (place, word) in words.iter().enumerate() {
+        items.push(match graph.value(*word) {
+            Value::Text(program) if place == 0 => {
+                literal::text(program.rsplit('/').next().unwrap_or(program))
+            }
+            _ => builder.value(*word, "")?,
+        });
+    }
+    Ok(Code::list(items))
 }
 
 /// Whether a call changes what a place holds, or anything inside of it.

@@ -13,6 +13,16 @@ pub(crate) struct Plan {
     pub(crate) checks: Vec<Check>,
     /// What was printed: standard output, standard error.
     pub(crate) output: Option<(String, String)>,
+    /// What was logged.
+    pub(crate) logged: Vec<Logged>,
+}
+
+/// Something that was logged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Logged {
+    pub(crate) logger: String,
+    pub(crate) level: i64,
+    pub(crate) message: String,
 }
 
 /// Something that is prepared.
@@ -120,6 +130,8 @@ pub(crate) enum How {
     False,
     /// The expected is not in the actual.
     NotIn,
+    /// The actual checks by itself; nothing is expected.
+    Holds,
 }
 
 impl Check {

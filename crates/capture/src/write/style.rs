@@ -3,7 +3,7 @@
 use super::code::{Code, WIDTH};
 use super::literal;
 use super::paths::FOLDER;
-use super::plan::{Actual, Check, Exercise, How, Plan, Setup, StepCheck};
+use super::plan::{Actual, Check, Exercise, How, Logged, Plan, Setup, StepCheck};
 use super::scope::Scope;
 
 /// How tests are written.
@@ -137,6 +137,13 @@ impl Page<'_> {
         }
         for step in &plan.setup {
             self.step(step);
+        }
+        // What is less than a warning is kept only if that is asked for.
+        let least = plan.logged.iter().map(|one| one.level).min();
+        if let (Some(least), Style::Pytest) = (least.filter(|least| *least < 30), self.style) {
+            self.fixture("caplog");
+            let level = level_name(least, self.scope);
+            self.push_text(format!("caplog.set_level({level})"));
         }
     }
 
@@ -287,7 +294,8 @@ impl Page<'_> {
             self.verify(plan, &plan.checks);
             return;
         }
-        let splits_output = self.style == Style::Unittest && plan.output.is_some();
+        let splits_output =
+            self.style == Style::Unittest && (plan.output.is_some() || !plan.logged.is_empty());
         if let ([only], Some(first)) = (about_result.as_slice(), plan.checks.first())
             && *only == first
             && !splits_output
@@ -311,7 +319,7 @@ impl Page<'_> {
 
     /// A blank line before what is checked, if anything is.
     fn apart(&mut self, plan: &Plan) {
-        if !plan.checks.is_empty() || plan.output.is_some() {
+        if !plan.checks.is_empty() || plan.output.is_some() || !plan.logged.is_empty() {
             self.push_text("");
         }
     }
@@ -375,22 +383,24 @@ impl Page<'_> {
 
     /// unittest catches what is printed only if it is told to, around the call.
     fn around_output(&mut self, plan: &Plan, write: impl FnOnce(&mut Self)) {
-        let Some((out, err)) = plan
-            .output
-            .as_ref()
-            .filter(|_| self.style == Style::Unittest)
-        else {
-            write(self);
-            return;
-        };
-        self.scope.module("contextlib");
-        self.scope.module("io");
         let mut managers = Vec::new();
-        if !out.is_empty() {
-            managers.push("contextlib.redirect_stdout(io.StringIO()) as out");
+        let redirected = |name: &str, target: &str| {
+            format!("contextlib.redirect_{name}(io.StringIO()) as {target}")
+        };
+        if let (Some((out, err)), Style::Unittest) = (&plan.output, self.style) {
+            self.scope.module("contextlib");
+            self.scope.module("io");
+            if !out.is_empty() {
+                managers.push(redirected("stdout", "out"));
+            }
+            if !err.is_empty() {
+                managers.push(redirected("stderr", "err"));
+            }
         }
-        if !err.is_empty() {
-            managers.push("contextlib.redirect_stderr(io.StringIO()) as err");
+        let least = plan.logged.iter().map(|one| one.level).min();
+        if let (Some(least), Style::Unittest) = (least, self.style) {
+            let level = level_name(least, self.scope);
+            managers.push(format!("self.assertLogs(level={level}) as logged"));
         }
         for (depth, manager) in managers.iter().enumerate() {
             self.push_text(format!("{}with {manager}:", "    ".repeat(depth)));
@@ -422,6 +432,35 @@ impl Page<'_> {
         if let Some((out, err)) = &plan.output {
             self.output(out, err);
         }
+        self.logged(&plan.logged);
+    }
+
+    /// What was logged, as pytest and unittest tell it.
+    fn logged(&mut self, logged: &[Logged]) {
+        if logged.is_empty() {
+            return;
+        }
+        let entry = |one: &Logged, level: String| {
+            Code::tuple(vec![
+                literal::text(&one.logger),
+                Code::Text(level),
+                literal::text(&one.message),
+            ])
+        };
+        let entries: Vec<Code> = logged
+            .iter()
+            .map(|one| entry(one, level_name(one.level, self.scope)))
+            .collect();
+        let actual = match self.style {
+            Style::Pytest => {
+                self.fixture("caplog");
+                Code::text("caplog.record_tuples")
+            }
+            Style::Unittest => {
+                Code::text("[(one.name, one.levelno, one.getMessage()) for one in logged.records]")
+            }
+        };
+        self.compare(&actual, How::Equal, &Code::list(entries));
     }
 
     fn output(&mut self, out: &str, err: &str) {
@@ -454,6 +493,7 @@ impl Page<'_> {
     fn sides(&self, how: How) -> (&'static str, &'static str, &'static str) {
         match (self.style, how) {
             (_, How::Same) => ("assert_same(", ", ", ")"),
+            (_, How::Holds) => ("", "", ""),
             (Style::Pytest, How::Equal) => ("assert ", " == ", ""),
             (Style::Pytest, How::Is) => ("assert ", " is ", ""),
             (Style::Pytest, How::Instance) => ("assert isinstance(", ", ", ")"),
@@ -483,7 +523,7 @@ impl Page<'_> {
             How::NotIn => (expected, actual),
             _ => (actual, expected),
         };
-        if self.fits(actual, how, expected) || matches!(how, How::True | How::False) {
+        if self.fits(actual, how, expected) || matches!(how, How::True | How::False | How::Holds) {
             let line = format!("{before}{}{between}{}{behind}", first.flat(), second.flat());
             self.push_text(line);
         } else if let Some(call) = before.strip_suffix('(') {
@@ -497,6 +537,19 @@ impl Page<'_> {
             self.push(&before, second, behind);
         }
     }
+}
+
+/// A level by its name, if it has one.
+fn level_name(level: i64, scope: &mut Scope) -> String {
+    let name = match level {
+        10 => "DEBUG",
+        20 => "INFO",
+        30 => "WARNING",
+        40 => "ERROR",
+        50 => "CRITICAL",
+        _ => return level.to_string(),
+    };
+    format!("{}.{name}", scope.module("logging").flat())
 }
 
 /// Whether a plan needs a folder of its own.

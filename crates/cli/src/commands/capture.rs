@@ -29,6 +29,7 @@ pub(super) const STORE: &str = ".testwright/capture";
 Examples:
   testwright capture -- python app.py --port 80          a script
   testwright capture -- python -m app                    a module
+  testwright capture -m app                              the same, by the Python of this command
   testwright capture --scope app -- pytest -q            what the tests call in the package `app`
   testwright show app.Stack.push                         what was recorded
 
@@ -65,8 +66,8 @@ impl Capture {
             ))
         })?;
         let name = name_of_run();
-        let command: Vec<String> = self
-            .words
+        let words = self.with_interpreter();
+        let command: Vec<String> = words
             .iter()
             .map(|word| word.to_string_lossy().into_owned())
             .collect();
@@ -92,8 +93,8 @@ impl Capture {
             signal_hook::consts::SIGINT,
             Arc::new(AtomicBool::new(false)),
         );
-        let ended = Command::new(&self.words[0])
-            .args(&self.words[1..])
+        let ended = Command::new(&words[0])
+            .args(&words[1..])
             .env("PYTHONPATH", paths)
             .env("TESTWRIGHT_CAPTURE", wish.to_string())
             .status()
@@ -103,6 +104,14 @@ impl Capture {
             })?;
         self.tell(console, &store, &name, &command)?;
         Ok(ExitStatus::OfProgram(status(ended)))
+    }
+
+    /// The words of the command. A script or `-m` without an interpreter is run by the one that runs this command.
+    fn with_interpreter(&self) -> Vec<OsString> {
+        let first = self.words.first().map(|word| word.to_string_lossy());
+        let is_program = first.is_some_and(|word| word == "-m" || word.ends_with(".py"));
+        let interpreter = is_program.then(|| super::generate::executable(None).into_os_string());
+        interpreter.into_iter().chain(self.words.clone()).collect()
     }
 
     /// Says what was recorded, and removes earlier recordings of the same command.

@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use clap::ValueEnum;
 use testwright_capture::generate::{Generated, Options, generate};
 use testwright_capture::inspect::{Chosen, Module, Project};
+use testwright_capture::plain_clock::by_plain_clock;
 use testwright_capture::validate::Python;
 use testwright_capture::write::Style;
 use testwright_capture::{Execution, Recording, store};
@@ -81,7 +82,7 @@ impl Generate {
         let root = std::env::current_dir()
             .and_then(std::fs::canonicalize)
             .map_err(|error| Error::new(format!("cannot tell the current folder: {error}")))?;
-        let recording = recording(console)?;
+        let recording = by_plain_clock(recording(console)?);
         let mut project = Project::read(&root, &Chosen::default());
         let units = recording.units.iter();
         project.add_elsewhere(units.map(|unit| (unit.module.as_str(), Path::new(&unit.file))));

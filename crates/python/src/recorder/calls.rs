@@ -24,6 +24,7 @@ use super::likeness;
 use super::names;
 use super::places::Reach;
 use super::snapshot::Moment;
+use super::sources::Told;
 
 /// After so many calls that were kept, the numbers of all calls are written down.
 const COUNTED_EVERY: u64 = 64;
@@ -63,6 +64,8 @@ pub(super) struct Active {
     #[cfg(not(Py_3_12))]
     pub(super) exception: Option<Py<PyAny>>,
     pub(super) outside: super::sources::Outside,
+    /// What a generator was last told.
+    action: StepAction,
 }
 
 impl Active {
@@ -189,7 +192,7 @@ impl Recorder {
             class.is_some() && first.is_some_and(|own| circumstances::is_own(frame, own));
         let defaults = code::defaults(watched, python);
         let globals = frame.globals().unwrap_or_else(|| PyDict::new(python));
-        let reach = Reach::of(code, &globals, class.as_ref(), &mut self.scoped);
+        let mut reach = Reach::of(code, &globals, class.as_ref(), &mut self.scoped);
         let mut values = Graph::default();
         let mut window = Window::default();
         let mut moment = Moment::new(&mut self.eyes, &mut values, &mut window);
@@ -243,7 +246,11 @@ impl Recorder {
             #[cfg(not(Py_3_12))]
             exception: None,
             outside: super::sources::Outside::default(),
+            action: StepAction::Next,
         });
+        if kind == UnitKind::Generator {
+            super::sources::watch_generators(python);
+        }
         // A frame that lay here before is gone for good.
         if let Some(old) = self.waiting.remove(&frame.address()) {
             self.leave_unfinished(python, old)?;
@@ -354,18 +361,28 @@ impl Recorder {
         };
         if let Some(value) = yielded {
             let node = self.look(&mut active, &value);
-            active.call.steps.push(Step {
-                action: StepAction::Next,
-                outcome: StepOutcome::Yielded(node),
-            });
+            let action = std::mem::replace(&mut active.action, StepAction::Next);
+            let outcome = StepOutcome::Yielded(node);
+            active.call.steps.push(Step { action, outcome });
         }
         self.waiting.insert(frame.address(), active);
     }
 
     /// A generator or coroutine goes on.
-    pub(super) fn go_on(&mut self, frame: usize) {
-        let Some(active) = self.waiting.remove(&frame) else {
+    pub(super) fn go_on(&mut self, python: Python<'_>, frame: usize) {
+        let Some(mut active) = self.waiting.remove(&frame) else {
             return;
+        };
+        active.action = match super::sources::told(frame) {
+            Some(Told::Sent(value)) => match value.bind(python) {
+                value if value.is_none() => StepAction::Next,
+                value => StepAction::Send(self.look(&mut active, value)),
+            },
+            Some(Told::Thrown(error)) => {
+                StepAction::Throw(self.look(&mut active, error.bind(python)))
+            }
+            Some(Told::Closed) => StepAction::Close,
+            None => StepAction::Next,
         };
         let threads = u32::try_from(self.threads.len()).unwrap_or(u32::MAX);
         let thread = self.threads.entry(thread()).or_insert_with(|| Thread {
@@ -396,8 +413,10 @@ impl Recorder {
             window,
             arguments,
             reach,
+            action,
             ..
         } = &mut active;
+        let action = std::mem::replace(action, StepAction::Next);
         let mut moment = Moment::new(&mut self.eyes, &mut call.values, window);
         for (argument, object) in call.arguments.iter_mut().zip(arguments.iter()) {
             argument.after = Some(moment.of(object.bind(python)));
@@ -407,10 +426,8 @@ impl Recorder {
             Left::With(value) => {
                 let node = moment.of(value);
                 if is_generator {
-                    call.steps.push(Step {
-                        action: StepAction::Next,
-                        outcome: StepOutcome::Returned(node),
-                    });
+                    let outcome = StepOutcome::Returned(node);
+                    call.steps.push(Step { action, outcome });
                 }
                 call.outcome = Outcome::Returned(node);
             }
@@ -418,11 +435,7 @@ impl Recorder {
                 let node = moment.of(exception);
                 let is_closed = is_generator && exception.is_instance_of::<PyGeneratorExit>();
                 if is_generator {
-                    let action = if is_closed {
-                        StepAction::Close
-                    } else {
-                        StepAction::Next
-                    };
+                    let action = if is_closed { StepAction::Close } else { action };
                     let outcome = StepOutcome::Raised(node);
                     call.steps.push(Step { action, outcome });
                 }

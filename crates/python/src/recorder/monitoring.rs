@@ -189,7 +189,7 @@ fn resume(code: &Bound<'_, PyCode>, _: &[Bound<'_, PyAny>]) -> Again {
             && recorder.is_unit(code.as_ptr() as usize)
             && let Some(frame) = Frame::current(python)
         {
-            recorder.go_on(frame.address());
+            recorder.go_on(python, frame.address());
         }
     });
     Again::Yes

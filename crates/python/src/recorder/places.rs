@@ -4,10 +4,11 @@
 //! lead to, in theirs. That is more than it uses, which does no harm: what did not change and is as it was imported
 //! is of no interest to anybody.
 
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyCFunction, PyCode, PyDict, PyFunction, PyModule, PyTuple, PyType};
 use rustc_hash::{FxHashMap, FxHashSet};
-use testwright_capture::{Graph, NodeId, Place, PlaceState};
+use testwright_capture::{Graph, NodeId, Place, PlaceState, Reference};
 
 use super::identity::Window;
 use super::names;
@@ -19,10 +20,15 @@ const DEEPEST: u32 = 3;
 /// How many places are looked at.
 const MOST_PLACES: usize = 60;
 
+/// Whoever mentions one of these may ask for the words of the command.
+const ASKS_COMMAND: [&str; 3] = ["argv", "parse_args", "parse_known_args"];
+
 /// What the places held right after their modules were imported.
 #[derive(Default)]
 pub(super) struct Baseline {
     held: FxHashMap<Place, (Graph, NodeId)>,
+    /// Where functions and classes are that were bound to a name.
+    definitions: FxHashMap<Place, usize>,
     modules: FxHashSet<String>,
 }
 
@@ -31,6 +37,8 @@ pub(super) struct Reach {
     places: Vec<Reached>,
     /// Names that had nothing yet, but may get something.
     absent: Vec<Reached>,
+    /// Names of functions, and where these are. They are of interest only if somebody replaces them.
+    definitions: Vec<(Reached, usize)>,
 }
 
 struct Reached {
@@ -61,6 +69,7 @@ impl Reach {
             reach: Reach {
                 places: Vec::new(),
                 absent: Vec::new(),
+                definitions: Vec::new(),
             },
         };
         search.follow(code, globals, receiver, 0);
@@ -69,14 +78,21 @@ impl Reach {
 
     /// What the places hold at entry.
     pub(super) fn before(
-        &self,
+        &mut self,
         python: Python<'_>,
         moment: &mut Moment<'_>,
         baseline: &mut Baseline,
     ) -> Vec<PlaceState> {
+        for (reached, address) in std::mem::take(&mut self.definitions) {
+            match baseline.is_same_definition(&reached.place, address) {
+                true => self.definitions.push((reached, address)),
+                false => self.places.push(reached),
+            }
+        }
         let state = |reached: &Reached| {
             let node = reached.value(python).map(|value| moment.of(&value));
             let is_as_imported = match node {
+                Some(_) if baseline.definitions.contains_key(&reached.place) => false,
                 Some(node) => baseline.is_same(&reached.place, moment.graph(), node),
                 None => false,
             };
@@ -100,6 +116,17 @@ impl Reach {
         for (reached, state) in self.places.iter().zip(states.iter_mut()) {
             state.after = reached.value(python).map(|value| moment.of(&value));
         }
+        for (reached, address) in &self.definitions {
+            let now = reached.value(python);
+            if now.as_ref().map(|now| now.as_ptr() as usize) != Some(*address) {
+                states.push(PlaceState {
+                    place: reached.place.clone(),
+                    before: Some(moment.reference(&reached.place)),
+                    after: now.map(|now| moment.of(&now)),
+                    is_as_imported: true,
+                });
+            }
+        }
         for reached in &self.absent {
             if let Some(value) = reached.value(python).filter(is_data) {
                 states.push(PlaceState {
@@ -113,7 +140,9 @@ impl Reach {
     }
 
     pub(super) fn into_objects(self) -> impl Iterator<Item = Py<PyAny>> {
+        let definitions = self.definitions.into_iter().map(|(reached, _)| reached);
         let all = self.places.into_iter().chain(self.absent);
+        let all = all.chain(definitions);
         all.map(|reached| reached.namespace.into_any())
     }
 }
@@ -143,6 +172,12 @@ impl Search<'_> {
         let Some(module) = module else {
             return;
         };
+        if mentioned
+            .iter()
+            .any(|name| ASKS_COMMAND.contains(&name.as_str()))
+        {
+            self.note_command(code.py());
+        }
         for name in &mentioned {
             let place = Place::Global {
                 module: module.clone(),
@@ -158,6 +193,52 @@ impl Search<'_> {
         }
     }
 
+    /// The words of the command that runs the program.
+    fn note_command(&mut self, python: Python<'_>) {
+        let system = python.import("sys");
+        let namespace = system.ok().and_then(|one| names::module_namespace(&one));
+        if let Some(namespace) = namespace {
+            let (module, name) = ("sys".to_owned(), "argv".to_owned());
+            self.note(Place::Global { module, name }, &namespace, "argv");
+        }
+    }
+
+    /// What is attached to a function.
+    fn look_into_function(&mut self, function: &Bound<'_, PyFunction>, mentioned: &[String]) {
+        let Some((class, namespace)) = attributes(function) else {
+            return;
+        };
+        for name in mentioned.iter().filter(|name| !name.starts_with("__")) {
+            if names::entry(&namespace, name).is_some_and(|value| is_data(&value)) {
+                let (class, name) = (class.clone(), name.clone());
+                let place = Place::ClassAttribute {
+                    class,
+                    name: name.clone(),
+                };
+                self.note(place, &namespace, &name);
+            }
+        }
+    }
+
+    fn note_definition(
+        &mut self,
+        place: Place,
+        namespace: &Bound<'_, PyDict>,
+        name: &str,
+        value: &Bound<'_, PyAny>,
+    ) {
+        let is_new = self.reach.definitions.len() < MOST_PLACES && !name.starts_with("__");
+        if is_new && self.known.insert(place.clone()) {
+            let reached = Reached {
+                place,
+                namespace: namespace.clone().unbind(),
+                name: name.to_owned(),
+            };
+            let address = value.as_ptr() as usize;
+            self.reach.definitions.push((reached, address));
+        }
+    }
+
     fn look(
         &mut self,
         place: Place,
@@ -168,7 +249,11 @@ impl Search<'_> {
         depth: u32,
     ) {
         if let Ok(function) = value.cast_exact::<PyFunction>() {
+            self.look_into_function(function, mentioned);
+            self.note_definition(place, namespace, name, value);
             self.follow_function(function, None, depth);
+        } else if value.cast_exact::<PyCFunction>().is_ok() {
+            self.note_definition(place, namespace, name, value);
         } else if let Ok(class) = value.cast::<PyType>() {
             self.look_into_class(class, mentioned, depth);
         } else if value.is_instance_of::<PyModule>() {
@@ -272,11 +357,27 @@ impl Search<'_> {
             };
             let inner = names::function_inside(&value).unwrap_or_else(|| value.clone());
             if let Ok(function) = inner.cast_exact::<PyFunction>() {
+                self.note_definition(place, &namespace, name, &value);
                 self.follow_function(function, Some(class), depth);
             } else if is_data(&value) && !name.starts_with("__") {
                 self.note(place, &namespace, name);
             }
         }
+    }
+}
+
+/// The attributes of a function, if it has any, and what the function is called.
+fn attributes<'py>(function: &Bound<'py, PyFunction>) -> Option<(Reference, Bound<'py, PyDict>)> {
+    let python = function.py();
+    // SAFETY: the object is a function, so it has this layout, and its parts are alive or null.
+    unsafe {
+        let parts = &*function.as_ptr().cast::<ffi::PyFunctionObject>();
+        let namespace = Bound::from_borrowed_ptr_or_opt(python, parts.func_dict)?;
+        let reference = Reference {
+            module: names::text(python, parts.func_module)?,
+            path: names::text(python, parts.func_qualname)?,
+        };
+        Some((reference, namespace.cast_into::<PyDict>().ok()?))
     }
 }
 
@@ -350,6 +451,11 @@ impl Baseline {
                     let name = unsafe { names::text(python, name.as_ptr()) };
                     if let Some(name) = name.filter(|name| !name.starts_with("__")) {
                         let class = class_reference.clone();
+                        if !is_data(&value) {
+                            let place = Place::ClassAttribute { class, name };
+                            self.definitions.insert(place, value.as_ptr() as usize);
+                            continue;
+                        }
                         self.hold(
                             Place::ClassAttribute { class, name },
                             &value,
@@ -360,7 +466,22 @@ impl Baseline {
                 }
             } else if !name.starts_with("__") {
                 let module = module.clone();
-                self.hold(Place::Global { module, name }, &value, eyes, &mut window);
+                let attached = value.cast_exact::<PyFunction>().ok().and_then(attributes);
+                for (name, value) in attached.iter().flat_map(|(_, all)| all.iter()) {
+                    // SAFETY: the name is alive.
+                    let name = unsafe { names::text(python, name.as_ptr()) };
+                    if let (Some(name), Some((class, _))) = (name, &attached) {
+                        let class = class.clone();
+                        let place = Place::ClassAttribute { class, name };
+                        self.hold(place, &value, eyes, &mut window);
+                    }
+                }
+                let place = Place::Global { module, name };
+                if is_data(&value) {
+                    self.hold(place, &value, eyes, &mut window);
+                } else {
+                    self.definitions.insert(place, value.as_ptr() as usize);
+                }
             }
         }
         window
@@ -380,6 +501,18 @@ impl Baseline {
         }
     }
 
+    /// Whether a function is the one that was bound to its name when the module was imported. Of a script, what is seen
+    /// first counts.
+    fn is_same_definition(&mut self, place: &Place, address: usize) -> bool {
+        match self.definitions.get(place) {
+            Some(known) => *known == address,
+            None => {
+                self.definitions.insert(place.clone(), address);
+                true
+            }
+        }
+    }
+
     /// Whether a place holds what it held right after its module was imported. Of a script, which is not imported as
     /// long as it runs, what is seen first counts.
     fn is_same(&mut self, place: &Place, graph: &Graph, node: NodeId) -> bool {
@@ -388,6 +521,10 @@ impl Baseline {
             Place::ClassAttribute { class, .. } => &class.module,
             Place::Cell { .. } | Place::Default { .. } => return false,
         };
+        // No two commands have the same words.
+        if module == "sys" {
+            return false;
+        }
         if let Some((known, at)) = self.held.get(place) {
             return known.is_alike(*at, graph, node);
         }

@@ -16,7 +16,7 @@ use pyo3::types::{
     PyInt, PyList, PyModule, PySet, PyString, PyTuple, PyType,
 };
 use rustc_hash::FxHashMap;
-use testwright_capture::{Float, Function, Graph, Node, NodeId, Reference, Value};
+use testwright_capture::{Float, Function, Graph, Node, NodeId, Place, Reference, Value};
 
 pub(super) use instances::Instances;
 
@@ -70,6 +70,18 @@ impl<'a> Moment<'a> {
     /// The node of an object.
     pub(super) fn of(&mut self, object: &Bound<'_, PyAny>) -> NodeId {
         self.node(object, 0)
+    }
+
+    /// What an importer finds at a place.
+    pub(super) fn reference(&mut self, place: &Place) -> NodeId {
+        self.plain(match place {
+            Place::Global { module, name } => Value::Reference(Reference::new(module, name)),
+            Place::ClassAttribute { class, name } => {
+                let path = format!("{}.{name}", class.path);
+                Value::Reference(Reference::new(&class.module, path))
+            }
+            Place::Cell { .. } | Place::Default { .. } => Value::None,
+        })
     }
 
     /// What has been seen so far.
@@ -393,6 +405,8 @@ fn reference(object: &Bound<'_, PyAny>) -> Option<Reference> {
         Reference::new(names::module_name(object)?, "")
     } else if let Some(original) = super::sources::original(object) {
         return reference(&original);
+    } else if let Some(method) = method_of_type(object) {
+        method
     } else if object.cast_exact::<PyCFunction>().is_ok() {
         // Of a type written in C, which answers itself.
         let module: String = object.getattr("__module__").ok()?.extract().ok()?;
@@ -407,6 +421,27 @@ fn reference(object: &Bound<'_, PyAny>) -> Option<Reference> {
     let is_same = names::leads_to(&reference, object)
         || super::sources::original(&found).is_some_and(|original| original.is(object));
     is_same.then_some(reference)
+}
+
+/// A method of a type written in C, such as `str.upper`.
+fn method_of_type(object: &Bound<'_, PyAny>) -> Option<Reference> {
+    let kind = names::class_reference(&object.get_type()).path;
+    let kinds = ["method_descriptor", "wrapper_descriptor"];
+    if !kinds.contains(&kind.as_str()) {
+        return None;
+    }
+    // Both are of types written in C, which answer themselves.
+    let class = object
+        .getattr("__objclass__")
+        .ok()?
+        .cast_into::<PyType>()
+        .ok()?;
+    let name: String = object.getattr("__name__").ok()?.extract().ok()?;
+    let class = names::class_reference(&class);
+    Some(Reference::new(
+        class.module.clone(),
+        format!("{}.{name}", class.path),
+    ))
 }
 
 /// Whether it matters which object it is, and not only what it is worth.

@@ -7,7 +7,9 @@
 //! past all of them is at least noticed (`alarms`).
 
 mod alarms;
+mod generators;
 mod install;
+mod keyboard;
 mod outside;
 mod secrets;
 mod table;
@@ -16,9 +18,10 @@ use std::cell::Cell;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use testwright_capture::{Answer, Event, External};
+use testwright_capture::{Answer, Event, External, Source};
 
 pub(super) use alarms::listen;
+pub(super) use generators::{Told, told, watch as watch_generators};
 pub(super) use install::{install, notice_streams, remove};
 pub(super) use outside::Outside;
 pub(super) use secrets::masked;
@@ -77,7 +80,9 @@ impl Stand {
                 .call_method1("__get__", (stream,))?,
             None => self.original.bind(python).clone(),
         };
-        if DEPTH.get() > 0 || !is_inside_call(python) {
+        // What is logged is noted also where the way to it is of no interest.
+        let is_hidden = DEPTH.get() > 0 && self.what != What::Logged;
+        if is_hidden || !is_inside_call(python) {
             return original.call(arguments, keywords);
         }
         with(python, |recorder| {
@@ -154,6 +159,9 @@ pub(super) fn shape(event: &Event) -> String {
                 after.is_some()
             )
         }
+        External::WorkingFolder { before, after } => format!("folder {}", before == after),
+        External::Permissions { .. } => "permissions".to_owned(),
+        External::Logged { level, .. } => format!("logged {level}"),
         External::Called {
             function, answer, ..
         } => {
@@ -163,6 +171,33 @@ pub(super) fn shape(event: &Event) -> String {
 }
 
 impl Recorder {
+    /// A line came from the keyboard, past all functions that are replaced.
+    fn note_line(&mut self, line: &str) {
+        let at = self.tick();
+        let Some(thread) = self.threads.get_mut(&calls::thread()) else {
+            return;
+        };
+        let innermost = thread.stack.len().saturating_sub(1);
+        for (depth, active) in thread.stack.iter_mut().enumerate() {
+            let external = External::Input {
+                function: "sys.stdin.readline".to_owned(),
+                prompt: None,
+                text: Some(masked(line).into_owned()),
+            };
+            if active.call.events.len() < MOST_EVENTS {
+                let is_nested = depth < innermost;
+                note(
+                    active,
+                    Event {
+                        at,
+                        is_nested,
+                        external,
+                    },
+                );
+            }
+        }
+    }
+
     fn has_active(&self) -> bool {
         let thread = self.threads.get(&calls::thread());
         thread.is_some_and(|thread| !thread.stack.is_empty())
@@ -177,6 +212,7 @@ impl Recorder {
             match what {
                 What::File(paths) => active.outside.look_at_files(paths, arguments),
                 What::Environment => active.outside.look_at_variable(arguments),
+                What::WorkingFolder => active.outside.look_at_working_folder(),
                 _ => {}
             }
         }
@@ -200,22 +236,43 @@ impl Recorder {
             }
             let is_nested = depth < innermost;
             let external = match stand.what {
-                What::File(_) | What::Environment => continue,
+                What::File(_) | What::Environment | What::WorkingFolder | What::Unspoken => {
+                    continue;
+                }
+                What::Temporary => {
+                    if let Ok(made) = answer {
+                        active.outside.pass_over(made);
+                    }
+                    continue;
+                }
+                What::Logged => logged(arguments),
                 What::Output { is_error } => output(is_error, arguments),
                 What::Input => Some(input(&stand.name, arguments, answer)),
                 What::Called(source) => {
                     let Active { call, window, .. } = active;
                     let mut moment = Moment::new(&mut self.eyes, &mut call.values, window);
-                    let noted = arguments.iter().skip(usize::from(stand.is_method));
+                    // Sockets and processes are told apart; the class behind a clock is of no interest.
+                    let is_partner = matches!(source, Source::Network | Source::Process);
+                    let skipped = usize::from(stand.is_method && !is_partner);
+                    let noted = arguments.iter().skip(skipped);
                     let noted = noted.map(|argument| moment.of(&argument)).collect();
                     let named = keywords.into_iter().flat_map(|all| all.iter());
                     let keywords = named.map(|(name, value)| (name.to_string(), moment.of(&value)));
-                    let keywords = keywords.collect();
+                    let mut keywords: Vec<_> = keywords.collect();
+                    if stand.name.starts_with("subprocess.Popen.")
+                        && let Some(code) = return_code(arguments)
+                    {
+                        keywords.push(("returncode".to_owned(), moment.of(&code)));
+                    }
                     let answer = match answer {
                         // What it shuffled is the answer of a function that returns nothing.
                         Ok(value) if stand.name == "random.shuffle" => {
                             let items = arguments.get_item(0).unwrap_or_else(|_| value.clone());
                             Answer::Returned(again(&mut moment, &items))
+                        }
+                        Ok(count) if stand.name == "socket.socket.recv_into" => {
+                            let data = received(arguments, count);
+                            Answer::Returned(moment.of(data.as_ref().unwrap_or(count)))
                         }
                         Ok(value) => Answer::Returned(moment.of(value)),
                         Err(error) => {
@@ -245,6 +302,71 @@ impl Recorder {
             );
         }
     }
+}
+
+/// What a process came to, as far as it is known by now.
+fn return_code<'py>(arguments: &Bound<'py, PyTuple>) -> Option<Bound<'py, PyAny>> {
+    let process = arguments.get_item(0).ok()?;
+    let state = process.getattr("__dict__").ok()?;
+    let code = state.cast::<PyDict>().ok()?.get_item("returncode").ok()??;
+    (!code.is_none()).then_some(code)
+}
+
+/// The bytes that a socket has put into a buffer.
+fn received<'py>(
+    arguments: &Bound<'py, PyTuple>,
+    count: &Bound<'py, PyAny>,
+) -> Option<Bound<'py, PyAny>> {
+    let count: usize = count.extract().ok()?;
+    let buffer = arguments.get_item(1).ok()?;
+    let bytes: Vec<u8> = match buffer.cast::<pyo3::types::PyByteArray>() {
+        Ok(bytes) => bytes.to_vec(),
+        // A view answers this itself.
+        Err(_) => buffer.call_method0("tobytes").ok()?.extract().ok()?,
+    };
+    let bytes = bytes.get(..count)?;
+    Some(pyo3::types::PyBytes::new(arguments.py(), bytes).into_any())
+}
+
+/// What is logged, told from the record if no code of the program has to run for that.
+fn logged(arguments: &Bound<'_, PyTuple>) -> Option<External> {
+    let record = arguments.get_item(1).ok()?;
+    let state = record
+        .getattr("__dict__")
+        .ok()?
+        .cast_into::<PyDict>()
+        .ok()?;
+    let entry = |name: &str| state.get_item(name).ok().flatten();
+    let text = entry("msg")?;
+    let given = entry("args")?;
+    let is_plain = |value: &Bound<'_, PyAny>| {
+        value.is_exact_instance_of::<pyo3::types::PyString>()
+            || value.is_exact_instance_of::<pyo3::types::PyInt>()
+            || value.is_exact_instance_of::<pyo3::types::PyFloat>()
+            || value.is_exact_instance_of::<pyo3::types::PyBool>()
+            || value.is_none()
+    };
+    let has_arguments = match given.cast::<PyTuple>() {
+        Ok(given) => !given.is_empty(),
+        Err(_) => !given.is_none(),
+    };
+    let are_plain = match given.cast::<PyTuple>() {
+        Ok(given) => given.iter().all(|one| is_plain(&one)),
+        Err(_) => given.is_none(),
+    };
+    let message = match text.cast_exact::<pyo3::types::PyString>() {
+        Ok(text) if !has_arguments => Some(text.to_string_lossy().into_owned()),
+        Ok(text) if are_plain => text
+            .rem(&given)
+            .ok()
+            .and_then(|message| message.extract::<String>().ok()),
+        _ => None,
+    };
+    Some(External::Logged {
+        logger: entry("name")?.extract().ok()?,
+        level: entry("levelno")?.extract().ok()?,
+        message: message.map(|message| masked(&message).into_owned()),
+    })
 }
 
 /// A list as it is now, though it was looked at before in the same moment.
@@ -296,8 +418,13 @@ fn input(
         prompt.and_then(|prompt| Some(prompt.cast::<pyo3::types::PyString>().ok()?.to_string()));
     let text = answer.as_ref().ok().and_then(|text| {
         let text = text.cast::<pyo3::types::PyString>().ok()?.to_string();
-        // `input` takes the end of the line away.
-        Some(if is_input { format!("{text}\n") } else { text })
+        // A password is nobody's business, but how long it is may matter. `input` and `getpass` take the end of the
+        // line away.
+        Some(match name {
+            "getpass.getpass" => format!("{}\n", "*".repeat(text.chars().count())),
+            _ if is_input => format!("{text}\n"),
+            _ => text,
+        })
     });
     External::Input {
         function: name.to_owned(),

@@ -127,7 +127,7 @@ fn handle(python: Python<'_>, frame: &Frame<'_>, what: c_int, argument: Option<&
             ffi::PyTrace_CALL => {
                 // A frame that waited goes on; any other begins.
                 if recorder.has_waiting() && recorder.is_unit(address) && has_begun(frame) {
-                    recorder.go_on(frame.address());
+                    recorder.go_on(python, frame.address());
                 } else if !has_begun(frame) {
                     let again = || frame.same();
                     match recorder.enter(&code, again) {

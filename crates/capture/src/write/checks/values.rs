@@ -88,10 +88,17 @@ impl Verifier<'_, '_> {
     }
 
     fn cover(&mut self, node: NodeId) {
+        let graph = &self.builder.call.values;
         let mut pending = vec![node];
         while let Some(node) = pending.pop() {
             if self.covered.insert(node) {
-                pending.extend(self.builder.call.values.children(node));
+                // What has a name was compared by being the same, which says nothing about what it holds.
+                let is_named = |child: &NodeId| {
+                    let object = graph.object(*child);
+                    object.is_some_and(|object| self.builder.live.contains_key(&object))
+                };
+                let children = graph.children(node).into_iter();
+                pending.extend(children.filter(|child| !is_named(child)));
             }
         }
     }
@@ -200,6 +207,7 @@ fn is_equal_to_itself_alone(callee: &Reference) -> bool {
     match callee.module.as_str() {
         "re" => callee.path != "compile",
         "functools" => callee.path == "partial",
+        "contextvars" | HELPERS => true,
         _ => false,
     }
 }

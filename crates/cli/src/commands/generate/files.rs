@@ -137,7 +137,10 @@ fn needs_helpers(suite: &Suite) -> bool {
 fn read(path: &Path) -> Result<Option<Vec<u8>>, Error> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        // What is in the way of a folder is told when something is to be written there.
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
         Err(error) => Err(Error::new(format!(
             "cannot read `{}`: {error}",
             path.display()

@@ -11,7 +11,7 @@ use super::super::names;
 use super::Moment;
 
 /// Types that are made from what their attributes say, in the order of the parameters of the class.
-const BY_ATTRIBUTES: [(&str, &str, &[&str]); 6] = [
+const BY_ATTRIBUTES: [(&str, &str, &[&str]); 7] = [
     ("datetime", "date", &["year", "month", "day"]),
     (
         "datetime",
@@ -22,6 +22,11 @@ const BY_ATTRIBUTES: [(&str, &str, &[&str]); 6] = [
     ("builtins", "range", &["start", "stop", "step"]),
     ("builtins", "slice", &["start", "stop", "step"]),
     ("fractions", "Fraction", &["numerator", "denominator"]),
+    (
+        "subprocess",
+        "CompletedProcess",
+        &["args", "returncode", "stdout", "stderr"],
+    ),
 ];
 
 /// Types that are made from a text, `str()` of them.
@@ -127,6 +132,40 @@ impl Moment<'_> {
                     keywords,
                 })
             }
+            ("builtins", "memoryview") => {
+                let whole = object.getattr("obj").ok()?;
+                let length = object.getattr("nbytes").ok()?.extract::<usize>().ok()?;
+                let is_all = whole
+                    .cast_exact::<pyo3::types::PyByteArray>()
+                    .map(|bytes| bytes.len() == length);
+                let whole = is_all.ok()?.then(|| self.node(&whole, depth))?;
+                Some(made(Reference::new("builtins", "memoryview"), vec![whole]))
+            }
+            // Loggers are known by their names, and there is one of each.
+            ("logging", "Logger" | "RootLogger") => {
+                let name = self.node(&object.getattr("name").ok()?, depth);
+                let arguments = match path {
+                    "Logger" => vec![name],
+                    _ => Vec::new(),
+                };
+                Some(made(Reference::new("logging", "getLogger"), arguments))
+            }
+            // One that has this value by default says the same to all who ask.
+            ("_contextvars", "ContextVar") => {
+                let name = self.node(&object.getattr("name").ok()?, depth);
+                let value = object.call_method0("get").ok();
+                let value = value.map(|value| ("default".to_owned(), self.node(&value, depth)));
+                Some(Value::Made {
+                    callee: Reference::new("contextvars", "ContextVar"),
+                    arguments: vec![name],
+                    keywords: value.into_iter().collect(),
+                })
+            }
+            ("sqlite3", "Connection") => self.database(object, depth),
+            ("socket", "socket") | ("subprocess", "Popen") => Some(Value::Unknown {
+                class: Reference::new(module, path),
+                reason: "it is connected to something outside".to_owned(),
+            }),
             ("functools", "partial") => self.partial(object, depth),
             ("re", "Match") => self.found(object, depth),
             ("io", "StringIO" | "BytesIO") => {
@@ -257,6 +296,41 @@ impl Moment<'_> {
         Some(Value::Made {
             callee,
             arguments,
+            keywords,
+        })
+    }
+
+    /// A small database, told by what makes another one like it.
+    fn database(&mut self, object: &Bound<'_, PyAny>, depth: u32) -> Option<Value> {
+        const MOST_LINES: usize = 200;
+        // Whatever makes rows or texts in its own way may be code of the program.
+        let rows = object.getattr("row_factory").ok()?;
+        let library = object.py().import("sqlite3").ok()?;
+        let are_named = rows.is(&library.getattr("Row").ok()?);
+        let texts = object.getattr("text_factory").ok()?;
+        let is_usual = texts.is(object.py().get_type::<PyString>());
+        if !(rows.is_none() || are_named) || !is_usual {
+            return None;
+        }
+        let mut lines = Vec::new();
+        for line in object.call_method0("iterdump").ok()?.try_iter().ok()? {
+            let line: String = line.ok()?.extract().ok()?;
+            if !matches!(line.as_str(), "BEGIN TRANSACTION;" | "COMMIT;") {
+                lines.push(line);
+            }
+            if lines.len() > MOST_LINES {
+                return None;
+            }
+        }
+        let script = super::super::sources::masked(&lines.join("\n")).into_owned();
+        let script = self.plain(Value::Text(script));
+        let mut keywords = Vec::new();
+        if are_named {
+            keywords.push(("row_factory".to_owned(), self.node(&rows, depth)));
+        }
+        Some(Value::Made {
+            callee: Reference::new("testwright_helpers", "database"),
+            arguments: vec![script],
             keywords,
         })
     }

@@ -15,7 +15,7 @@ use super::{Stand, secrets};
 /// What is to be put back, the last first.
 static REPLACED: Mutex<Vec<Replaced>> = Mutex::new(Vec::new());
 
-enum Replaced {
+pub(super) enum Replaced {
     /// An attribute: on what, its name, what was there.
     Attribute(Py<PyAny>, String, Option<Py<PyAny>>),
     /// An attribute of a stream, by a weak reference to that.
@@ -26,7 +26,7 @@ enum Replaced {
     Imported(Py<PyDict>, Py<PyString>, Py<PyAny>),
 }
 
-fn replaced(what: Replaced) {
+pub(super) fn replaced(what: Replaced) {
     REPLACED
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
@@ -93,6 +93,8 @@ pub(in crate::recorder) fn install(python: Python<'_>) -> PyResult<()> {
 
 /// Puts everything back.
 pub(in crate::recorder) fn remove(python: Python<'_>) -> PyResult<()> {
+    super::keyboard::forget_lines();
+    super::generators::forget();
     let all = std::mem::take(&mut *REPLACED.lock().unwrap_or_else(PoisonError::into_inner));
     for one in all.into_iter().rev() {
         match one {
@@ -182,6 +184,9 @@ pub(in crate::recorder) fn notice_streams(python: Python<'_>, known: &mut [usize
         let address = stream.as_ref().map_or(0, |stream| stream.as_ptr() as usize);
         if let Some(stream) = stream.filter(|_| *known != address) {
             *known = address;
+            if what == What::Input {
+                super::keyboard::watch_lines(&stream);
+            }
             watch_methods(&stream, &name.to_string_lossy(), methods, what);
         }
     }
@@ -300,7 +305,11 @@ impl ClassMethod {
 }
 
 /// Sets an entry in the namespace of a type, whatever type it is.
-fn set_in_type(class: &Bound<'_, PyType>, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+pub(super) fn set_in_type(
+    class: &Bound<'_, PyType>,
+    name: &str,
+    value: &Bound<'_, PyAny>,
+) -> PyResult<()> {
     if let Some(namespace) = names::namespace(class) {
         namespace.set_item(name, value)?;
         // SAFETY: tells the interpreter to forget what it knew about the attributes of the class.

@@ -20,8 +20,12 @@ const MOST_ENTRIES: usize = 1_000;
 /// What a call has used so far.
 #[derive(Default)]
 pub(in crate::recorder) struct Outside {
-    files: Vec<(String, FileState)>,
+    files: Vec<(String, FileState, Option<u32>)>,
     variables: Vec<(String, Option<String>)>,
+    /// Where the program worked when it first asked, or before it went elsewhere.
+    working_folder: Option<String>,
+    /// What was made for a while.
+    temporary: Vec<String>,
 }
 
 impl Outside {
@@ -31,12 +35,68 @@ impl Outside {
             let Some(path) = path(&argument) else {
                 continue;
             };
-            let is_known = self.files.iter().any(|(known, _)| *known == path);
-            if !is_known && self.files.len() < MOST && !is_of_system(&path) {
-                let state = state(&path);
-                self.files.push((path, state));
+            let path = self.from_start(path);
+            let is_known = self.files.iter().any(|(known, ..)| *known == path);
+            let is_passing = self.temporary.iter().any(|made| path.starts_with(made));
+            if !is_known && !is_passing && self.files.len() < MOST && !is_of_system(&path) {
+                let state = self.state(&path);
+                let permissions = self.permissions(&path);
+                self.files.push((path, state, permissions));
             }
         }
+    }
+
+    /// Takes note of where the program works.
+    pub(super) fn look_at_working_folder(&mut self) {
+        if self.working_folder.is_none() {
+            self.working_folder = current_folder();
+        }
+    }
+
+    /// From now on this file or folder is passed over: the program has made it for a while.
+    pub(super) fn pass_over(&mut self, made: &Bound<'_, PyAny>) {
+        let inner = match made.cast::<PyTuple>() {
+            Ok(both) => both.get_item(1).ok(),
+            Err(_) => None,
+        };
+        let name = match inner.or_else(|| made.getattr("name").ok()) {
+            Some(name) => text(&name),
+            None => text(made),
+        };
+        // The folder of all such files is nobody's own.
+        let is_common = |name: &String| Path::new(name) == std::env::temp_dir();
+        self.temporary.extend(name.filter(|name| !is_common(name)));
+    }
+
+    /// A path as it is from where the program was when the call began.
+    fn from_start(&self, path: String) -> String {
+        let (Some(start), Some(now)) = (&self.working_folder, current_folder()) else {
+            return path;
+        };
+        if *start == now || path.starts_with('/') {
+            return path;
+        }
+        let whole = Path::new(&now).join(&path);
+        let inside = whole.strip_prefix(start).unwrap_or(&whole);
+        inside.to_string_lossy().into_owned()
+    }
+
+    /// Where a path is, wherever the program is by now.
+    fn place(&self, path: &str) -> std::path::PathBuf {
+        match &self.working_folder {
+            Some(start) => Path::new(start).join(path),
+            None => path.into(),
+        }
+    }
+
+    fn state(&self, path: &str) -> FileState {
+        state(&self.place(path))
+    }
+
+    fn permissions(&self, path: &str) -> Option<u32> {
+        use std::os::unix::fs::PermissionsExt;
+        let about = fs::symlink_metadata(self.place(path)).ok()?;
+        about.is_file().then(|| about.permissions().mode() & 0o777)
     }
 
     /// Takes note of the variable that is asked for or changed: the second argument, after the environment.
@@ -55,13 +115,24 @@ impl Outside {
     pub(in crate::recorder) fn finish(&mut self, call: &mut Call, python: Python<'_>) {
         let at = call.end.unwrap_or(call.id.0);
         let mut events = Vec::new();
-        for (path, before) in std::mem::take(&mut self.files) {
-            let after = state(&path);
+        for (path, before, permissions) in std::mem::take(&mut self.files) {
+            let after = self.state(&path);
+            let now = self.permissions(&path);
+            let changed = now.filter(|now| permissions.is_some_and(|before| before != *now));
+            let permissions = changed.map(|after| External::Permissions {
+                path: path.clone(),
+                after,
+            });
             events.push(External::File {
                 path,
                 before,
                 after,
             });
+            events.extend(permissions);
+        }
+        if let Some(before) = self.working_folder.take() {
+            let after = current_folder().unwrap_or_else(|| before.clone());
+            events.push(External::WorkingFolder { before, after });
         }
         for (name, before) in std::mem::take(&mut self.variables) {
             let after = variable(&name, python);
@@ -107,8 +178,12 @@ fn is_of_system(path: &str) -> bool {
         .any(|folder| path.starts_with(folder))
 }
 
-fn state(path: &str) -> FileState {
-    let path = Path::new(path);
+fn current_folder() -> Option<String> {
+    let folder = std::env::current_dir().ok()?;
+    Some(folder.to_string_lossy().into_owned())
+}
+
+fn state(path: &Path) -> FileState {
     let Ok(about) = fs::symlink_metadata(path) else {
         return FileState::Absent;
     };
@@ -124,7 +199,13 @@ fn state(path: &str) -> FileState {
         };
         let mut names: Vec<String> = entries
             .flatten()
-            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .map(|entry| {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    true => name + "/",
+                    false => name,
+                }
+            })
             .take(MOST_ENTRIES)
             .collect();
         names.sort();

@@ -18,10 +18,18 @@ pub(in crate::recorder) enum What {
     File(usize),
     /// The environment variable that it names.
     Environment,
+    /// The current folder, which it tells or changes.
+    WorkingFolder,
+    /// The file or folder that it makes for a while, which is nobody else's business.
+    Temporary,
+    /// What it logs: its argument is the record.
+    Logged,
+    /// Nothing, nor of what it does on its way.
+    Unspoken,
 }
 
 /// Functions by module, with what is noted of them. A dot in a name leads into a class.
-pub(super) const FUNCTIONS: [(&str, What, &[&str]); 18] = [
+pub(super) const FUNCTIONS: [(&str, What, &[&str]); 28] = [
     ("builtins", What::Input, &["input"]),
     ("getpass", What::Input, &["getpass"]),
     (
@@ -88,7 +96,6 @@ pub(super) const FUNCTIONS: [(&str, What, &[&str]); 18] = [
         "os",
         What::Called(Source::Host),
         &[
-            "getcwd",
             "getpid",
             "getppid",
             "getlogin",
@@ -112,6 +119,7 @@ pub(super) const FUNCTIONS: [(&str, What, &[&str]); 18] = [
             "check_output",
             "getoutput",
             "getstatusoutput",
+            "Popen.__init__",
             "Popen.communicate",
             "Popen.wait",
             "Popen.poll",
@@ -129,17 +137,56 @@ pub(super) const FUNCTIONS: [(&str, What, &[&str]); 18] = [
         &[
             "getaddrinfo",
             "gethostbyname",
-            "gethostname",
             "create_connection",
+            "socket.__init__",
             "socket.connect",
+            "socket.connect_ex",
+            "socket.bind",
             "socket.send",
             "socket.sendall",
             "socket.recv",
+            "socket.recv_into",
             "socket.recvfrom",
             "socket.sendto",
             "socket.accept",
         ],
     ),
+    (
+        "socket",
+        What::Called(Source::Host),
+        &["gethostname", "getfqdn"],
+    ),
+    (
+        "sys",
+        What::Called(Source::Interpreter),
+        &["setrecursionlimit", "setswitchinterval"],
+    ),
+    (
+        "signal",
+        What::Called(Source::Interpreter),
+        &["signal", "alarm", "setitimer"],
+    ),
+    ("locale", What::Called(Source::Interpreter), &["setlocale"]),
+    ("warnings", What::Called(Source::Interpreter), &["warn"]),
+    (
+        "logging",
+        What::Called(Source::Interpreter),
+        &["basicConfig", "disable"],
+    ),
+    ("logging", What::Unspoken, &["Logger._log"]),
+    ("logging", What::Logged, &["Logger.handle"]),
+    (
+        "tempfile",
+        What::Temporary,
+        &[
+            "mkdtemp",
+            "mkstemp",
+            "NamedTemporaryFile",
+            "TemporaryFile",
+            "gettempdir",
+        ],
+    ),
+    ("os", What::WorkingFolder, &["getcwd", "chdir"]),
     ("builtins", What::File(1), &["open"]),
     (
         "os",

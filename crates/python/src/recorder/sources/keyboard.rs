@@ -1,0 +1,96 @@
+//! Lines that a loop takes from standard input: `for line in sys.stdin`.
+//!
+//! No attribute is asked for these, so the function behind the loop is replaced, in the type of the stream.
+
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use super::super::names;
+use super::super::with;
+use super::DEPTH;
+
+/// Where the present standard input is.
+static STREAM: AtomicUsize = AtomicUsize::new(0);
+
+/// Types whose function was replaced, by address, and the function that was there.
+static WATCHED: Mutex<Vec<(usize, ffi::iternextfunc)>> = Mutex::new(Vec::new());
+
+/// From now on this stream is the keyboard.
+pub(super) fn watch_lines(stream: &Bound<'_, PyAny>) {
+    let class = stream.get_type();
+    let reference = names::class_reference(&class);
+    let is_known = matches!(reference.path.as_str(), "TextIOWrapper" | "StringIO")
+        && matches!(reference.module.as_str(), "_io" | "io");
+    if !is_known {
+        STREAM.store(0, Ordering::Relaxed);
+        return;
+    }
+    STREAM.store(stream.as_ptr() as usize, Ordering::Relaxed);
+    let address = class.as_type_ptr();
+    let mut watched = WATCHED.lock().unwrap_or_else(PoisonError::into_inner);
+    if watched.iter().any(|(known, _)| *known == address as usize) {
+        return;
+    }
+    // SAFETY: the lock of the interpreter is held, and the function is of the right kind and stays where it is.
+    unsafe {
+        if let Some(original) = (*address).tp_iternext {
+            watched.push((address as usize, original));
+            (*address).tp_iternext = Some(next_line);
+        }
+    }
+}
+
+/// Puts the functions back.
+pub(super) fn forget_lines() {
+    STREAM.store(0, Ordering::Relaxed);
+    let mut watched = WATCHED.lock().unwrap_or_else(PoisonError::into_inner);
+    for (address, original) in watched.drain(..) {
+        // SAFETY: the lock of the interpreter is held, and types of the standard library stay.
+        unsafe { (*(address as *mut ffi::PyTypeObject)).tp_iternext = Some(original) };
+    }
+}
+
+unsafe extern "C" fn next_line(stream: *mut ffi::PyObject) -> *mut ffi::PyObject {
+    // SAFETY: the interpreter calls this with a stream that is alive.
+    let mut class = unsafe { ffi::Py_TYPE(stream) };
+    let original = loop {
+        let watched = WATCHED.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = watched
+            .iter()
+            .find(|(known, _)| *known == class as usize)
+            .map(|(_, original)| *original);
+        drop(watched);
+        // A derived class has inherited the function.
+        // SAFETY: the bases of a type that is alive are.
+        match known {
+            Some(original) => break Some(original),
+            None if class.is_null() => break None,
+            None => class = unsafe { (*class).tp_base },
+        }
+    };
+    let Some(original) = original else {
+        // Somebody kept this function though it was put back; there is nothing behind it any more.
+        return std::ptr::null_mut();
+    };
+    // SAFETY: as the interpreter calls this.
+    let line = unsafe { original(stream) };
+    if !line.is_null() && stream as usize == STREAM.load(Ordering::Relaxed) && DEPTH.get() == 0 {
+        // No panic may cross into C.
+        let _ = std::panic::catch_unwind(|| {
+            Python::attach(|python| {
+                // SAFETY: the line is alive.
+                let line = unsafe { Bound::from_borrowed_ptr(python, line) };
+                if let Ok(line) = line.cast::<PyString>() {
+                    let line = line.to_string_lossy().into_owned();
+                    with(python, |recorder| recorder.note_line(&line));
+                }
+            });
+        });
+    }
+    line
+}

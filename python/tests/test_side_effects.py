@@ -1,0 +1,95 @@
+"""Every kind of side effect goes from a recorded call to a test that passes: see `side-effects.md`."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DOCUMENT = Path(__file__).with_name("side-effects.md")
+BLOCK = re.compile(r"^```python\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
+CHAPTER = re.compile(r"^### (.*)\n", re.MULTILINE)
+
+
+def chapters():
+    """The blocks by the name of their chapter: a module, its use, and perhaps the tests."""
+    pieces = CHAPTER.split(DOCUMENT.read_text())[1:]
+    return {name: BLOCK.findall(text) for name, text in zip(pieces[::2], pieces[1::2])}
+
+
+CHAPTERS = chapters()
+
+
+def module_of(name):
+    # Not the name of a module of the standard library.
+    return "my_" + re.sub(r"\W", "_", name).lower()
+
+
+def command(folder, *words, **settings):
+    return subprocess.run(
+        words, cwd=folder, capture_output=True, text=True, timeout=600, **settings
+    )
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """A folder in which all uses were recorded and all tests written."""
+    folder = tmp_path_factory.mktemp("effects")
+    for name, (module, use, *_) in CHAPTERS.items():
+        module_name = module_of(name)
+        (folder / f"{module_name}.py").write_text(module)
+        (folder / f"use_{module_name}.py").write_text(f"from {module_name} import *\n\n{use}")
+        words = ["capture", "--quiet", "--scope", module_name, "--"]
+        words = [sys.executable, "-m", "testwright", *words]
+        done = command(folder, *words, sys.executable, f"use_{module_name}.py", stdin=subprocess.DEVNULL, start_new_session=True)
+        assert done.returncode == 0, f"{name}: {done.stdout}{done.stderr}"
+    for style in ("pytest", "unittest"):
+        words = ["generate", "--style", style, "--out", f"tests_{style}"]
+        done = command(folder, sys.executable, "-m", "testwright", *words)
+        assert done.returncode == 0, done.stdout + done.stderr
+    if os.environ.get("UPDATE_EXPECTATIONS"):
+        update(folder)
+    return folder
+
+
+def text_of(folder, name, style="pytest"):
+    path = folder / f"tests_{style}" / f"test_{module_of(name)}.py"
+    text = path.read_text() if path.exists() else "# Nothing was written.\n"
+    # The numbers by which tests are known again say nothing to a reader.
+    return re.sub(r"^ *# tw:.*\n", "", text, flags=re.MULTILINE)
+
+
+def update(folder):
+    """Puts what was written into the document."""
+    pieces = CHAPTER.split(DOCUMENT.read_text())
+    for place in range(1, len(pieces), 2):
+        name, text = pieces[place], pieces[place + 1]
+        first, second, *_ = BLOCK.finditer(text)
+        rest = BLOCK.sub("", text[second.end() :], count=1).lstrip("\n")
+        block = f"\n```python\n{text_of(folder, name)}```\n"
+        pieces[place] = f"### {name}\n"
+        pieces[place + 1] = text[: second.end()] + block + ("\n" + rest if rest else "")
+    DOCUMENT.write_text("".join(pieces))
+    CHAPTERS.update(chapters())
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_the_text_is_as_expected(written, name):
+    assert text_of(written, name) == CHAPTERS[name][2]
+
+
+@pytest.mark.parametrize("style", ["pytest", "unittest"])
+def test_all_pass(written, style):
+    folder = f"tests_{style}"
+    runner = ["pytest", "-q", folder] if style == "pytest" else ["unittest", "discover", folder]
+    done = command(written, sys.executable, "-m", *runner)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_nothing_of_the_machine_is_in_the_text(written):
+    for path in written.glob("tests_*/*.py"):
+        text = path.read_text()
+        assert str(written) not in text
+        assert "0x" not in text.replace("at 0x", "") or path.name == "testwright_helpers.py"
