@@ -155,7 +155,7 @@ def blocks(page):
 
 def play(language, text, folder):
     named = NAMED.match(text)
-    if named and language in {"tstl", "python", "ini"}:
+    if named and language in {"tstl", "python", "ini", "text"}:
         (folder / named[1]).write_text(text, encoding="utf-8")
     elif language == "tstl":
         (folder / "block.tstl").write_text(text, encoding="utf-8")

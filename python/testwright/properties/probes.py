@@ -170,7 +170,8 @@ class Loader(importlib.machinery.SourceFileLoader):
                 ast.fix_missing_locations(instrument.visit(tree)), path, "exec", dont_inherit=True
             )
         except (SyntaxError, RecursionError, ValueError):
-            return super().source_to_code(data, path, _optimization=_optimization)
+            # Whatever keeps it from being compiled is said by Python itself.
+            return compile(data, path, "exec", dont_inherit=True, optimize=_optimization)
         self.probes.branches[self.probes.name_of(path)] = instrument.branches
         return code
 
