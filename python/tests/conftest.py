@@ -102,7 +102,7 @@ class Command:
     @staticmethod
     def without_progress(text):
         """What was told but for how far a search has come, which is told every few seconds."""
-        ends = (" left", " to be reduced")
+        ends = (" left", " so far", " to be reduced")
         return [line for line in text.splitlines() if not line.endswith(ends)]
 
     @property

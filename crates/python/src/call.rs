@@ -112,7 +112,9 @@ pub(crate) fn is_filled(slots: &Bound<'_, PyList>, place: usize) -> bool {
     }
 }
 
-/// A Python function around a C function, which is handed `receiver` with each call.
+/// A Python function around a C function, which is handed `receiver` with each call. Older Pythons are watched in other
+/// ways.
+#[cfg(Py_3_11)]
 pub(crate) fn around(
     receiver: &Bound<'_, PyAny>,
     function: ffi::PyCFunctionFast,
