@@ -158,6 +158,8 @@ fn of_object(role: Option<Role>, receiver: &str, name: &str, arguments: Vec<Code
         ("__enter__", []) => return format!("with {receiver}: pass"),
         ("__copy__", []) => return format!("copy.copy({receiver})"),
         ("__deepcopy__", _) => return format!("copy.deepcopy({receiver})"),
+        // A statement of its own needs no brackets.
+        ("__contains__", [item]) => return format!("{} in {receiver}", item.flat()),
         ("__format__", [form]) => return format!("format({receiver}, {})", form.flat()),
         _ => {}
     }
