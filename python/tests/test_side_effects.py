@@ -81,7 +81,7 @@ VARYING = {
         "…",
     ),
     "secrets and unique numbers": without(
-        r'[0-9a-f]{8}(-[0-9a-f-]+)?|b("|\').*\2(?=\)$)|returns_\w+', "…"
+        r'(?m)[0-9a-f]{8}(-[0-9a-f-]+)?|b("|\').*\2(?=\)$)|returns_\w+', "…"
     ),
     "socket made": without(r"\b[0-9]{4,5}\b", "…"),
 }
