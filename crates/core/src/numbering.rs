@@ -7,7 +7,7 @@ const FREE: u32 = u32::MAX;
 
 /// A set of fingerprints that numbers them in the order in which they came.
 ///
-/// The fingerprints lie one after the other, 16 bytes each. A hash table of their numbers, between three fifths and nine
+/// The fingerprints lie one after the other, 16 bytes each. A hash table of their numbers, between two thirds and nine
 /// tenths full, finds them. Together that is between 21 and 24 bytes for each, where a hash map from fingerprint to
 /// number would take up to 72.
 ///
@@ -96,9 +96,9 @@ impl Numbering {
         Some(number)
     }
 
-    /// Half as large again: doubling would leave too much of the table free.
+    /// A third larger: doubling would leave too much of the table free.
     fn grow(&mut self) {
-        let size = self.table.len() + self.table.len() / 2;
+        let size = self.table.len() + self.table.len() / 3;
         // The old table goes first, for the new one can be made without it.
         self.table = Vec::new();
         self.table = vec![Slot::EMPTY; size];
