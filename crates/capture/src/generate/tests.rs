@@ -278,7 +278,7 @@ class TestDouble(unittest.TestCase):
     let units: Units = tests.map(|test| (name(test), unit.clone())).into();
     let run = |round| {
         runner
-            .run(&[file.clone()], &units, round)
+            .run(std::slice::from_ref(&file), &units, round)
             .expect("tests were run")
     };
     let usual = run(Round::ALL[0]);

@@ -65,11 +65,11 @@ unsafe extern "C" fn next_line(stream: *mut ffi::PyObject) -> *mut ffi::PyObject
             .find(|(known, _)| *known == class as usize)
             .map(|(_, original)| *original);
         drop(watched);
-        // A derived class has inherited the function.
-        // SAFETY: the bases of a type that is alive are.
         match known {
             Some(original) => break Some(original),
             None if class.is_null() => break None,
+            // A derived class has inherited the function.
+            // SAFETY: the bases of a type that is alive are.
             None => class = unsafe { (*class).tp_base },
         }
     };

@@ -35,7 +35,7 @@ impl Outside {
             let Some(path) = path(&argument) else {
                 continue;
             };
-            let path = self.from_start(path);
+            let path = self.seen_from_start(path);
             let is_known = self.files.iter().any(|(known, ..)| *known == path);
             let is_passing = self.temporary.iter().any(|made| path.starts_with(made));
             if !is_known && !is_passing && self.files.len() < MOST && !is_of_system(&path) {
@@ -69,7 +69,7 @@ impl Outside {
     }
 
     /// A path as it is from where the program was when the call began.
-    fn from_start(&self, path: String) -> String {
+    fn seen_from_start(&self, path: String) -> String {
         let (Some(start), Some(now)) = (&self.working_folder, current_folder()) else {
             return path;
         };
