@@ -6,52 +6,52 @@ and when. All that can be said is what may come: that is what their guards say.
 
 MOST = 6
 
-under_way = ""  # what was sent and did not come back yet
-is_open = True  # we may still send
-is_over = False  # the peer has closed the connection, too
+awaited_text = ""  # what was sent and did not come back yet
+connected = True  # we may still send
+finished = False  # the peer has closed the connection, too
 
 
 def Send(text):
-    global under_way
-    under_way += text
+    global awaited_text
+    awaited_text += text
 
 
 def SendEnabled(text):
-    return is_open and len(under_way) + len(text) <= MOST
+    return connected and len(awaited_text) + len(text) <= MOST
 
 
 def Close():
-    global is_open
-    is_open = False
+    global connected
+    connected = False
 
 
 def CloseEnabled():
-    return is_open
+    return connected
 
 
 def Receive(text):
-    global under_way
-    under_way = under_way[len(text) :]
+    global awaited_text
+    awaited_text = awaited_text[len(text) :]
 
 
 def ReceiveEnabled(text):
-    return text != "" and under_way.startswith(text)
+    return text != "" and awaited_text.startswith(text)
 
 
 def Closed():
-    global is_over
-    is_over = True
+    global finished
+    finished = True
 
 
 def ClosedEnabled():
-    return not is_open and not is_over and under_way == ""
+    return not connected and not finished and awaited_text == ""
 
 
 def Accepting():
-    return is_over
+    return finished
 
 
-state = ("under_way", "is_open", "is_over")
+state = ("awaited_text", "connected", "finished")
 actions = (Send, Close, Receive, Closed)
 observables = (Receive, Closed)
 cleanup = (Close,)

@@ -1,7 +1,9 @@
 """Features read by the parsers that people use, and run by behave and pytest-bdd themselves."""
 
+import functools
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -23,6 +25,7 @@ def read_by_all(path):
     official = officially(path)
     assert official, f"{path.name} has no scenarios"
     assert by_behave(path) == official
+    assert reader_in_rust() is None or by_rust(path) == official
     # The third tells neither rows apart from their headings nor how a description is indented.
     assert by_pytest_bdd(path) == official
     return official
@@ -80,6 +83,42 @@ def by_pytest_bdd(path):
         )
         for scenario in feature.scenarios.values()
     ]
+
+
+@functools.cache
+def reader_in_rust():
+    """The program that has the parser of the Rust crate in it, or None where nothing can be built."""
+    if not shutil.which("cargo"):
+        return None
+    root = Path(__file__).resolve().parents[2]
+    # `cargo test` has built it already, where that was run before.
+    command = [
+        "cargo",
+        "build",
+        "--quiet",
+        "-p",
+        "testwright-readable",
+        "--example",
+        "read_feature",
+    ]
+    subprocess.run(command, cwd=root, check=True)
+    return root / "target" / "debug" / "examples" / "read_feature"
+
+
+def by_rust(path):
+    done = subprocess.run([reader_in_rust(), path], capture_output=True, check=True)
+    found = []
+    for line in filter(None, done.stdout.decode("utf-8").split("\n")):
+        kind, *parts = line.split("\t")
+        if kind == "scenario":
+            found.append((parts[0], [], [], []))
+        elif kind == "description":
+            found[-1][1].extend(parts if parts[0] else [])
+        elif kind == "step":
+            found[-1][2].append(tuple(parts))
+        else:
+            found[-1][3].append(parts)
+    return found
 
 
 def lines(description):

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from feature_runners import read_by_all
 from terminal import run
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -57,6 +58,11 @@ def test_the_commands_print_what_is_promised(example):
         example.expected.write_text(example.printed, encoding="utf-8")
     assert example.printed == example.expected.read_text(encoding="utf-8")
     assert "[exit status 2]" not in example.printed, "an example does what was asked"
+
+
+def test_features_are_read_by_all_parsers_alike(example):
+    for feature in sorted(example.copy.rglob("*.feature")):
+        read_by_all(feature)
 
 
 def test_reduced_tests_are_short(example):

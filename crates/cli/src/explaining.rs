@@ -151,7 +151,7 @@ pub(crate) fn explained(
         Err(Unreadable::NoModel) => refuse(
             format!("`{}` has neither a model nor a machine", file.name),
             "a model program has `actions`, a scenario machine `graph`, a Hypothesis machine a class with rules; \
-             a harness is a `.tstl` file",
+             a harness is a `.tstl` file. Properties are told by `testwright feature`",
         ),
         Err(Unreadable::NoMachine(there)) => {
             let wanted = options.machine.as_deref().unwrap_or_default();

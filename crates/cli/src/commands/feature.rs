@@ -1,5 +1,6 @@
 //! `testwright feature`: properties as features that people read and runners run.
 
+use std::cell::RefCell;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -208,6 +209,7 @@ impl Feature {
             folder: &folder,
             place: &place,
             speaker: &speaker,
+            named: RefCell::default(),
         };
         if let Some((machine, trace)) = self.failed_machine(&subject, wanted)? {
             output.machine(console, &machine, &trace, written)?;

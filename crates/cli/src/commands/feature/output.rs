@@ -1,5 +1,8 @@
 //! What is said and written in the end.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
 use testwright_core::Error;
 use testwright_readable::counterexample::{Machine, Trace};
 use testwright_readable::gherkin::{self, Page};
@@ -22,6 +25,8 @@ pub(super) struct Output<'a> {
     pub(super) folder: &'a Place,
     pub(super) place: &'a ModulePlace,
     pub(super) speaker: &'a Speaker<'a>,
+    /// The files that were named. Several features may share one.
+    pub(super) named: RefCell<BTreeSet<String>>,
 }
 
 impl Output<'_> {
@@ -228,11 +233,11 @@ impl Output<'_> {
     fn file(&self, console: &mut Console<'_>, name: &str, text: &str) -> Result<(), Trouble> {
         let place = self.folder.inside(name);
         place.write(text)?;
-        let shown = place.shown();
-        console.say(format_args!(
-            "  {}",
-            shown.strip_prefix(".").unwrap_or(shown).display()
-        ));
+        if self.named.borrow_mut().insert(name.to_owned()) {
+            let shown = place.shown();
+            let shown = shown.strip_prefix(".").unwrap_or(shown);
+            console.say(format_args!("  {}", shown.display()));
+        }
         Ok(())
     }
 }
