@@ -6,7 +6,7 @@
 //!
 //! ```sh
 //! SWEEP=all cargo test --release -p testwright-readable --test installed_code -- --nocapture
-//! SWEEP=/tmp/packages cargo test --release -p testwright-readable --test installed_code -- --nocapture
+//! SWEEP=$HOME/packages cargo test --release -p testwright-readable --test installed_code -- --nocapture
 //! ```
 
 mod parsers;
