@@ -8,6 +8,9 @@ RUFF := ruff==0.17.4
 TEST_TOOLS := 'pytest>=7.4' 'pytest-xdist>=3.5' 'sortedcontainers>=2.4' 'coverage>=7.4' \
 	'hypothesis>=6.82' 'behave>=1.3' 'pytest-bdd>=8' 'gherkin-official>=29'
 
+# Tests mostly wait for processes, each of which has a core. Those of a file stay together, as they share what they made.
+SIDE_BY_SIDE := -n 2 --dist loadfile
+
 BIN := .venv/bin
 CHOICE := target/python-choice
 # Files and folders, so that a deleted file counts as a change.
@@ -70,7 +73,7 @@ test-rust: install
 	fi
 
 test-python: install
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -q
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -q $(SIDE_BY_SIDE)
 
 check: .venv/ready ## format, lints with warnings denied, promises about dependencies
 	cargo fmt --all --check

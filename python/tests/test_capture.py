@@ -223,6 +223,7 @@ def test_generators_and_coroutines(watched):
         "yielded 1",
         "countdown(number=9) did not end",
         "yielded 9",
+        "was closed",
     ]
     assert [line for line in watched.show("fetch") if "fetch" in line] == [
         "fetch(number=1) returned 2",
