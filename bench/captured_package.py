@@ -50,6 +50,8 @@ class Captured:
         self.driver = f"use_{package}.py"
         for name in (self.driver, "another_order.py", "without_body.py"):
             shutil.copy(DRIVERS / name, self.folder)
+        # The folder may be inside of one with settings of its own.
+        (self.folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
         plain = run([home.python, self.driver], self.folder).or_complain()
         command = [*ours.COMMAND, "capture", "--quiet", "--scope", package, "--"]
         recorded = run(

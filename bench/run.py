@@ -27,6 +27,7 @@ import shrinking
 import steps_per_second
 import strategies
 import workers
+from measure import Failed
 from setting import Setting
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -57,21 +58,28 @@ def main():
     setting = Setting.prepare(
         work, arguments.folder, arguments.quick, not arguments.no_install, is_alone
     )
-    tables = []
+    tables, failed = [], []
     for chapter in BRIEF if arguments.brief else CHAPTERS:
         if arguments.only and chapter.__name__ not in arguments.only:
             continue
         print(f"{time.monotonic() - started:5.0f} s: {chapter.__name__} ...", file=sys.stderr, flush=True)  # fmt: skip
-        tables += chapter.measure(setting)
+        try:
+            tables += chapter.measure(setting)
+        except Failed as problem:
+            # What the other chapters have measured is worth keeping.
+            failed.append(chapter.__name__)
+            print(f"{chapter.__name__} failed: {problem}", file=sys.stderr, flush=True)
     print(f"{time.monotonic() - started:5.0f} s: done", file=sys.stderr, flush=True)
     version = ".".join(platform.python_version_tuple()[:2])
     new = page.section(version, _facts(setting), tables)
     print(new)
     file = arguments.page
     old = file.read_text(encoding="utf-8") if file.exists() else ""
-    put = page.with_chapters if arguments.only else page.with_section
+    put = page.with_chapters if arguments.only or failed else page.with_section
     file.write_text(put(old, version, new), encoding="utf-8")
     print(f"Written to {file}", file=sys.stderr)
+    if failed:
+        sys.exit(f"Not measured: {', '.join(failed)}")
 
 
 def _facts(setting):
