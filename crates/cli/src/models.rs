@@ -77,12 +77,8 @@ pub(crate) fn say_end<'n>(
     steps
 }
 
-/// Tells that the code of models has ended the process, or did not come back, and what it was at: the note.
-pub(crate) fn tell_end(
-    console: &mut Console<'_>,
-    note: &str,
-    failure: &Failure,
-) -> Result<ExitStatus, Trouble> {
+/// Tells how the code of models has ended the process, or that it did not come back.
+pub(crate) fn tell_failure(console: &mut Console<'_>, failure: &Failure) {
     let title = match failure.kind {
         FailureKind::Hang => "The code of a model does not come back",
         _ => "The code of a model ended the process",
@@ -92,6 +88,15 @@ pub(crate) fn tell_end(
     for line in failure.details.lines() {
         console.say(format_args!("    {line}"));
     }
+}
+
+/// Tells that the code of models has ended the process, or did not come back, and what it was at: the note.
+pub(crate) fn tell_end(
+    console: &mut Console<'_>,
+    note: &str,
+    failure: &Failure,
+) -> Result<ExitStatus, Trouble> {
+    tell_failure(console, failure);
     let note = note.trim_end();
     match note.is_empty() {
         true => console.say("It happened while the models were imported"),

@@ -6,7 +6,7 @@ use std::time::Instant;
 use testwright_core::explore::temporal::{Answer, Ending, Parsed};
 use testwright_core::explore::{Explorer, Plan};
 use testwright_core::product::Trouble as ModelTrouble;
-use testwright_core::{Error, Failure, FailureKind};
+use testwright_core::{Error, Failure};
 use testwright_model::parallel::{CANNOT_PASS_STATES, DIFFERENT, Team};
 use testwright_model::{
     Exploration, Filter, Graph, Limits, Progress, Walk, conform, explore, explore_with, fsm_file,
@@ -241,15 +241,7 @@ fn tell_crash(
         .split_whitespace()
         .filter_map(|one| one.parse().ok())
         .collect();
-    let title = match failure.kind {
-        FailureKind::Hang => "The code of a model does not come back",
-        _ => "The code of a model ended the process",
-    };
-    let title = console.paint(Look::Bad, title);
-    console.say(format_args!("{title}: {}", failure.message));
-    for line in failure.details.lines() {
-        console.say(format_args!("    {line}"));
-    }
+    models::tell_failure(console, failure);
     match counts.as_slice() {
         [states, transitions, waiting] => {
             console.say(format_args!(
