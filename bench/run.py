@@ -1,7 +1,7 @@
 """Measures everything and writes `docs/benchmarks.md`: `make bench`.
 
 Each chapter of that page is a file here: `steps_per_second.py`, `limit.py`, `coverage_overhead.py`, `growth.py`,
-`seeded_bugs.py`, `strategies.py`, `shrinking.py`, `workers.py`, `models.py`, `capture.py` (with `captured_package.py`).
+`seeded_bugs.py`, `strategies.py`, `shrinking.py`, `workers.py`, `models.py`, `capture.py` (with `captured_package.py`), `recording.py`.
 Those share `setting.py`, `measure.py` and `page.py`; `ours.py` and `peers` run the tools, `systems` has what is tested.
 """
 
@@ -22,6 +22,7 @@ import models
 import ours
 import page
 import peers
+import recording
 import seeded_bugs
 import shrinking
 import steps_per_second
@@ -42,6 +43,7 @@ CHAPTERS = [
     growth,
     models,
     capture,
+    recording,
 ]
 
 #: Those whose ratios depend on the interpreter. The others count steps and executions, or compare start-up.

@@ -1,5 +1,6 @@
 """A program runs as if nobody watched it, and what its functions did is on record."""
 
+import json
 import subprocess
 import sys
 import textwrap
@@ -653,6 +654,102 @@ def test_a_part_of_a_program(watched):
         "swap(items=[5, 6]) returned [6, 5]",
     ]
     assert watched.show("moment")[1].startswith("time.time() gave ")
+
+
+def test_what_was_recorded_can_be_read_by_other_tools(watched):
+    watched.run(
+        """\
+        import shop
+        cart = shop.Cart("ann")
+        cart.add("tea", 3)
+        try:
+            cart.add("coffee", price=-1)
+        except ValueError:
+            pass
+        list(shop.countdown(2))
+        """
+    )
+    settings = {"cwd": watched.folder, "capture_output": True, "text": True}
+    shown = subprocess.run([*COMMAND, "show", "Cart.add", "--json"], **settings)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    [unit] = json.loads(shown.stdout)
+    assert (unit["name"], unit["called"]) == ("shop.Cart.add", 2)
+    assert [call["outcome"] for call in unit["calls"]] == ["returned", "raised"]
+    script = """\
+        import testwright.capture
+        add, countdown = (testwright.capture.recorded(name)[0] for name in ("add", "countdown"))
+        assert add.parameters == ("self", "name", "price"), add
+        first, second = add.calls
+        print(first.text, first.notes)
+        cart, name, price = first.arguments
+        print(cart.before.type, cart.before.attributes["owner"].value, name.before.value, price.is_default)
+        print(cart.after.attributes["items"].items[0].items[1])
+        print(second.outcome, second.value.type, [one.value for one in second.value.arguments])
+        print([(step.action, step.outcome, step.value.value) for step in countdown.calls[0].steps])
+        print(testwright.capture.recorded("nothing"), testwright.capture.recorded(folder="nowhere"))
+        """
+    watched.command.write("tool.py", textwrap.dedent(script))
+    told = subprocess.run([sys.executable, "tool.py"], **settings)
+    assert (told.returncode, told.stderr) == (0, "")
+    assert told.stdout.splitlines() == [
+        "Cart.add(self=<Cart owner='ann', items=[]>, name='tea', price=3) returned 1 (\"[] became [('tea', 3)]\",)",
+        "shop.Cart ann tea False",
+        "Value(type='int', text='3', value=3, items=(), entries=(), attributes={}, arguments=())",
+        "raised builtins.ValueError ['negative', -1]",
+        "[('next', 'yielded', 2), ('next', 'yielded', 1), ('next', 'returned', 'done')]",
+        "[] []",
+    ]
+
+
+def test_an_interpreter_without_testwright_is_recorded_too(watched, tmp_path):
+    bare = tmp_path / "bare"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", bare], check=True)
+    watched.command.write(
+        "app.py",
+        "import sys, shop\nprint(shop.swap([1, 2]), [name for name in sys.modules if 'wright' in name])\n"
+        "try:\n    import testwright\nexcept ImportError as error:\n    print(error)\n",
+    )
+    settings = {"cwd": watched.folder, "capture_output": True, "text": True}
+    program = [str(bare / "bin" / "python"), "app.py"]
+    recorded = subprocess.run([*COMMAND, "capture", "--quiet", "--", *program], **settings)
+    assert (recorded.returncode, recorded.stderr) == (0, "")
+    assert recorded.stdout == "[2, 1] []\nNo module named 'testwright'\n"
+    assert watched.show("swap") == ["swap(items=[1, 2]) returned [2, 1]", "[1, 2] became [2, 1]"]
+
+
+def test_calls_are_counted_however_many_there_are(watched):
+    watched.run(
+        """\
+        def leaf(number):
+            return number % 7
+        def tree(depth):
+            return 1 if depth == 0 else tree(depth - 1) + tree(depth - 1)
+        def numbers(count):
+            for number in range(count):
+                yield leaf(number)
+        async def nothing(number):
+            return number
+        def drive(coroutine):
+            try:
+                coroutine.send(None)
+            except StopIteration as end:
+                return end.value
+        print(sum(map(leaf, range(50_000))), tree(13))
+        print(sum(sum(numbers(3)) for _ in range(4_000)))
+        print(sum(drive(nothing(number)) for number in range(3_000)))
+        """
+    )
+    lines = subprocess.run(
+        [*COMMAND, "show"], cwd=watched.folder, capture_output=True, text=True
+    ).stdout.splitlines()
+    counted = {line.split(",")[0].split(".")[-1]: line.split(", ")[1] for line in lines}
+    assert counted == {
+        "leaf": "62,000 calls",
+        "tree": "16,383 calls",
+        "numbers": "4,000 calls",
+        "nothing": "3,000 calls",
+        "drive": "3,000 calls",
+    }
 
 
 @pytest.mark.skipif(

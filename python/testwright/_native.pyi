@@ -22,6 +22,9 @@ def start_capture(
 def stop_capture() -> str | None:
     """See `testwright.capture.stop`."""
 
+def recorded_units(folder: _Path, name: str | None, limit: int) -> str:
+    """See `testwright.capture.recorded`: the units as JSON."""
+
 class HarnessError(Exception):
     """Something in the text of a harness is wrong; the message shows what, where, and the way out."""
 

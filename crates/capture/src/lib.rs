@@ -3,8 +3,8 @@
 //! [`value`](Value) says how values of a program are told as plain data, and [`Recording`] what the program did with
 //! them: calls with their arguments and outcomes, the state before and after, and what came from outside.
 //! [`Call::effects`](Call::effects) finds what a call changed. A program is watched by `testwright-python`, which
-//! hands such data over; nothing here needs an interpreter. [`store`] keeps it on disk, and [`words`] shows
-//! it to people.
+//! hands such data over; nothing here needs an interpreter. [`store`] keeps it on disk, [`words`] shows it to
+//! people, and [`told`] to other tools.
 //!
 //! From there it goes on like this: [`inspect`] reads what the project consists of, [`select`] chooses few calls that show
 //! everything, [`write`](mod@write) makes tests of them, [`validate`] runs these and keeps what is true each time, [`merge`] puts them
@@ -26,6 +26,7 @@ mod recording;
 pub mod select;
 pub mod store;
 pub mod suite;
+pub mod told;
 #[cfg(test)]
 mod toys;
 pub mod validate;

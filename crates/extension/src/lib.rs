@@ -91,6 +91,14 @@ mod _native {
         Ok(path.map(|path| path.to_string_lossy().into_owned()))
     }
 
+    /// See `testwright.capture.recorded`: the units as JSON.
+    #[pyfunction]
+    fn recorded_units(folder: PathBuf, name: Option<&str>, limit: usize) -> PyResult<String> {
+        let loaded = testwright_capture::store::load(&folder)?;
+        let found = testwright_capture::told::named(&loaded.recording, name);
+        Ok(testwright_capture::told::units(&loaded.recording, &found, limit).to_string())
+    }
+
     /// See `testwright.models.replay`.
     #[pyfunction]
     fn replay_models<'py>(

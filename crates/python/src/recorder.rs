@@ -19,6 +19,7 @@ mod likeness;
 #[cfg(Py_3_12)]
 mod monitoring;
 mod names;
+mod passing;
 mod places;
 mod scope;
 mod snapshot;
@@ -38,7 +39,7 @@ use testwright_capture::store::Writer;
 
 use calls::{Active, Thread};
 use code::{Kind, QualifiedNames};
-use places::Baseline;
+use places::{Baseline, Plans};
 pub use scope::Scope;
 use scope::Scoped;
 use snapshot::Eyes;
@@ -79,10 +80,13 @@ struct Recorder {
     /// Calls of generators and coroutines that wait, by the address of their frame.
     waiting: FxHashMap<usize, Active>,
     baseline: Baseline,
+    plans: Plans,
     /// Where standard input, output and error are: the program may replace them.
     streams: [usize; 3],
     time: u64,
     written: u64,
+    /// What the calls that are being recorded take in memory, about.
+    open_weight: usize,
     /// What is to be let go when the recorder is at rest.
     released: Vec<Py<PyAny>>,
 }
@@ -102,9 +106,11 @@ pub fn start(python: Python<'_>, capture: Capture) -> PyResult<()> {
         threads: FxHashMap::default(),
         waiting: FxHashMap::default(),
         baseline: Baseline::default(),
+        plans: Plans::default(),
         streams: [0; 3],
         time: 0,
         written: 0,
+        open_weight: 0,
         released: Vec::new(),
         capture,
     };
@@ -122,6 +128,8 @@ pub fn start(python: Python<'_>, capture: Capture) -> PyResult<()> {
         *place = Some(recorder);
     }
     with(python, |recorder| recorder.note_loaded_modules(python));
+    passing::forget();
+    passing::forget_in_copies();
     sources::listen(python);
     let started = sources::install(python).and_then(|()| Listener::start(python));
     if started.is_err() {
@@ -205,10 +213,13 @@ impl Recorder {
         for address in &self.units {
             if let Some((Kind::Unit(watched), _)) = self.codes.get_mut(address) {
                 watched.interest = code::Interest::default();
+                watched.open = 0;
                 watched.number = self.writer.unit(&watched.unit)?.0;
             }
         }
         // Other threads are not in the copy, and what has begun belongs to the parent.
+        calls::forget_innermost();
+        self.open_weight = 0;
         let threads = std::mem::take(&mut self.threads);
         self.released
             .extend(threads.into_values().flat_map(Thread::into_objects));
@@ -221,7 +232,7 @@ impl Recorder {
     /// How often each unit was called.
     fn counts(&self) -> Vec<u64> {
         let calls = |address: &usize| match self.codes.get(address) {
-            Some((Kind::Unit(watched), _)) => watched.interest.calls,
+            Some((Kind::Unit(watched), _)) => watched.interest.calls + passing::passed(*address),
             _ => 0,
         };
         self.units.iter().map(calls).collect()

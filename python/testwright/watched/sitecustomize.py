@@ -23,12 +23,13 @@ def begin():
     try:
         import atexit
 
-        from testwright import _native
-
+        _native = recorder(folder)
         # A process that the program started has a recording of its own.
         name = f"{wish['name']}_{os.getpid()}" if wish.get("is_child") else wish["name"]
         arguments = (wish["store"], name, wish["modules"], wish["folders"], wish["command"])
         _native.start_capture(*arguments)
+        # The program finds Testwright as it would without us, or does not find it.
+        del sys.modules["testwright._native"]
         atexit.register(_native.stop_capture)
         follow_children(folder, {**wish, "is_child": True})
     except Exception as error:
@@ -37,6 +38,25 @@ def begin():
             return
         with open(os.path.join(wish["store"], wish["name"] + ".problem"), "w") as problem:
             problem.write(f"{sys.executable}: {error}")
+
+
+def recorder(folder):
+    """The part of Testwright that records, if it is of this version of Python.
+
+    It is found beside this file and not by the path: the interpreter of the program may have no Testwright, and none of
+    what is installed with ours is to be put before its own packages.
+    """
+    from importlib import machinery, util
+
+    for suffix in machinery.EXTENSION_SUFFIXES:
+        path = os.path.join(os.path.dirname(folder), "_native" + suffix)
+        if os.path.exists(path):
+            spec = util.spec_from_file_location("testwright._native", path)
+            module = sys.modules[spec.name] = util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            return module
+    version = ".".join(map(str, sys.version_info[:2]))
+    raise ImportError(f"Testwright is installed for another Python than {version}")
 
 
 def follow_children(folder, wish):

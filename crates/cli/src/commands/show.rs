@@ -1,6 +1,6 @@
 //! `testwright show`: what was recorded of a unit.
 
-use testwright_capture::{Recording, Unit, UnitId, store, words};
+use testwright_capture::{Recording, UnitId, store, told, words};
 use testwright_core::Error;
 
 use super::capture::store_folder;
@@ -20,6 +20,7 @@ Examples:
   testwright show app.Stack.push         the recorded calls of a method
   testwright show Stack                  all that is called so, or inside it
   testwright show app --limit 3          three calls of each unit
+  testwright show app --json             the same for other tools
 
 Exit status: 0 shown, 2 there is nothing to show."
 )]
@@ -31,6 +32,10 @@ pub(crate) struct Show {
     /// How many calls of each unit to show
     #[arg(long, value_name = "NUMBER", default_value_t = 20)]
     limit: usize,
+
+    /// Print JSON: units with their calls, arguments, outcomes and what else is known
+    #[arg(long)]
+    json: bool,
 }
 
 impl Show {
@@ -47,20 +52,20 @@ impl Show {
             let help = "record a program first: `testwright capture -- python app.py`";
             return Err(error.with_help(help).into());
         }
-        let Some(name) = &self.unit else {
-            list(console, recording);
-            return Ok(ExitStatus::NothingFound);
-        };
-        let found: Vec<UnitId> = (0..)
-            .zip(&recording.units)
-            .filter(|(_, unit)| is_called(unit, name))
-            .map(|(number, _)| UnitId(number))
-            .collect();
-        if found.is_empty() {
+        let found = told::named(recording, self.unit.as_deref());
+        if let Some(name) = self.unit.as_ref().filter(|_| found.is_empty()) {
             let error = Error::new(format!("no unit named `{name}` was recorded"));
             return Err(error
                 .with_help("`testwright show` lists those that were")
                 .into());
+        }
+        if self.json {
+            console.say(format!("{:#}", told::units(recording, &found, self.limit)));
+            return Ok(ExitStatus::NothingFound);
+        }
+        if self.unit.is_none() {
+            list(console, recording);
+            return Ok(ExitStatus::NothingFound);
         }
         for (place, unit) in found.into_iter().enumerate() {
             if place > 0 {
@@ -101,9 +106,4 @@ fn list(console: &mut Console<'_>, recording: &Recording) {
         let calls = quantity::of(unit.calls.max(kept as u64), "call");
         console.say(format!("{}, {calls}, {kept} kept", unit.name()));
     }
-}
-
-/// Whether a name means a unit: the whole, whole words at its end, or something around it.
-fn is_called(unit: &Unit, name: &str) -> bool {
-    format!(".{}.", unit.name()).contains(&format!(".{name}."))
 }

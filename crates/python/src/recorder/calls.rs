@@ -4,6 +4,7 @@
 //! recognised by its frame. A generator or coroutine that waits is taken off the stack, and put on that of whoever
 //! makes it go on.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::time::Instant;
 
@@ -22,8 +23,9 @@ use super::frame::Frame;
 use super::identity::Window;
 use super::likeness;
 use super::names;
+use super::passing;
 use super::places::Reach;
-use super::snapshot::Moment;
+use super::snapshot::{Moment, weight};
 use super::sources::Told;
 
 /// After so many calls that were kept, the numbers of all calls are written down.
@@ -31,6 +33,73 @@ const COUNTED_EVERY: u64 = 64;
 
 /// More code objects than this are not remembered, in case a program makes them without end.
 const MOST_CODES: usize = 50_000;
+
+/// More steps of a generator than this are not looked at: some have no end.
+const MOST_STEPS: usize = 1_000;
+/// Nor are its steps if they have come to so many nodes.
+const MOST_NODES: usize = 20_000;
+
+/// What the calls that are being recorded may take in memory together, about. While they take more, others are only
+/// counted.
+const MOST_OPEN: usize = 40 << 20;
+
+/// After so many lines in one call, those that are known already are no longer told: it is in a loop.
+#[cfg(Py_3_12)]
+const MANY_LINES: u32 = 200;
+
+thread_local! {
+    /// The frame and the code object of the innermost call that is being recorded in this thread. They are asked for with
+    /// each event, so they are here, and not behind a lock.
+    static INNERMOST: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+    /// How many calls of the same function run above it that are not recorded. Generators and coroutines are not
+    /// counted: their calls do not end in the order in which they begin.
+    #[cfg(Py_3_12)]
+    static ABOVE: Cell<u32> = const { Cell::new(0) };
+    #[cfg(Py_3_12)]
+    static IS_COUNTED: Cell<bool> = const { Cell::new(false) };
+}
+
+#[cfg(not(Py_3_12))]
+pub(super) fn innermost_frame() -> usize {
+    INNERMOST.get().0
+}
+
+#[cfg(Py_3_12)]
+pub(super) fn innermost_code() -> usize {
+    INNERMOST.get().1
+}
+
+/// A call that is not recorded begins: its events are to be told from those of the innermost recorded one.
+#[cfg(Py_3_12)]
+pub(super) fn begins_above(code: usize) {
+    if innermost_code() == code && IS_COUNTED.get() {
+        ABOVE.set(ABOVE.get() + 1);
+    }
+}
+
+/// Whether an event of this code is about the innermost recorded call, as far as can be told without its frame.
+#[cfg(Py_3_12)]
+pub(super) fn is_of_innermost(code: usize) -> bool {
+    innermost_code() == code && ABOVE.get() == 0
+}
+
+/// A call ends: whether it may be the innermost recorded one.
+#[cfg(Py_3_12)]
+pub(super) fn ends_innermost(code: usize) -> bool {
+    if innermost_code() != code {
+        return false;
+    }
+    let above = ABOVE.get();
+    ABOVE.set(above.saturating_sub(1));
+    above == 0
+}
+
+/// Nothing is being recorded in this thread.
+pub(super) fn forget_innermost() {
+    INNERMOST.set((0, 0));
+    #[cfg(Py_3_12)]
+    ABOVE.set(0);
+}
 
 /// A thread of the program.
 #[derive(Default)]
@@ -40,6 +109,33 @@ pub(super) struct Thread {
 }
 
 impl Thread {
+    fn push(&mut self, active: Active) {
+        #[cfg(Py_3_12)]
+        if let Some(top) = self.stack.last_mut() {
+            top.above = ABOVE.get();
+        }
+        self.stack.push(active);
+        self.show_innermost();
+    }
+
+    /// Takes the innermost call off, if it is that of this frame.
+    fn pop(&mut self, frame: usize) -> Option<Active> {
+        let active = self.stack.pop_if(|top| top.frame == frame)?;
+        self.show_innermost();
+        Some(active)
+    }
+
+    /// This must be the thread that runs.
+    fn show_innermost(&self) {
+        let top = self.stack.last();
+        INNERMOST.set(top.map_or((0, 0), |top| (top.frame, top.code)));
+        #[cfg(Py_3_12)]
+        {
+            ABOVE.set(top.map_or(0, |top| top.above));
+            IS_COUNTED.set(top.is_some_and(|top| top.kind == UnitKind::Function));
+        }
+    }
+
     pub(super) fn into_objects(self) -> impl Iterator<Item = Py<PyAny>> {
         self.stack.into_iter().flat_map(Active::into_objects)
     }
@@ -56,6 +152,14 @@ pub(super) struct Active {
     arguments: Vec<Py<PyAny>>,
     reach: Reach,
     pub(super) lines: BTreeSet<u32>,
+    /// How often a line was reached.
+    #[cfg(Py_3_12)]
+    steps_taken: u32,
+    /// How many calls of the same function run above it that are not recorded, while others above it are.
+    #[cfg(Py_3_12)]
+    above: u32,
+    /// What its values took in memory when it began, about.
+    weight: usize,
     /// Whether a line was reached for the first time ever, in this call or below it. Private functions are tested through
     /// those who call them, so these have to be kept, too.
     leads_to_new_line: bool,
@@ -83,14 +187,24 @@ impl Active {
 /// What a code object is to the recorder, for those who ask for events.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// It is not the project's.
+    /// Its calls are never recorded: it is not the project's, or no unit.
     Foreign,
     /// It is that of a module.
     Module,
-    /// It is the project's, but its calls are not recorded.
+    /// It is that of a unit, but this call is not recorded.
     Passed,
     /// A call of it is being recorded.
     Recorded,
+}
+
+/// What the interpreter is to be asked to tell of a unit.
+#[cfg(Py_3_12)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wish {
+    Everything,
+    /// Everything again, also what was switched off at some places.
+    EverythingAgain,
+    Beginnings,
 }
 
 /// How a frame is left.
@@ -124,6 +238,7 @@ impl Recorder {
                 if self.codes.len() < MOST_CODES {
                     let known = (Kind::Foreign, code.clone().unbind());
                     self.codes.insert(address, known);
+                    passing::allow_for_ever(address);
                 }
                 return Ok(Standing::Foreign);
             }
@@ -132,13 +247,18 @@ impl Recorder {
         }
         match self.codes.get_mut(&address) {
             Some((Kind::Unit(watched), _)) => {
-                if !watched.interest.begins() {
+                let is_affordable = self.open_weight < MOST_OPEN;
+                if !watched.begins(address) || !is_affordable {
+                    #[cfg(Py_3_12)]
+                    begins_above(address);
                     return Ok(Standing::Passed);
                 }
             }
-            Some((Kind::Foreign, _)) => return Ok(Standing::Foreign),
             Some((Kind::Module, _)) => return Ok(Standing::Module),
-            _ => return Ok(Standing::Passed),
+            _ => {
+                passing::allow_for_ever(address);
+                return Ok(Standing::Foreign);
+            }
         }
         self.notice_fork(code.py())?;
         super::sources::notice_streams(code.py(), &mut self.streams);
@@ -163,6 +283,10 @@ impl Recorder {
         if let Kind::Unit(watched) = &mut kind {
             watched.number = self.writer.unit(&watched.unit)?.0;
             self.units.push(address);
+            #[cfg(not(Py_3_12))]
+            if let Some(start) = super::tracing::begins_at(code) {
+                passing::note_start(address, start);
+            }
         }
         self.codes.insert(address, (kind, code.clone().unbind()));
         Ok(())
@@ -192,7 +316,8 @@ impl Recorder {
             class.is_some() && first.is_some_and(|own| circumstances::is_own(frame, own));
         let defaults = code::defaults(watched, python);
         let globals = frame.globals().unwrap_or_else(|| PyDict::new(python));
-        let mut reach = Reach::of(code, &globals, class.as_ref(), &mut self.scoped);
+        let (plans, scoped) = (&mut self.plans, &mut self.scoped);
+        let reach = plans.reach(code, &globals, class.as_ref(), scoped);
         let mut values = Graph::default();
         let mut window = Window::default();
         let mut moment = Moment::new(&mut self.eyes, &mut values, &mut window);
@@ -205,6 +330,8 @@ impl Recorder {
             })
             .collect();
         let places = reach.before(python, &mut moment, &mut self.baseline);
+        let weight = weight(&values);
+        self.open_weight += weight;
         let id = CallId(self.tick());
         let threads = u32::try_from(self.threads.len()).unwrap_or(u32::MAX);
         let thread = self.threads.entry(thread()).or_insert_with(|| Thread {
@@ -232,7 +359,7 @@ impl Recorder {
             uncaptured: Vec::new(),
             values,
         };
-        thread.stack.push(Active {
+        thread.push(Active {
             code: address,
             frame: frame.address(),
             kind,
@@ -241,6 +368,11 @@ impl Recorder {
             arguments: bound.into_iter().map(|(_, value)| value.unbind()).collect(),
             reach,
             lines: BTreeSet::new(),
+            #[cfg(Py_3_12)]
+            steps_taken: 0,
+            #[cfg(Py_3_12)]
+            above: 0,
+            weight,
             leads_to_new_line: false,
             started: Instant::now(),
             #[cfg(not(Py_3_12))]
@@ -248,6 +380,9 @@ impl Recorder {
             outside: super::sources::Outside::default(),
             action: StepAction::Next,
         });
+        if let Some((Kind::Unit(watched), _)) = self.codes.get_mut(&address) {
+            watched.open += 1;
+        }
         if kind == UnitKind::Generator {
             super::sources::watch_generators(python);
         }
@@ -259,24 +394,9 @@ impl Recorder {
         Ok(())
     }
 
-    /// Whether a call of this code object is being recorded by this thread, and is the innermost.
-    #[cfg(Py_3_12)]
-    pub(super) fn is_innermost(&self, code: usize) -> bool {
-        let thread = self.threads.get(&thread());
-        thread
-            .and_then(|thread| thread.stack.last())
-            .is_some_and(|top| top.code == code)
-    }
-
     /// Whether any generator or coroutine waits.
     pub(super) fn has_waiting(&self) -> bool {
         !self.waiting.is_empty()
-    }
-
-    /// Whether this is code of the project.
-    #[cfg(Py_3_12)]
-    pub(super) fn is_known(&self, code: usize) -> bool {
-        !matches!(self.codes.get(&code), None | Some((Kind::Foreign, _)))
     }
 
     pub(super) fn is_unit(&self, code: usize) -> bool {
@@ -288,24 +408,42 @@ impl Recorder {
         matches!(self.codes.get(&code), Some((Kind::Module, _)))
     }
 
-    /// A line of a code object is reached.
-    pub(super) fn reach_line(&mut self, code: usize, line: u32) {
+    /// A line of the innermost call is reached. Whether that is to be told again.
+    pub(super) fn reach_line(&mut self, line: u32) -> bool {
         let thread = self.threads.get_mut(&thread());
-        if let Some(top) = thread.and_then(|thread| thread.stack.last_mut())
-            && top.code == code
+        let Some(top) = thread.and_then(|thread| thread.stack.last_mut()) else {
+            return true;
+        };
+        top.lines.insert(line);
+        #[cfg(Py_3_12)]
         {
-            top.lines.insert(line);
+            top.steps_taken = top.steps_taken.saturating_add(1);
+            if top.steps_taken > MANY_LINES
+                && let Some((Kind::Unit(watched), _)) = self.codes.get_mut(&top.code)
+            {
+                watched.has_silent_lines = true;
+                return false;
+            }
         }
+        true
     }
 
-    /// Whether to ask for the lines of a code object from now on, or no longer; `None` if nothing changes.
+    /// What to ask the interpreter for a code object from now on; `None` if nothing changes.
     #[cfg(Py_3_12)]
-    pub(super) fn wants_lines(&mut self, code: usize) -> Option<bool> {
+    pub(super) fn wish(&mut self, code: usize) -> Option<Wish> {
         let Some((Kind::Unit(watched), _)) = self.codes.get_mut(&code) else {
             return None;
         };
-        let wanted = watched.interest.is_close();
-        (std::mem::replace(&mut watched.has_lines, wanted) != wanted).then_some(wanted)
+        let wanted = watched.open > 0 || watched.interest.is_close();
+        let had = std::mem::replace(&mut watched.tells_everything, wanted);
+        let has_silent_lines = watched.has_silent_lines;
+        watched.has_silent_lines &= wanted && watched.open == 0;
+        match (had, wanted) {
+            (false, true) => Some(Wish::Everything),
+            (true, true) if has_silent_lines && watched.open > 0 => Some(Wish::EverythingAgain),
+            (true, false) => Some(Wish::Beginnings),
+            _ => None,
+        }
     }
 
     /// An exception is on its way through a frame.
@@ -327,13 +465,13 @@ impl Recorder {
         (top.frame == frame).then(|| top.exception.take())?
     }
 
-    /// The frame of the innermost call that is being recorded in this thread.
+    /// A frame is left by an exception that nobody saw: another tool has taken our place. The call has no outcome.
     #[cfg(not(Py_3_12))]
-    pub(super) fn innermost_frame(&self) -> usize {
-        let thread = self.threads.get(&thread());
-        thread
-            .and_then(|thread| thread.stack.last())
-            .map_or(0, |top| top.frame)
+    pub(super) fn lose(&mut self, python: Python<'_>, frame: &Frame<'_>) -> PyResult<()> {
+        match self.take(frame.address()) {
+            Some(active) => self.leave_unfinished(python, active),
+            None => Ok(()),
+        }
     }
 
     /// Something did not work: the recording says so, and the program does not notice.
@@ -345,15 +483,17 @@ impl Recorder {
 
     /// The call of a frame, taken off the stack of this thread.
     fn take(&mut self, frame: usize) -> Option<Active> {
-        let stack = &mut self.threads.get_mut(&thread())?.stack;
-        stack.pop_if(|top| top.frame == frame)
+        self.threads.get_mut(&thread())?.pop(frame)
     }
 
     /// A generator or coroutine waits, and hands something out.
-    pub(super) fn wait(&mut self, frame: &Frame<'_>, value: &Bound<'_, PyAny>) {
+    pub(super) fn wait(&mut self, frame: &Frame<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let Some(mut active) = self.take(frame.address()) else {
-            return;
+            return Ok(());
         };
+        if active.call.steps.len() >= MOST_STEPS || active.call.values.len() >= MOST_NODES {
+            return self.leave_unfinished(value.py(), active);
+        }
         let yielded = match active.kind {
             UnitKind::Generator => Some(value.clone()),
             UnitKind::AsyncGenerator => circumstances::yielded(value),
@@ -366,6 +506,7 @@ impl Recorder {
             active.call.steps.push(Step { action, outcome });
         }
         self.waiting.insert(frame.address(), active);
+        Ok(())
     }
 
     /// A generator or coroutine goes on.
@@ -389,7 +530,7 @@ impl Recorder {
             number: threads,
             stack: Vec::new(),
         });
-        thread.stack.push(active);
+        thread.push(active);
     }
 
     fn look(&mut self, active: &mut Active, value: &Bound<'_, PyAny>) -> NodeId {
@@ -457,6 +598,7 @@ impl Recorder {
     }
 
     fn end(&mut self, python: Python<'_>, mut active: Active) -> PyResult<()> {
+        self.open_weight = self.open_weight.saturating_sub(active.weight);
         let end = self.tick();
         let call = &mut active.call;
         if !matches!(call.outcome, Outcome::Unfinished) {
@@ -469,6 +611,7 @@ impl Recorder {
         let (traits, words) = (likeness::traits(call), likeness::words(call));
         let is_kept = match self.codes.get_mut(&active.code) {
             Some((Kind::Unit(watched), _)) => {
+                watched.open = watched.open.saturating_sub(1);
                 let interest = &mut watched.interest;
                 active.leads_to_new_line |= interest.has_new_line(&active.call.lines);
                 let is_wanted = active.leads_to_new_line | interest.has_new_word(&words);
@@ -514,6 +657,7 @@ impl Recorder {
             && let Some(globals) = frame.globals()
         {
             let window = self.baseline.note_module(&globals, &mut self.eyes);
+            self.plans.forget();
             self.released
                 .extend(self.eyes.identities.close(window, python));
         }

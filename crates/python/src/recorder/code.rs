@@ -5,7 +5,7 @@ use pyo3::types::{PyCode, PyDict, PyFunction, PyTuple};
 use rustc_hash::{FxHashMap, FxHashSet};
 use testwright_capture::{Parameter, ParameterKind, Reference, Unit, UnitKind};
 
-use super::names;
+use super::{names, passing};
 
 const OPTIMIZED: u32 = 0x1;
 const POSITIONALS: u32 = 0x4;
@@ -23,6 +23,8 @@ const MOST_CALLS: u32 = 200;
 const MOST_WORDS: usize = 40;
 /// This many calls of a unit are looked at closely; then only now and then one.
 const CLOSELY: u32 = 1_000;
+/// After that, one call in so many is.
+const SAMPLED: u64 = 1_024;
 
 /// A code object.
 pub(super) enum Kind {
@@ -43,9 +45,30 @@ pub(super) struct WatchedUnit {
     pub(super) number: u32,
     pub(super) code: Py<PyCode>,
     pub(super) interest: Interest,
-    /// Whether the interpreter was asked to tell of its lines.
+    /// How many of its calls are being recorded at the moment.
+    pub(super) open: u32,
+    /// Whether the interpreter was asked to tell more than beginnings of calls.
     #[cfg(Py_3_12)]
-    pub(super) has_lines: bool,
+    pub(super) tells_everything: bool,
+    /// Whether it was asked not to tell of some lines again.
+    #[cfg(Py_3_12)]
+    pub(super) has_silent_lines: bool,
+}
+
+impl WatchedUnit {
+    /// A call begins: whether it is to be looked at closely. If not, those after it pass until the next one that is.
+    pub(super) fn begins(&mut self, address: usize) -> bool {
+        self.interest.calls += passing::passed(address);
+        passing::allow(address, 0);
+        let closely = self.interest.begins();
+        // Before 3.12 the frames of generators that go on ask the same question, and those that are recorded must not
+        // pass.
+        let may_pass = cfg!(Py_3_12) || self.open == 0;
+        if !closely && may_pass {
+            passing::allow(address, self.interest.pause());
+        }
+        closely
+    }
 }
 
 /// Whether calls are worth looking at, and worth keeping.
@@ -67,7 +90,7 @@ impl Interest {
             return false;
         }
         let closely =
-            self.is_close() || self.calls.is_power_of_two() || self.calls.is_multiple_of(1024);
+            self.is_close() || self.calls.is_power_of_two() || self.calls.is_multiple_of(SAMPLED);
         self.examined = self.examined.saturating_add(u32::from(closely));
         closely
     }
@@ -75,6 +98,19 @@ impl Interest {
     /// Whether calls are still looked at one by one.
     pub(super) fn is_close(&self) -> bool {
         self.examined < CLOSELY && self.kept < MOST_CALLS
+    }
+
+    /// How many of the next calls are not to be looked at.
+    pub(super) fn pause(&self) -> u32 {
+        if self.kept >= MOST_CALLS {
+            return 1 << 30;
+        }
+        if self.is_close() {
+            return 0;
+        }
+        let next = (self.calls + 1).next_power_of_two();
+        let next = next.min((self.calls / SAMPLED + 1) * SAMPLED);
+        u32::try_from(next - 1 - self.calls).unwrap_or(0)
     }
 
     /// Whether a call reaches a line that none reached before.
@@ -146,8 +182,11 @@ pub(super) fn kind(
         number: 0,
         code: code.clone().unbind(),
         interest: Interest::default(),
+        open: 0,
         #[cfg(Py_3_12)]
-        has_lines: false,
+        tells_everything: false,
+        #[cfg(Py_3_12)]
+        has_silent_lines: false,
     })))
 }
 
@@ -257,5 +296,27 @@ impl QualifiedNames {
         });
         let found = known.get(&(line, name.to_owned()));
         found.cloned().unwrap_or_else(|| name.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_lasts_until_the_next_call_that_is_looked_at() {
+        let mut interest = Interest::default();
+        let mut plain = Interest::default();
+        let mut looked_at = Vec::new();
+        while interest.calls < 10_000 {
+            let is_close = interest.begins();
+            if is_close {
+                looked_at.push(interest.calls);
+            } else {
+                interest.calls += u64::from(interest.pause());
+            }
+        }
+        let expected: Vec<u64> = (1..=10_000).filter(|_| plain.begins()).collect();
+        assert_eq!(looked_at, expected);
     }
 }

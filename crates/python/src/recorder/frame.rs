@@ -30,6 +30,11 @@ impl<'py> Frame<'py> {
         frame.map(Frame)
     }
 
+    #[cfg(not(Py_3_12))]
+    pub(super) fn as_ptr(&self) -> *mut ffi::PyFrameObject {
+        self.0.as_ptr().cast()
+    }
+
     /// Frames are told apart by where they are while they run or wait.
     pub(super) fn address(&self) -> usize {
         self.0.as_ptr() as usize

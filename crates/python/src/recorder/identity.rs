@@ -13,6 +13,10 @@ use testwright_capture::ObjectId;
 /// Dead weak references are looked for when there are more than this, and whenever their number has doubled since.
 const FIRST_CLEANING: usize = 4_096;
 
+/// More objects than this are not known at the same time. An object that is seen again after it was forgotten gets
+/// another identity.
+const MOST_KNOWN: usize = 200_000;
+
 /// All objects that are known at the moment.
 pub(super) struct Identities {
     by_address: FxHashMap<usize, Known>,
@@ -104,13 +108,17 @@ impl Identities {
                 Tie::Weak(reference) => is_alive(reference.bind(python)),
                 Tie::Held(..) => true,
             });
+            if self.by_address.len() > MOST_KNOWN {
+                self.by_address
+                    .retain(|_, known| matches!(known.tie, Tie::Held(..)));
+            }
             self.cleaning = FIRST_CLEANING.max(2 * self.by_address.len());
         }
         released
     }
 }
 
-fn weak_reference(object: &Bound<'_, PyAny>) -> Option<Py<PyAny>> {
+pub(super) fn weak_reference(object: &Bound<'_, PyAny>) -> Option<Py<PyAny>> {
     // SAFETY: a check of the type's fields, then a new reference to a weak reference without a callback, or null with
     // an exception.
     unsafe {
@@ -149,6 +157,6 @@ fn refers_to(reference: &Bound<'_, PyAny>, object: &Bound<'_, PyAny>) -> bool {
     target(reference) == object.as_ptr()
 }
 
-fn is_alive(reference: &Bound<'_, PyAny>) -> bool {
+pub(super) fn is_alive(reference: &Bound<'_, PyAny>) -> bool {
     !target(reference).is_null()
 }

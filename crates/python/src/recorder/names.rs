@@ -28,6 +28,14 @@ pub(super) fn entry<'py>(dictionary: &Bound<'py, PyDict>, name: &str) -> Option<
     dictionary.get_item(name).ok().flatten()
 }
 
+/// The same for a name that dictionaries know.
+pub(super) fn entry_at<'py>(
+    dictionary: &Bound<'py, PyDict>,
+    name: &Py<PyString>,
+) -> Option<Bound<'py, PyAny>> {
+    dictionary.get_item(name).ok().flatten()
+}
+
 /// The namespace of a class.
 pub(super) fn namespace<'py>(class: &Bound<'py, PyType>) -> Option<Bound<'py, PyDict>> {
     let class_pointer = class.as_type_ptr();

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rustc_hash::FxHashMap;
+use testwright_capture::Reference;
 
 use super::names;
 
@@ -42,11 +43,9 @@ impl Scoped {
         for name in ["stdlib", "platstdlib", "purelib", "platlib"] {
             foreign.extend(paths.get_item(name)?.extract::<PathBuf>());
         }
-        let ours: Option<PathBuf> = python
-            .import("testwright")?
-            .getattr("__file__")?
-            .extract()
-            .ok();
+        // Not by importing it: the package around it may not be there.
+        let ours = names::found(python, &Reference::new("testwright._native", ""));
+        let ours: Option<PathBuf> = ours.and_then(|ours| ours.getattr("__file__").ok()?.extract().ok());
         foreign.extend(ours.and_then(|file| Some(file.parent()?.to_path_buf())));
         Ok(Scoped {
             scope,

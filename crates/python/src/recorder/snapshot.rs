@@ -29,6 +29,10 @@ const MOST_NODES: usize = 4_000;
 const DEEPEST: u32 = 120;
 /// Texts and bytes above this length are left out.
 const LONGEST: usize = 1 << 20;
+/// The most bytes of texts and the like in one moment.
+const MOST_BYTES: usize = 4 << 20;
+/// What a node takes in memory, about.
+const NODE_SIZE: usize = 150;
 
 /// What a walk needs to know, from call to call.
 pub(super) struct Eyes {
@@ -53,6 +57,20 @@ pub(super) struct Moment<'a> {
     seen: FxHashMap<usize, NodeId>,
     /// How many nodes there may be in the graph.
     most: usize,
+    bytes: usize,
+}
+
+/// What a graph takes in memory, about.
+pub(super) fn weight(graph: &Graph) -> usize {
+    graph.len() * NODE_SIZE + graph.iter().map(|(_, node)| bytes_in(&node.value)).sum::<usize>()
+}
+
+fn bytes_in(value: &Value) -> usize {
+    match value {
+        Value::Text(text) => text.len(),
+        Value::Bytes(bytes) | Value::ByteArray(bytes) => bytes.len(),
+        _ => 0,
+    }
 }
 
 impl<'a> Moment<'a> {
@@ -64,6 +82,7 @@ impl<'a> Moment<'a> {
             window,
             seen: FxHashMap::default(),
             most,
+            bytes: 0,
         }
     }
 
@@ -95,7 +114,14 @@ impl<'a> Moment<'a> {
 
     fn node(&mut self, object: &Bound<'_, PyAny>, depth: u32) -> NodeId {
         if let Some(value) = simple(object) {
-            return self.plain(value);
+            self.bytes += bytes_in(&value);
+            return match self.bytes > MOST_BYTES {
+                true => {
+                    let class = names::class_reference(&object.get_type());
+                    self.plain(too_long(&class.path, bytes_in(&value)))
+                }
+                false => self.plain(value),
+            };
         }
         let address = object.as_ptr() as usize;
         if let Some(place) = self.seen.get(&address) {

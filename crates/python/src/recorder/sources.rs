@@ -11,11 +11,13 @@ mod generators;
 mod install;
 mod keyboard;
 mod outside;
+mod plain_call;
 mod secrets;
 mod table;
 
 use std::cell::Cell;
 
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use testwright_capture::{Answer, Event, External, Source};
@@ -31,6 +33,7 @@ use super::Recorder;
 use super::calls::{self, Active};
 use super::snapshot::Moment;
 use super::with;
+use crate::sight::Pointer;
 
 thread_local! {
     /// How many of the replaced functions this thread is inside of: only the outermost is noted.
@@ -61,42 +64,6 @@ pub(super) fn original<'py>(object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyA
 
 #[pymethods]
 impl Stand {
-    #[pyo3(signature = (*arguments, **keywords))]
-    fn __call__<'py>(
-        &self,
-        python: Python<'py>,
-        arguments: &Bound<'py, PyTuple>,
-        keywords: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let stream = self
-            .stream
-            .as_ref()
-            .map(|stream| stream.bind(python).call0())
-            .transpose()?;
-        let original = match stream {
-            Some(stream) => self
-                .original
-                .bind(python)
-                .call_method1("__get__", (stream,))?,
-            None => self.original.bind(python).clone(),
-        };
-        // What is logged is noted also where the way to it is of no interest.
-        let is_hidden = DEPTH.get() > 0 && self.what != What::Logged;
-        if is_hidden || !is_inside_call(python) {
-            return original.call(arguments, keywords);
-        }
-        with(python, |recorder| {
-            recorder.outside_begins(self.what, arguments)
-        });
-        DEPTH.set(DEPTH.get() + 1);
-        let answer = original.call(arguments, keywords);
-        DEPTH.set(DEPTH.get() - 1);
-        with(python, |recorder| {
-            recorder.outside_answers(self, arguments, keywords, &answer)
-        });
-        answer
-    }
-
     /// Functions in classes become methods; those of modules do not.
     fn __get__<'py>(
         stand: Bound<'py, Stand>,
@@ -130,6 +97,118 @@ impl Stand {
         let (module, path) = self.name.split_once('.').unwrap_or((&self.name, ""));
         let find = python.import("pkgutil")?.getattr("resolve_name")?;
         Ok((find, (format!("{module}:{path}"),)))
+    }
+}
+
+/// Has stands called without anything of ours that could not be undone.
+pub(super) fn prepare(python: Python<'_>) {
+    plain_call::set_call::<Stand>(python, call);
+    generators::prepare(python);
+}
+
+unsafe extern "C-unwind" fn call(stand: Pointer, arguments: Pointer, keywords: Pointer) -> Pointer {
+    // SAFETY: the interpreter calls this with a stand, a tuple, and a dictionary or null, which live as long as the call.
+    // Between the two moments nothing is on the stack but numbers.
+    unsafe {
+        let (original, is_noted) = begin(stand, arguments);
+        if original.is_null() {
+            return original;
+        }
+        let answer = plain_call::plain_call(original, arguments, keywords);
+        if is_noted {
+            end(stand, arguments, keywords, answer);
+        }
+        answer
+    }
+}
+
+/// What to call, a reference of the caller's; null with an exception if there is nothing. And whether to take note.
+///
+/// # Safety
+/// As [`call`] is called.
+unsafe fn begin(stand: Pointer, arguments: Pointer) -> (Pointer, bool) {
+    let begun = plain_call::aside(|python| -> PyResult<(Pointer, bool)> {
+        // SAFETY: as the caller promises.
+        let (stand, arguments) = unsafe {
+            (
+                Bound::from_borrowed_ptr(python, stand),
+                Bound::from_borrowed_ptr(python, arguments),
+            )
+        };
+        let stand = stand.cast::<Stand>()?.get();
+        let original = stand.found(python)?.into_ptr();
+        // What is logged is noted also where the way to it is of no interest.
+        let is_hidden = DEPTH.get() > 0 && stand.what != What::Logged;
+        if is_hidden || !is_inside_call(python) {
+            return Ok((original, false));
+        }
+        if let Ok(arguments) = arguments.cast::<PyTuple>() {
+            with(python, |recorder| {
+                recorder.outside_begins(stand.what, arguments)
+            });
+        }
+        DEPTH.set(DEPTH.get() + 1);
+        Ok((original, true))
+    });
+    match begun {
+        Some(Ok(begun)) => begun,
+        Some(Err(error)) => {
+            plain_call::aside(|python| error.restore(python));
+            (std::ptr::null_mut(), false)
+        }
+        None => {
+            // SAFETY: the lock is held.
+            unsafe {
+                ffi::PyErr_SetString(
+                    ffi::PyExc_SystemError,
+                    c"Testwright failed to pass a call on".as_ptr(),
+                );
+            }
+            (std::ptr::null_mut(), false)
+        }
+    }
+}
+
+/// Takes note of an answer. If it is null, the exception that is set is the answer, and is set again.
+///
+/// # Safety
+/// As [`call`] is called; the answer is alive or null.
+unsafe fn end(stand: Pointer, arguments: Pointer, keywords: Pointer, answer: Pointer) {
+    DEPTH.set(DEPTH.get() - 1);
+    plain_call::aside(|python| {
+        // SAFETY: as the caller promises.
+        let (stand, arguments, keywords, answer) = unsafe {
+            (
+                Bound::from_borrowed_ptr(python, stand),
+                Bound::from_borrowed_ptr(python, arguments),
+                Bound::from_borrowed_ptr_or_opt(python, keywords),
+                Bound::from_borrowed_ptr_or_opt(python, answer),
+            )
+        };
+        let answer = answer.ok_or_else(|| PyErr::fetch(python));
+        if let (Ok(stand), Ok(arguments)) = (stand.cast::<Stand>(), arguments.cast::<PyTuple>()) {
+            let keywords = keywords.as_ref().and_then(|all| all.cast::<PyDict>().ok());
+            with(python, |recorder| {
+                recorder.outside_answers(stand.get(), arguments, keywords, &answer)
+            });
+        }
+        if let Err(error) = answer {
+            error.restore(python);
+        }
+    });
+}
+
+impl Stand {
+    /// The function to call.
+    fn found<'py>(&self, python: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let original = self.original.bind(python);
+        match &self.stream {
+            Some(stream) => {
+                let stream = stream.bind(python).call0()?;
+                original.call_method1("__get__", (stream,))
+            }
+            None => Ok(original.clone()),
+        }
     }
 }
 

@@ -1,20 +1,31 @@
-//! Events before 3.12, as the interpreter tells them to tracing tools.
+//! Events before 3.12.
+//!
+//! The interpreter tells profilers when functions begin, wait, go on and end, and tracing tools of lines and
+//! exceptions, too, for which it stops at every instruction. So the recorder is a profiler, and becomes a tracing tool
+//! only as long as the innermost recorded call runs code of its own, and not that of functions it calls.
+//!
+//! That changes with each call, and asking the interpreter each time would be slow, and would be announced to audit
+//! hooks of the program. But where it keeps the tracing function of a thread can be found out: beside the profiling
+//! function, which is ours. A tool that traces the program, such as coverage.py or a debugger, is told all it would be
+//! told without us.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyCode};
 
-use super::calls::{Left, Standing};
+use super::calls::{self, Left, Standing};
 use super::frame::Frame;
-use super::with;
+use super::{passing, with};
 
 /// Whether anybody listens.
 static IS_ON: AtomicBool = AtomicBool::new(false);
+/// Which word of a thread's state is its tracing function; 0 if that is not known.
+static TRACING_WORD: AtomicUsize = AtomicUsize::new(0);
 /// Operations after which a frame waits and has not ended, by number: a bit each.
 static YIELDS: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
 /// The operation with which frames begin and go on, since 3.11.
@@ -22,15 +33,13 @@ static YIELDS: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
 static RESUME: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
-    /// The frame of the innermost call that is being recorded in this thread: the only one whose lines matter.
-    static INNERMOST: Cell<usize> = const { Cell::new(0) };
-    /// The frames of modules of the project that are being run by this thread.
+    /// Whether lines and exceptions are told to us.
+    static TRACES: Cell<bool> = const { Cell::new(false) };
+    /// Who else is to be told of them.
+    static ALSO: Cell<usize> = const { Cell::new(0) };
+    /// The innermost module of the project that is being run by this thread, and those around it.
+    static MODULE: Cell<usize> = const { Cell::new(0) };
     static MODULES: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
-}
-
-/// Whether the end of a frame, or an exception in it, says anything new.
-fn matters(frame: usize) -> bool {
-    INNERMOST.get() == frame || MODULES.with_borrow(|modules| modules.last() == Some(&frame))
 }
 
 /// What asks the interpreter for events.
@@ -52,8 +61,10 @@ impl Listener {
         let begin = wrap_pyfunction!(begin_in_thread, python)?;
         python
             .import("threading")?
-            .call_method1("settrace", (begin,))?;
-        listen();
+            .call_method1("setprofile", (begin,))?;
+        listen_in_all_threads();
+        let traced = python.import("sys")?.call_method0("gettrace")?;
+        find_tracing_word(&traced);
         Ok(())
     }
 
@@ -61,21 +72,100 @@ impl Listener {
         if IS_ON.swap(false, Ordering::Relaxed) {
             python
                 .import("threading")?
-                .call_method1("settrace", (python.None(),))?;
+                .call_method1("setprofile", (python.None(),))?;
+            trace(false);
             // SAFETY: nobody listens in this thread any more; others stop at their next event.
-            unsafe { ffi::PyEval_SetTrace(None, null_mut()) };
+            unsafe { ffi::PyEval_SetProfile(None, null_mut()) };
         }
         Ok(())
     }
 }
 
-/// Has the interpreter tell this thread's events.
-fn listen() {
-    // SAFETY: the lock is held, and the function is of the right kind.
-    unsafe { ffi::PyEval_SetTrace(Some(on_event), null_mut()) };
+unsafe extern "C" {
+    /// Like `PyEval_SetProfile`, for any thread.
+    fn _PyEval_SetProfile(
+        thread: *mut ffi::PyThreadState,
+        function: Option<ffi::Py_tracefunc>,
+        object: *mut ffi::PyObject,
+    ) -> c_int;
 }
 
-/// What a new thread calls first, as a tracing tool made in Python.
+/// Has the interpreter tell the events of this thread.
+fn listen() {
+    // SAFETY: the lock is held, and the function is of the right kind.
+    unsafe { ffi::PyEval_SetProfile(Some(on_event), null_mut()) };
+}
+
+/// Has the interpreter tell the events of all threads that are there.
+fn listen_in_all_threads() {
+    listen();
+    // SAFETY: the lock is held, so threads neither begin nor end; the function is of the right kind.
+    unsafe {
+        let own = ffi::PyThreadState_Get();
+        let mut thread = ffi::PyInterpreterState_ThreadHead(ffi::PyInterpreterState_Get());
+        while !thread.is_null() {
+            if thread != own && _PyEval_SetProfile(thread, Some(on_event), null_mut()) != 0 {
+                ffi::PyErr_Clear();
+            }
+            thread = ffi::PyThreadState_Next(thread);
+        }
+    }
+}
+
+/// Finds where a thread's state has its tracing function: it has the functions of profiling and tracing, then the
+/// objects that these are called with. `traced` is the object of tracing, or `None`.
+fn find_tracing_word(traced: &Bound<'_, PyAny>) {
+    let traced = match traced.is_none() {
+        true => 0,
+        false => traced.as_ptr() as usize,
+    };
+    let ours = on_event as *const () as usize;
+    // SAFETY: the state of a thread has more words than this on all versions before 3.12, and only words are read.
+    let words = unsafe {
+        std::slice::from_raw_parts(ffi::PyThreadState_Get().cast::<usize>().cast_const(), 32)
+    };
+    let found = words.iter().position(|word| *word == ours);
+    let is_right = |place: &usize| {
+        let tracing = words[*place + 1];
+        words[*place + 2] == 0 && words[*place + 3] == traced && (tracing == 0) == (traced == 0)
+    };
+    let word = found.filter(|place| *place < 28).filter(is_right);
+    TRACING_WORD.store(word.map_or(0, |place| place + 1), Ordering::Relaxed);
+    if word.is_some() && traced == 0 {
+        // Once asked, 3.9 is ready to trace for as long as nobody tells it to stop, which we do not.
+        // SAFETY: the lock is held, and the function is of the right kind.
+        unsafe { ffi::PyEval_SetTrace(Some(on_trace), null_mut()) };
+        TRACES.set(true);
+        trace(false);
+    }
+}
+
+/// Has lines and exceptions of this thread told, or no longer.
+fn trace(wanted: bool) {
+    if TRACES.replace(wanted) == wanted {
+        return;
+    }
+    let ours = on_trace as *const () as usize;
+    let word = TRACING_WORD.load(Ordering::Relaxed);
+    // SAFETY: the lock is held. The word is the tracing function of this thread, as was found out; it is only written
+    // while a profiling function is set, so nothing else changes by that. Without the word the interpreter is asked.
+    unsafe {
+        if word == 0 {
+            let function: Option<ffi::Py_tracefunc> = if wanted { Some(on_trace) } else { None };
+            ffi::PyEval_SetTrace(function, null_mut());
+            return;
+        }
+        let function = ffi::PyThreadState_Get().cast::<usize>().add(word);
+        if wanted && *function != ours {
+            ALSO.set(*function);
+            *function = ours;
+        } else if !wanted && *function == ours {
+            *function = ALSO.replace(0);
+        }
+    }
+}
+
+/// What a new thread calls first, as a profiler made in Python.
 #[pyfunction]
 #[pyo3(signature = (*_arguments))]
 fn begin_in_thread(_arguments: &Bound<'_, pyo3::types::PyTuple>) {
@@ -92,13 +182,30 @@ unsafe extern "C" fn on_event(
     what: c_int,
     argument: *mut ffi::PyObject,
 ) -> c_int {
-    let is_of_interest = match what {
-        ffi::PyTrace_CALL => true,
-        ffi::PyTrace_LINE => INNERMOST.get() == frame as usize,
-        _ => matters(frame as usize),
-    };
-    if !is_of_interest {
-        return 0;
+    let address = frame as usize;
+    let innermost = calls::innermost_frame();
+    // SAFETY: it is a frame; of the answers, which are new references, only the addresses are used.
+    unsafe {
+        match what {
+            ffi::PyTrace_CALL => {
+                let code = ffi::PyFrame_GetCode(frame);
+                ffi::Py_DECREF(code.cast());
+                if passing::passes(code as usize, || offset(frame)) {
+                    if innermost != 0 {
+                        trace(false);
+                    }
+                    return 0;
+                }
+            }
+            ffi::PyTrace_RETURN if innermost != address && MODULE.get() != address => {
+                if innermost != 0 && !TRACES.get() {
+                    trace(caller(frame) == innermost);
+                }
+                return 0;
+            }
+            ffi::PyTrace_RETURN => {}
+            _ => return 0,
+        }
     }
     // No panic may cross into C, and nothing that goes wrong here may come out of the program.
     let _ = std::panic::catch_unwind(|| {
@@ -106,15 +213,85 @@ unsafe extern "C" fn on_event(
         // SAFETY: as the interpreter promises.
         Python::attach(|python| unsafe {
             if !IS_ON.load(Ordering::Relaxed) {
-                ffi::PyEval_SetTrace(None, null_mut());
+                trace(false);
+                ffi::PyEval_SetProfile(None, null_mut());
                 return;
             }
-            let frame = Frame::from_pointer(python, frame);
+            let own = Frame::from_pointer(python, frame);
             let argument = Bound::from_borrowed_ptr_or_opt(python, argument);
-            handle(python, &frame, what, argument.as_ref());
+            handle(python, &own, what, argument.as_ref());
+            let innermost = calls::innermost_frame();
+            let runs = if what == ffi::PyTrace_CALL {
+                address
+            } else {
+                caller(frame)
+            };
+            trace(innermost != 0 && runs == innermost);
         });
     });
     0
+}
+
+/// # Safety
+/// As the interpreter calls it: with the lock held and a frame.
+unsafe extern "C" fn on_trace(
+    object: *mut ffi::PyObject,
+    frame: *mut ffi::PyFrameObject,
+    what: c_int,
+    argument: *mut ffi::PyObject,
+) -> c_int {
+    let is_told = matches!(what, ffi::PyTrace_LINE | ffi::PyTrace_EXCEPTION);
+    if is_told && calls::innermost_frame() == frame as usize {
+        let _ = std::panic::catch_unwind(|| {
+            // SAFETY: as the interpreter promises.
+            Python::attach(|python| unsafe {
+                let frame = Frame::from_pointer(python, frame);
+                let argument = Bound::from_borrowed_ptr_or_opt(python, argument);
+                note(python, &frame, what, argument.as_ref());
+            });
+        });
+    }
+    let also = ALSO.get();
+    if also == 0 {
+        return 0;
+    }
+    // SAFETY: the interpreter would have called this function in the same way; it was found where it keeps it.
+    unsafe {
+        let also: ffi::Py_tracefunc = std::mem::transmute(also);
+        also(object, frame, what, argument)
+    }
+}
+
+/// # Safety
+/// It must be a frame that is alive.
+unsafe fn caller(frame: *mut ffi::PyFrameObject) -> usize {
+    // SAFETY: as the caller promises; the answer is a new reference or null. Nothing dies when it is given back, as the
+    // frame keeps its caller.
+    unsafe {
+        let back = ffi::PyFrame_GetBack(frame);
+        ffi::Py_XDECREF(back.cast());
+        back as usize
+    }
+}
+
+/// The instruction that a frame has come to.
+///
+/// # Safety
+/// It must be a frame that is alive.
+unsafe fn offset(frame: *mut ffi::PyFrameObject) -> u32 {
+    #[cfg(Py_3_11)]
+    // SAFETY: as the caller promises.
+    let offset = unsafe { ffi::PyFrame_GetLasti(frame) };
+    #[cfg(not(Py_3_11))]
+    // SAFETY: as the caller promises; the attribute is one of frames themselves.
+    let offset = unsafe {
+        let value = ffi::PyObject_GetAttrString(frame.cast(), c"f_lasti".as_ptr());
+        let offset = ffi::PyLong_AsLong(value);
+        ffi::Py_XDECREF(value);
+        offset
+    };
+    // Before the first instruction it is -1.
+    u32::try_from(offset + 2).unwrap_or(0)
 }
 
 fn handle(python: Python<'_>, frame: &Frame<'_>, what: c_int, argument: Option<&Bound<'_, PyAny>>) {
@@ -123,95 +300,107 @@ fn handle(python: Python<'_>, frame: &Frame<'_>, what: c_int, argument: Option<&
     };
     let address = code.as_ptr() as usize;
     with(python, |recorder| {
-        match what {
-            ffi::PyTrace_CALL => {
-                // A frame that waited goes on; any other begins.
-                if recorder.has_waiting() && recorder.is_unit(address) && has_begun(frame) {
-                    recorder.go_on(python, frame.address());
-                } else if !has_begun(frame) {
-                    let again = || frame.same();
-                    match recorder.enter(&code, again) {
-                        Ok(Standing::Module) => {
-                            MODULES.with_borrow_mut(|modules| modules.push(frame.address()));
-                        }
-                        Ok(Standing::Recorded | Standing::Passed | Standing::Foreign) => {}
-                        Err(error) => recorder.note_trouble(Err(error)),
-                    }
+        if what == ffi::PyTrace_RETURN {
+            MODULES.with_borrow_mut(|modules| {
+                modules.pop_if(|module| *module == frame.address());
+                MODULE.set(modules.last().copied().unwrap_or(0));
+            });
+            returns(recorder, frame, &code, argument);
+        } else if !has_begun(frame, &code) {
+            let again = || frame.same();
+            match recorder.enter(&code, again) {
+                Ok(Standing::Module) => {
+                    MODULES.with_borrow_mut(|modules| modules.push(frame.address()));
+                    MODULE.set(frame.address());
                 }
+                Ok(Standing::Recorded | Standing::Passed | Standing::Foreign) => {}
+                Err(error) => recorder.note_trouble(Err(error)),
             }
-            ffi::PyTrace_LINE => {
-                if let Some(line) = frame.line() {
-                    recorder.reach_line(address, line);
-                }
-            }
-            ffi::PyTrace_EXCEPTION => {
-                let exception = argument.and_then(|all| all.get_item(1).ok());
-                recorder.note_exception(frame.address(), exception);
-            }
-            ffi::PyTrace_RETURN => {
-                MODULES.with_borrow_mut(|modules| {
-                    modules.pop_if(|module| *module == frame.address());
-                });
-                returns(recorder, frame, &code, argument);
-            }
-            _ => {}
+        } else if recorder.has_waiting() && recorder.is_unit(address) {
+            recorder.go_on(python, frame.address());
         }
-        INNERMOST.set(recorder.innermost_frame());
+    });
+}
+
+/// A line or an exception in the innermost recorded call.
+fn note(python: Python<'_>, frame: &Frame<'_>, what: c_int, argument: Option<&Bound<'_, PyAny>>) {
+    with(python, |recorder| {
+        if what == ffi::PyTrace_LINE {
+            if let Some(line) = frame.line() {
+                recorder.reach_line(line);
+            }
+        } else {
+            let exception = argument.and_then(|all| all.get_item(1).ok());
+            recorder.note_exception(frame.address(), exception);
+        }
     });
 }
 
 fn returns(
     recorder: &mut super::Recorder,
     frame: &Frame<'_>,
-    code: &Bound<'_, pyo3::types::PyCode>,
+    code: &Bound<'_, PyCode>,
     value: Option<&Bound<'_, PyAny>>,
 ) {
     let left = match value {
-        Some(value) if is_waiting(frame, code) => {
-            recorder.wait(frame, value);
-            return;
-        }
+        Some(value) if is_waiting(frame, code) => recorder.wait(frame, value),
         Some(value) => recorder.leave(frame, Left::With(value)),
         None => match recorder.exception_of(frame.address()) {
             Some(exception) => {
                 let exception = exception.bind(code.py());
                 recorder.leave(frame, Left::By(exception))
             }
-            None => Ok(()),
+            None => recorder.lose(code.py(), frame),
         },
     };
     recorder.note_trouble(left);
 }
 
 /// Whether a frame has run before: it goes on now.
-fn has_begun(frame: &Frame<'_>) -> bool {
-    #[cfg(Py_3_11)]
-    {
-        let Some(code) = frame.code() else {
-            return false;
-        };
-        let instruction = frame.offset().and_then(|offset| {
-            let bytes = code.getattr("co_code").ok()?;
-            let bytes = bytes.cast::<PyBytes>().ok()?.as_bytes();
-            Some((*bytes.get(offset)?, *bytes.get(offset + 1)?))
-        });
-        // Where an exception is thrown into a frame that waits, it stands at any other operation.
-        instruction.is_some_and(|(operation, argument)| {
-            u64::from(operation) != RESUME.load(Ordering::Relaxed) || argument & 3 != 0
-        })
-    }
-    #[cfg(not(Py_3_11))]
-    {
-        frame.offset().is_some()
+fn has_begun(frame: &Frame<'_>, code: &Bound<'_, PyCode>) -> bool {
+    let address = code.as_ptr() as usize;
+    // SAFETY: the frame is alive.
+    let at = unsafe { offset(frame.as_ptr()) };
+    match passing::start(address) {
+        Some(start) => start != at,
+        None => begins_at(code).is_some_and(|start| start != at),
     }
 }
 
-/// Whether a frame that hands out a value has stopped at a `yield` or `await`.
-fn is_waiting(frame: &Frame<'_>, code: &Bound<'_, pyo3::types::PyCode>) -> bool {
-    let is_generator = code
+/// Where frames of a generator or coroutine stand when they begin, as `offset` tells it; `None` for all other code,
+/// whose frames never go on.
+pub(super) fn begins_at(code: &Bound<'_, PyCode>) -> Option<u32> {
+    if !can_wait(code) {
+        return None;
+    }
+    #[cfg(not(Py_3_11))]
+    {
+        // Before the first instruction.
+        Some(1)
+    }
+    #[cfg(Py_3_11)]
+    {
+        let bytes = code.getattr("co_code").ok()?;
+        let bytes = bytes.cast::<PyBytes>().ok()?.as_bytes();
+        let is_first = |pair: &[u8]| {
+            u64::from(pair[0]) == RESUME.load(Ordering::Relaxed) && pair[1] & 3 == 0
+        };
+        // Where an exception is thrown into a frame that waits, it stands at any other operation.
+        let place = bytes.chunks_exact(2).position(is_first)?;
+        u32::try_from(2 * place + 2).ok()
+    }
+}
+
+fn can_wait(code: &Bound<'_, PyCode>) -> bool {
+    let flags = code
         .getattr("co_flags")
         .and_then(|flags| flags.extract::<u32>());
-    if is_generator.is_ok_and(|flags| flags & 0x2a0 == 0) {
+    flags.is_ok_and(|flags| flags & 0x2a0 != 0)
+}
+
+/// Whether a frame that hands out a value has stopped at a `yield` or `await`.
+fn is_waiting(frame: &Frame<'_>, code: &Bound<'_, PyCode>) -> bool {
+    if !can_wait(code) {
         return false;
     }
     let Ok(bytes) = code.getattr("co_code") else {

@@ -6,11 +6,14 @@
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple, PyType};
+use pyo3::types::{PyTuple, PyType};
 
 use super::super::names;
 use super::install::{Replaced, replaced, set_in_type};
+use super::plain_call;
+use crate::sight::Pointer;
 
 /// What a generator is told.
 pub(in crate::recorder) enum Told {
@@ -96,20 +99,6 @@ impl Method {
         Ok(Bound::new(python, bound)?.into_any())
     }
 
-    #[pyo3(signature = (generator, *arguments))]
-    fn __call__<'py>(
-        &self,
-        generator: &Bound<'py, PyAny>,
-        arguments: &Bound<'py, PyTuple>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let python = generator.py();
-        let bound = self
-            .original
-            .bind(python)
-            .call_method1("__get__", (generator,))?;
-        tell(self.name, generator, &bound, arguments, None)
-    }
-
     fn __getattr__<'py>(
         &self,
         python: Python<'py>,
@@ -131,17 +120,6 @@ struct BoundMethod {
 
 #[pymethods]
 impl BoundMethod {
-    #[pyo3(signature = (*arguments, **keywords))]
-    fn __call__<'py>(
-        &self,
-        python: Python<'py>,
-        arguments: &Bound<'py, PyTuple>,
-        keywords: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let (generator, original) = (self.generator.bind(python), self.original.bind(python));
-        tell(self.name, generator, original, arguments, keywords)
-    }
-
     fn __getattr__<'py>(
         &self,
         python: Python<'py>,
@@ -157,27 +135,101 @@ impl BoundMethod {
     }
 }
 
-fn tell<'py>(
-    name: &str,
-    generator: &Bound<'py, PyAny>,
-    original: &Bound<'py, PyAny>,
-    arguments: &Bound<'py, PyTuple>,
-    keywords: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let first = arguments.get_item(0).ok().map(Bound::unbind);
-    let said = match (name, first) {
-        ("send", Some(value)) => Some(Told::Sent(value)),
-        ("throw", Some(error)) => Some(Told::Thrown(error)),
-        ("close", _) => Some(Told::Closed),
-        _ => None,
+/// Has the methods called without anything of ours that could not be undone.
+pub(super) fn prepare(python: Python<'_>) {
+    plain_call::set_call::<BoundMethod>(python, call);
+    plain_call::set_call::<Method>(python, call_unbound);
+}
+
+unsafe extern "C-unwind" fn call(method: Pointer, arguments: Pointer, keywords: Pointer) -> Pointer {
+    // SAFETY: the interpreter calls this with a method, a tuple, and a dictionary or null, which live as long as the
+    // call. In between nothing is on the stack but numbers.
+    unsafe {
+        let original = begin(method, arguments);
+        if original.is_null() {
+            return original;
+        }
+        let answer = plain_call::plain_call(original, arguments, keywords);
+        end();
+        answer
+    }
+}
+
+/// The same for a method that was not asked of a generator, but of the type: it becomes one first.
+unsafe extern "C-unwind" fn call_unbound(
+    method: Pointer,
+    arguments: Pointer,
+    keywords: Pointer,
+) -> Pointer {
+    let bound = plain_call::aside(|python| -> PyResult<(Pointer, Pointer)> {
+        // SAFETY: as the interpreter calls this.
+        let (method, arguments) = unsafe {
+            (
+                Bound::from_borrowed_ptr(python, method).cast_into::<Method>()?,
+                Bound::from_borrowed_ptr(python, arguments).cast_into::<PyTuple>()?,
+            )
+        };
+        let generator = arguments.get_item(0)?;
+        let bound = Method::__get__(method, Some(generator), None)?;
+        let rest = arguments.get_slice(1, arguments.len());
+        Ok((bound.into_ptr(), rest.into_ptr()))
+    });
+    let (function, rest) = match bound {
+        Some(Ok(bound)) => bound,
+        Some(Err(error)) => {
+            plain_call::aside(|python| error.restore(python));
+            return std::ptr::null_mut();
+        }
+        None => return std::ptr::null_mut(),
     };
-    // A generator that has ended has none.
-    let frame = generator.getattr("gi_frame").ok();
-    let frame = frame.filter(|frame| !frame.is_none());
-    let frame = frame.map(|frame| frame.as_ptr() as usize);
-    let before = TELLING.take();
-    TELLING.set(frame.zip(said));
-    let answer = original.call(arguments, keywords);
-    TELLING.set(before);
-    answer
+    // SAFETY: both references are ours; the lock is held.
+    unsafe {
+        let answer = plain_call::plain_call(function, rest, keywords);
+        ffi::Py_DECREF(rest);
+        answer
+    }
+}
+
+thread_local! {
+    /// What was being told around this call.
+    static AROUND: RefCell<Vec<Option<(usize, Told)>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Takes note of what a generator is told. The function to call, a reference of the caller's.
+///
+/// # Safety
+/// As [`call`] is called.
+unsafe fn begin(method: Pointer, arguments: Pointer) -> Pointer {
+    let original = plain_call::aside(|python| {
+        // SAFETY: as the caller promises.
+        let (method, arguments) = unsafe {
+            (
+                Bound::from_borrowed_ptr(python, method),
+                Bound::from_borrowed_ptr(python, arguments),
+            )
+        };
+        let method = method.cast::<BoundMethod>().ok()?.get();
+        let first = arguments.cast::<PyTuple>().ok()?.get_item(0).ok();
+        let said = match (method.name, first.map(Bound::unbind)) {
+            ("send", Some(value)) => Some(Told::Sent(value)),
+            ("throw", Some(error)) => Some(Told::Thrown(error)),
+            ("close", _) => Some(Told::Closed),
+            _ => None,
+        };
+        // A generator that has ended has none.
+        let frame = method.generator.bind(python).getattr("gi_frame").ok();
+        let frame = frame.filter(|frame| !frame.is_none());
+        let frame = frame.map(|frame| frame.as_ptr() as usize);
+        let around = TELLING.replace(frame.zip(said));
+        AROUND.with_borrow_mut(|all| all.push(around));
+        Some(method.original.clone_ref(python).into_ptr())
+    });
+    original.flatten().unwrap_or(std::ptr::null_mut())
+}
+
+fn end() {
+    plain_call::aside(|_| {
+        let around = AROUND.with_borrow_mut(Vec::pop).flatten();
+        TELLING.replace(around)
+    });
 }

@@ -35,6 +35,7 @@ pub(super) fn replaced(what: Replaced) {
 
 /// Puts stands everywhere.
 pub(in crate::recorder) fn install(python: Python<'_>) -> PyResult<()> {
+    super::prepare(python);
     learn_secrets(python);
     let mut stands = Vec::new();
     for (module, what, functions) in FUNCTIONS {

@@ -13,6 +13,7 @@ use pyo3::types::PyString;
 use super::super::names;
 use super::super::with;
 use super::DEPTH;
+use crate::sight::Pointer;
 
 /// Where the present standard input is.
 static STREAM: AtomicUsize = AtomicUsize::new(0);
@@ -40,7 +41,9 @@ pub(super) fn watch_lines(stream: &Bound<'_, PyAny>) {
     unsafe {
         if let Some(original) = (*address).tp_iternext {
             watched.push((address as usize, original));
-            (*address).tp_iternext = Some(next_line);
+            // The two kinds of functions differ in nothing but that one may be undone while it runs.
+            let function: unsafe extern "C-unwind" fn(Pointer) -> Pointer = next_line;
+            (*address).tp_iternext = Some(std::mem::transmute::<_, ffi::iternextfunc>(function));
         }
     }
 }
@@ -55,7 +58,8 @@ pub(super) fn forget_lines() {
     }
 }
 
-unsafe extern "C" fn next_line(stream: *mut ffi::PyObject) -> *mut ffi::PyObject {
+/// A thread may be ended while it waits for a line: see `plain_call`.
+unsafe extern "C-unwind" fn next_line(stream: Pointer) -> Pointer {
     // SAFETY: the interpreter calls this with a stream that is alive.
     let mut class = unsafe { ffi::Py_TYPE(stream) };
     let original = loop {
@@ -77,8 +81,12 @@ unsafe extern "C" fn next_line(stream: *mut ffi::PyObject) -> *mut ffi::PyObject
         // Somebody kept this function though it was put back; there is nothing behind it any more.
         return std::ptr::null_mut();
     };
-    // SAFETY: as the interpreter calls this.
-    let line = unsafe { original(stream) };
+    // SAFETY: as the interpreter calls this. Nothing is to be tidied up here while it waits.
+    let line = unsafe {
+        let original: unsafe extern "C-unwind" fn(Pointer) -> Pointer =
+            std::mem::transmute(original);
+        original(stream)
+    };
     if !line.is_null() && stream as usize == STREAM.load(Ordering::Relaxed) && DEPTH.get() == 0 {
         // No panic may cross into C.
         let _ = std::panic::catch_unwind(|| {

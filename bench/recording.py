@@ -1,0 +1,137 @@
+"""What recording a program costs, beside what is promised, coverage.py and MonkeyType; and what memory it takes.
+
+The programs take their time themselves, in CPU seconds, of the part that a row is about. The best of the repeats counts.
+"""
+
+import json
+import shutil
+import sys
+from dataclasses import dataclass
+
+import ours
+import page
+from measure import alternately, run
+
+#: Before 3.12 the interpreter has no way to be quiet about what is known already.
+IS_QUIET = sys.version_info >= (3, 12)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A program in some circumstance, and what it may take."""
+
+    words: str
+    system: str
+    #: How much of it to do.
+    size: int
+    #: How many times as long, from 3.12 on and before.
+    limits: tuple
+    scope: str = ""
+    #: A word that only the watched program gets.
+    word: str = ""
+    #: Whether other tools do the same.
+    has_peers: bool = True
+
+
+ROWS = [
+    Row("reading texts, once all kinds of calls were seen", "parsing", 6000, (1.5, 3)),
+    Row("nothing but calls, the same", "recursion", 200, (4, 12)),
+    Row("reading texts, while all calls are looked at", "first_calls", 60, (30, 40)),
+    Row("code outside of what is recorded", "parsing", 6000, (1.05, 1.5), scope="json", has_peers=False),
+    Row("not recording any more", "parsing", 6000, (1, 1), word="after", has_peers=False),
+]  # fmt: skip
+
+NAMES = {
+    "testwright": "Testwright",
+    "ctrace": "coverage.py, C tracer",
+    "sysmon": "coverage.py, `sys.monitoring`",
+    "monkeytype": "MonkeyType",
+}
+
+
+def commands(setting, row):
+    """(name, start of the command, environment variables) of each way to watch the program of a row."""
+    capture = [*ours.COMMAND, "capture", "--quiet", *(["--scope", row.scope] if row.scope else [])]
+    yield "testwright", [sys.executable] if row.word else [*capture, "--", sys.executable], {}
+    if not row.has_peers:
+        return
+    if setting.programs:
+        coverage = [setting.programs / "python", "-m", "coverage", "run"]
+        yield "ctrace", coverage, {"COVERAGE_CORE": "ctrace"}
+        if IS_QUIET:
+            yield "sysmon", coverage, {"COVERAGE_CORE": "sysmon"}
+    if setting.monkeytype:
+        yield "monkeytype", [setting.monkeytype / "python", "-m", "monkeytype", "run"], {}
+
+
+def measure(setting):
+    names = [name for name in NAMES if name != "sysmon" or IS_QUIET]
+    table = page.Table(
+        "What recording costs, and may cost",
+        f"CPU time of a program that is watched against that of the same program alone, the best of {setting.repeats}. Promised: what Testwright may take at most. coverage.py counts lines, MonkeyType notes the types of arguments and results; Testwright notes values, what calls change, and what comes from outside.",
+        ["", "promised", *(NAMES[name] for name in names)],
+    )  # fmt: skip
+    memory = page.Table(
+        "What recording takes in memory",
+        "The most memory that the process ever had, without and with Testwright. At most 64 MB more are promised, however long a program runs.",
+        ["", "alone", "recorded", "more"],
+    )
+    for row in ROWS:
+        bare, watched = _runs(setting, row)
+        limit = row.limits[0 if IS_QUIET else 1]
+        cells = []
+        for name in names:
+            told = watched.get(name)
+            cells.append(page.times(_seconds(told) / _seconds(bare)) if told else "–")
+        table.add(row.words, f"×{limit:g}", *cells)
+        if row.has_peers:
+            peaks = [max(done.peak for done in runs) for runs in (bare, watched["testwright"])]
+            memory.add(row.words, *(f"{peak:.0f} MB" for peak in peaks), f"{peaks[1] - peaks[0]:.0f} MB")  # fmt: skip
+    for tool, is_there in (("coverage.py", setting.programs), ("MonkeyType", setting.monkeytype)):
+        if not is_there:
+            table.note(f"{tool} is not installed.")
+    return [table, memory]
+
+
+def _runs(setting, row):
+    """The runs of the program alone, and those of each tool that watches it, by name."""
+    size = max(row.size // 50, 2) if setting.quick else row.size
+
+    def work(name, command, variables, size=size):
+        folder = setting.systems.folder(row.system, f"recording-{name}{row.scope}{row.word}")
+        if row.system == "first_calls":
+            parsing = setting.systems.folder("parsing", "recording")
+            shutil.copy(parsing / "parsing.py", folder / "reader.txt")
+        word = [row.word] if row.word and name else []
+        line = [*command, f"{row.system}.py", size, *word]
+        return lambda: run(line, folder, 120, **variables)
+
+    works = {"": work("", [sys.executable], {})}
+    slow = {}
+    for name, command, variables in commands(setting, row):
+        if name == "monkeytype":
+            # A ratio needs no more, and it takes a hundred times as long as the program.
+            slow[name] = work(name, command, variables, max(size // 10, 2))
+            slow[""] = work("", [sys.executable], {}, max(size // 10, 2))
+        else:
+            works[name] = work(name, command, variables)
+    results = alternately(setting.repeats, works)
+    bare = results.pop("")
+    checksums = {_told(done)["checksum"] for runs in [bare, *results.values()] for done in runs}
+    assert len(checksums) == 1, f"a tool changes what {row.system} does"
+    if slow:
+        small = alternately(1, slow)
+        ratio = _seconds(small["monkeytype"]) / _seconds(small[""])
+        results["monkeytype"] = ratio * _seconds(bare)
+    return bare, results
+
+
+def _seconds(runs):
+    """The best time; one that is known already stays."""
+    return runs if isinstance(runs, float) else max(min(_told(done)["warm"] for done in runs), 1e-6)
+
+
+def _told(done):
+    """What the program printed; the tools print around it."""
+    lines = done.or_complain().output.splitlines()
+    return json.loads(next(line for line in lines if line.startswith('{"warm"')))
