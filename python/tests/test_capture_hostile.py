@@ -293,7 +293,6 @@ PROGRAMS = {
             resource = Resource("in a generator")
             yield use(resource)
         list(gen())
-        log.append(weakref.getweakrefcount(Resource("x")))
         print(log)
         """,
     "classes that are not like others": """\

@@ -21,7 +21,11 @@ pub fn units(recording: &Recording, units: &[UnitId], limit: usize) -> Json {
         let unit = recording.unit(*number)?;
         let calls = recording.calls_of(*number).take(limit);
         let calls: Vec<Json> = calls.map(|one| call(recording, unit, one)).collect();
-        let parameters: Vec<&str> = unit.parameters.iter().map(|one| one.name.as_str()).collect();
+        let parameters: Vec<&str> = unit
+            .parameters
+            .iter()
+            .map(|one| one.name.as_str())
+            .collect();
         Some(json!({
             "name": unit.name(),
             "file": unit.file,
@@ -130,7 +134,10 @@ fn value(graph: &Graph, place: NodeId, depth: usize) -> Json {
         }
         Value::Dictionary(entries) => {
             let some = entries.iter().take(MOST_PARTS);
-            ("entries", some.map(|(key, value)| all(&[*key, *value])).collect())
+            (
+                "entries",
+                some.map(|(key, value)| all(&[*key, *value])).collect(),
+            )
         }
         Value::Object(object) => ("attributes", named(&object.attributes)),
         Value::Exception(exception) => {

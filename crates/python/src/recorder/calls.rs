@@ -36,8 +36,10 @@ const MOST_CODES: usize = 50_000;
 
 /// More steps of a generator than this are not looked at: some have no end.
 const MOST_STEPS: usize = 1_000;
-/// Nor are its steps if they have come to so many nodes.
+/// Nor are they if they have come to so many nodes.
 const MOST_NODES: usize = 20_000;
+/// So many steps take as long as a look at a call, and count as one.
+const STEPS_OF_A_LOOK: usize = 8;
 
 /// What the calls that are being recorded may take in memory together, about. While they take more, others are only
 /// counted.
@@ -504,6 +506,11 @@ impl Recorder {
             let action = std::mem::replace(&mut active.action, StepAction::Next);
             let outcome = StepOutcome::Yielded(node);
             active.call.steps.push(Step { action, outcome });
+            if active.call.steps.len().is_multiple_of(STEPS_OF_A_LOOK)
+                && let Some((Kind::Unit(watched), _)) = self.codes.get_mut(&active.code)
+            {
+                watched.interest.looks_again();
+            }
         }
         self.waiting.insert(frame.address(), active);
         Ok(())

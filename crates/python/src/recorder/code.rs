@@ -95,6 +95,11 @@ impl Interest {
         closely
     }
 
+    /// A call takes as long to look at as another one.
+    pub(super) fn looks_again(&mut self) {
+        self.examined = self.examined.saturating_add(1);
+    }
+
     /// Whether calls are still looked at one by one.
     pub(super) fn is_close(&self) -> bool {
         self.examined < CLOSELY && self.kept < MOST_CALLS

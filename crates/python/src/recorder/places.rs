@@ -8,9 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{
-    PyCFunction, PyCode, PyDict, PyFunction, PyModule, PyString, PyTuple, PyType,
-};
+use pyo3::types::{PyCFunction, PyCode, PyDict, PyFunction, PyModule, PyString, PyTuple, PyType};
 use rustc_hash::{FxHashMap, FxHashSet};
 use testwright_capture::{Graph, NodeId, Place, PlaceState, Reference};
 
@@ -249,9 +247,7 @@ impl Reach {
             other.map(|(number, _)| number).collect()
         });
         let state = |reached: &Reached| {
-            let node = self
-                .value(python, reached)
-                .map(|value| moment.of(&value));
+            let node = self.value(python, reached).map(|value| moment.of(&value));
             let is_as_imported = match node {
                 Some(_) if baseline.definitions.contains_key(&reached.place) => false,
                 Some(node) => baseline.is_same(&reached.place, moment.graph(), node),
@@ -275,9 +271,7 @@ impl Reach {
         states: &mut Vec<PlaceState>,
     ) {
         for (reached, state) in self.places().zip(states.iter_mut()) {
-            state.after = self
-                .value(python, reached)
-                .map(|value| moment.of(&value));
+            state.after = self.value(python, reached).map(|value| moment.of(&value));
         }
         for (number, (reached, address)) in self.plan.definitions.iter().enumerate() {
             if self.replaced().contains(&number) {
@@ -312,7 +306,11 @@ impl Reach {
 
 impl<'py> Search<'_, 'py> {
     /// The number of a namespace. Its owner is what has to be alive for it to be there.
-    fn number(&mut self, namespace: &Bound<'py, PyDict>, owner: Option<&Bound<'py, PyAny>>) -> usize {
+    fn number(
+        &mut self,
+        namespace: &Bound<'py, PyDict>,
+        owner: Option<&Bound<'py, PyAny>>,
+    ) -> usize {
         let address = namespace.as_ptr() as usize;
         if let Some(number) = self.numbers.get(&address) {
             return *number;
@@ -338,7 +336,11 @@ impl<'py> Search<'_, 'py> {
     }
 
     /// What a name leads to.
-    fn entry(&mut self, namespace: usize, name: &Bound<'py, PyString>) -> Option<Bound<'py, PyAny>> {
+    fn entry(
+        &mut self,
+        namespace: usize,
+        name: &Bound<'py, PyString>,
+    ) -> Option<Bound<'py, PyAny>> {
         let value = names::entry_at(&self.namespaces[namespace], name.as_unbound());
         if self.looked_up.insert((namespace, name.as_ptr() as usize)) {
             self.plan.lookups.push(Lookup {
@@ -417,7 +419,10 @@ impl<'py> Search<'_, 'py> {
         };
         let number = self.number(&namespace, Some(function.as_any()));
         for mention in mentioned.iter().filter(|(name, _)| !name.starts_with("__")) {
-            if self.entry(number, &mention.1).is_some_and(|value| is_data(&value)) {
+            if self
+                .entry(number, &mention.1)
+                .is_some_and(|value| is_data(&value))
+            {
                 let (class, name) = (class.clone(), mention.0.clone());
                 self.note(Place::ClassAttribute { class, name }, number, mention);
             }

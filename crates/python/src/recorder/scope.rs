@@ -45,7 +45,8 @@ impl Scoped {
         }
         // Not by importing it: the package around it may not be there.
         let ours = names::found(python, &Reference::new("testwright._native", ""));
-        let ours: Option<PathBuf> = ours.and_then(|ours| ours.getattr("__file__").ok()?.extract().ok());
+        let ours: Option<PathBuf> =
+            ours.and_then(|ours| ours.getattr("__file__").ok()?.extract().ok());
         foreign.extend(ours.and_then(|file| Some(file.parent()?.to_path_buf())));
         Ok(Scoped {
             scope,

@@ -62,7 +62,11 @@ pub(super) struct Moment<'a> {
 
 /// What a graph takes in memory, about.
 pub(super) fn weight(graph: &Graph) -> usize {
-    graph.len() * NODE_SIZE + graph.iter().map(|(_, node)| bytes_in(&node.value)).sum::<usize>()
+    graph.len() * NODE_SIZE
+        + graph
+            .iter()
+            .map(|(_, node)| bytes_in(&node.value))
+            .sum::<usize>()
 }
 
 fn bytes_in(value: &Value) -> usize {

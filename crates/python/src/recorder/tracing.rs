@@ -382,9 +382,8 @@ pub(super) fn begins_at(code: &Bound<'_, PyCode>) -> Option<u32> {
     {
         let bytes = code.getattr("co_code").ok()?;
         let bytes = bytes.cast::<PyBytes>().ok()?.as_bytes();
-        let is_first = |pair: &[u8]| {
-            u64::from(pair[0]) == RESUME.load(Ordering::Relaxed) && pair[1] & 3 == 0
-        };
+        let is_first =
+            |pair: &[u8]| u64::from(pair[0]) == RESUME.load(Ordering::Relaxed) && pair[1] & 3 == 0;
         // Where an exception is thrown into a frame that waits, it stands at any other operation.
         let place = bytes.chunks_exact(2).position(is_first)?;
         u32::try_from(2 * place + 2).ok()

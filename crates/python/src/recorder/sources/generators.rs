@@ -141,7 +141,11 @@ pub(super) fn prepare(python: Python<'_>) {
     plain_call::set_call::<Method>(python, call_unbound);
 }
 
-unsafe extern "C-unwind" fn call(method: Pointer, arguments: Pointer, keywords: Pointer) -> Pointer {
+unsafe extern "C-unwind" fn call(
+    method: Pointer,
+    arguments: Pointer,
+    keywords: Pointer,
+) -> Pointer {
     // SAFETY: the interpreter calls this with a method, a tuple, and a dictionary or null, which live as long as the
     // call. In between nothing is on the stack but numbers.
     unsafe {

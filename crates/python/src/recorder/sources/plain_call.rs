@@ -29,9 +29,8 @@ pub(super) fn set_call<T: PyTypeInfo>(python: Python<'_>, function: Call) {
     // SAFETY: the class is ours and the lock is held. The two kinds of functions differ in nothing but that one may be
     // undone while it runs.
     unsafe {
-        let function = std::mem::transmute::<*const c_void, ffi::ternaryfunc>(
-            function as *const c_void,
-        );
+        let function =
+            std::mem::transmute::<*const c_void, ffi::ternaryfunc>(function as *const c_void);
         (*class.as_type_ptr()).tp_call = Some(function);
         ffi::PyType_Modified(class.as_type_ptr());
     }
@@ -42,7 +41,11 @@ pub(super) fn set_call<T: PyTypeInfo>(python: Python<'_>, function: Call) {
 /// # Safety
 ///
 /// The lock is held, and the objects are what the interpreter gives to a call. Whoever calls this has nothing to tidy up.
-pub(super) unsafe fn plain_call(function: Pointer, arguments: Pointer, keywords: Pointer) -> Pointer {
+pub(super) unsafe fn plain_call(
+    function: Pointer,
+    arguments: Pointer,
+    keywords: Pointer,
+) -> Pointer {
     // SAFETY: as the caller promises.
     unsafe {
         let answer = call_object(function, arguments, keywords);
