@@ -505,17 +505,21 @@ PROGRAMS = {
                 print(text, flush=True)
         def slow(name):
             local.name = name
-            time.sleep(0.05)
+            main.join()
+            time.sleep(0.01)
             note(f"{local.name} done")
         def daemon():
             while True:
                 time.sleep(0.01)
         def hook(problem):
             note(f"hook {problem.exc_type.__name__}")
+        main = threading.main_thread()
         threading.excepthook = hook
         threading.Thread(target=daemon, daemon=True).start()
         threading.Thread(target=slow, args=("late",)).start()
-        threading.Thread(target=lambda: 1 / 0).start()
+        broken = threading.Thread(target=lambda: 1 / 0)
+        broken.start()
+        broken.join()
         timer = threading.Timer(0.02, note, ("timer",))
         timer.start()
         timer.join()
