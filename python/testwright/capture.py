@@ -212,11 +212,9 @@ def recorded(name=None, folder=FOLDER, limit=1_000):
 
     `name` is that of a unit, or of a class or module around it; without it, all are told. Nothing is run or imported for that.
 
-        >>> push = testwright.capture.recorded("Stack.push")[0]
-        >>> push.name, push.called, push.calls[0].text
-        ('stack.Stack.push', 2, "Stack.push(self=Stack(items=[]), item=1) returned None")
-        >>> [(one.name, one.before.value) for one in push.calls[0].arguments[1:]]
-        [('item', 1)]
+        for unit in testwright.capture.recorded("stack"):
+            for call in unit.calls:
+                print(call.text, [argument.before.type for argument in call.arguments])
     """
     return [
         Unit(
