@@ -216,7 +216,9 @@ def _only_changed(setting, recordings):
         recording = recordings[system]
         both = {"": lambda recording=recording: recording.beside(*options, programs=(ALL, CHANGED))}
         (turns,) = alternately(setting.repeats, both).values()
-        every, named = (median(time for one in turns for time in one[name]) for name in (ALL, CHANGED))
+        every, named = (
+            median(time for one in turns for time in one[name]) for name in (ALL, CHANGED)
+        )
         own = (
             _percent(_share(turns, CHANGED))
             if can
