@@ -55,7 +55,9 @@ def test_the_straight_line_program_does_the_same_work(bench, setting, system):
     limit = bench("limit")
     programs = (limit.ALL, limit.CHANGED)
     turns = recording.beside("--no-reset", programs=programs)
-    assert {name: len(times) for name, times in turns.items()} == dict.fromkeys(("search", *programs), 1)
+    assert {name: len(times) for name, times in turns.items()} == dict.fromkeys(
+        ("search", *programs), 1
+    )
     assert all(seconds > 0 for times in turns.values() for seconds in times)
 
 
