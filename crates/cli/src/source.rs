@@ -6,7 +6,7 @@ use std::time::Duration;
 use testwright_core::{Error, Failure, Test};
 use testwright_lang::Harness;
 use testwright_model::Filter;
-use testwright_python::{Options, PythonSystem};
+use testwright_python::{Options, Process, PythonSystem};
 
 use crate::console::Console;
 use crate::files::TextFile;
@@ -265,8 +265,13 @@ pub(crate) fn with_model_system<R>(
         &filter,
         options.process,
         |console, models| {
-            let mut system = ModelSystem::new(models, &mut printed, at)
+            let stepping = options.stepper.clone();
+            let mut system = ModelSystem::new(models, &mut printed, at, stepping)
                 .map_err(|trouble| models::tell(console, &trouble))?;
+            // What a stepper opens or starts when it is imported is not for a process that is copied.
+            if options.process != Process::OfAWorker {
+                system.come_to_life()?;
+            }
             if system.begins_wrong() {
                 let message = "an invariant of the models is false where runs begin";
                 console.warning(message, Some("`testwright explore` tells more"));

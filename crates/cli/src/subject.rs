@@ -35,6 +35,11 @@ pub(crate) trait Subject: Covered {
     /// whose actions have the same numbers in all processes has nothing to tell.
     fn tell_names(&mut self, _teller: Option<Teller>) {}
 
+    /// This process is the one in which it will live: whatever must not be there before that comes now.
+    fn come_to_life(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Gives numbers to the actions that a saved test speaks of, though nothing may be known of them but their names.
     fn hear_of(&mut self, _test: &str) {}
 

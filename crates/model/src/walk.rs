@@ -11,9 +11,11 @@ use testwright_core::{
 
 mod meeting;
 mod taken;
+mod together;
 
 use taken::Taken;
 pub use taken::TakenTransition;
+use together::Companion;
 
 /// A product that is led around.
 ///
@@ -40,6 +42,8 @@ pub struct Walk<'w, 'm> {
     /// yet has no arguments.
     named: Option<FxHashMap<(TemplateId, String), ActionId>>,
     taken: Taken,
+    /// What does the same, if anything.
+    companion: Option<Companion<'m>>,
     /// Why it could not be found out what is possible.
     trouble: Option<Trouble>,
 }
@@ -91,6 +95,7 @@ impl<'w, 'm> Walk<'w, 'm> {
             numbers: FxHashMap::default(),
             named: None,
             taken: Taken::default(),
+            companion: None,
             trouble: None,
         };
         for name in vocabulary {
@@ -335,6 +340,7 @@ impl System for Walk<'_, '_> {
     }
 
     fn reset(&mut self) -> Result<(), Error> {
+        self.ready_companion()?;
         self.go(self.starts.clone());
         self.look();
         match &self.trouble {
@@ -370,7 +376,14 @@ impl System for Walk<'_, '_> {
     }
 
     fn step(&mut self, action: ActionId) -> Outcome {
-        self.take(action);
+        match &self.companion {
+            None => self.take(action),
+            Some(_) => {
+                if let Some(wrong) = self.step_together(action) {
+                    return wrong;
+                }
+            }
+        }
         // Only by trying is it known what a model does next, so this is where its code raises.
         self.answer()
     }

@@ -47,7 +47,7 @@ pub use lint::Lint;
 pub use machines::Machine;
 use speech::Speech;
 use states::States;
-pub use stepper::Stepper;
+pub use stepper::{Stepper, Steppers};
 
 /// Modules that were made a product.
 pub struct Models<'py> {

@@ -12,7 +12,7 @@ use testwright_core::{Catalog, Covered, Error, System, Test};
 use testwright_python::{Options, Output, PythonSystem};
 use testwright_report::CoverageReport;
 
-use super::SystemArguments;
+use super::{StepperArgument, SystemArguments};
 use crate::console::{Console, Look};
 use crate::coverage::{CoverageArguments, Reached, Reports};
 use crate::explaining::{Explaining, HarnessExplaining};
@@ -166,6 +166,9 @@ pub(crate) struct Run {
     json_lines: bool,
 
     #[command(flatten)]
+    stepper: StepperArgument,
+
+    #[command(flatten)]
     workers: WorkerArguments,
 
     #[command(flatten)]
@@ -204,6 +207,8 @@ impl Run {
         earlier: Option<Earlier>,
     ) -> Result<ExitStatus, Trouble> {
         let source = self.source()?;
+        self.stepper
+            .put_into(Options::default(), &source, self.system.step_timeout)?;
         if self.json_lines && self.jobs() == 0 {
             let error = Error::new("only workers tell what happens as it happens")
                 .with_help("leave `--jobs 0` or `--json-lines` out; `--json` works with both");
@@ -301,6 +306,7 @@ impl Run {
     pub(crate) fn options(&self) -> Options {
         Options {
             measured: self.strategy.measured(self.coverage.measured()),
+            stepper: self.stepper.patient(self.system.step_timeout),
             ..self.system.options(self.output())
         }
     }

@@ -1,6 +1,7 @@
 //! Models as a system that commands can work on.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustc_hash::FxHashSet;
 use testwright_campaign::SentName;
@@ -9,7 +10,7 @@ use testwright_core::{
     ActionId, Catalog, Coverage, Covered, Error, Outcome, Random, System, TargetId, TemplateSet,
 };
 use testwright_model::{Walk, state_text};
-use testwright_python::{Models, Output, Printed, SlotValue};
+use testwright_python::{Models, Output, Printed, SlotValue, Steppers};
 
 use crate::files::TextFile;
 use crate::guard::Note;
@@ -54,6 +55,9 @@ pub(crate) struct ModelSystem<'s, 'w, 'm> {
     teller: Option<Teller>,
     /// Which were told already.
     told: FxHashSet<ActionId>,
+    /// What is tested, until it is there: the module, and how long it may take.
+    stepping: Option<(String, Duration)>,
+    steppers: Steppers<'m>,
 }
 
 /// How many of the states that models may be in are shown.
@@ -64,8 +68,11 @@ impl<'s, 'w, 'm> ModelSystem<'s, 'w, 'm> {
         models: &'w mut Models<'m>,
         curtain: &'s mut Curtain,
         at: At<'s>,
+        stepping: Option<(String, Duration)>,
     ) -> Result<ModelSystem<'s, 'w, 'm>, Trouble> {
         Ok(ModelSystem {
+            steppers: models.steppers(),
+            stepping,
             walk: Walk::new(&mut models.product)?,
             curtain,
             at,
@@ -206,6 +213,28 @@ impl Subject for ModelSystem<'_, '_, '_> {
     fn tell_names(&mut self, teller: Option<Teller>) {
         self.told.clear();
         self.teller = teller;
+    }
+
+    fn come_to_life(&mut self) -> Result<(), Error> {
+        let Some((name, patience)) = self.stepping.take() else {
+            return Ok(());
+        };
+        match self.steppers.import(&name, Some(patience)) {
+            Ok(stepper) => {
+                self.walk.take_along(Box::new(stepper));
+                Ok(())
+            }
+            Err(Trouble::Unusable(error)) => Err(error),
+            Err(Trouble::Raised { what, traceback }) => {
+                let mut message = format!("the stepper `{name}` cannot be imported: {what}");
+                for line in traceback.lines() {
+                    message.push_str("\n  ");
+                    message.push_str(line);
+                }
+                Err(Error::new(message))
+            }
+            Err(trouble) => Err(Error::new(trouble.to_string())),
+        }
     }
 
     fn hear_of(&mut self, test: &str) {

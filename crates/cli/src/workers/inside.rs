@@ -184,8 +184,26 @@ impl Worker {
         task: Task,
     ) -> io::Result<()> {
         let mut connection = Connected::new(connection);
+        let alive = system.come_to_life();
         if let Task::Serve = task {
-            return serve(&mut Logged::new(system, log), &mut connection);
+            return match alive {
+                Ok(()) => serve(&mut Logged::new(system, log), &mut connection),
+                // Who asks learns that there is nobody.
+                Err(_) => Ok(()),
+            };
+        }
+        if let Err(error) = alive {
+            let mut voice = Voice::new(connection);
+            voice.tell(&match task {
+                Task::Search(_) => Report::Searched {
+                    deadlocks: 0,
+                    is_idle: false,
+                    problems: Vec::new(),
+                    trouble: Some(error.into()),
+                },
+                _ => Report::Impossible(error.into()),
+            })?;
+            return voice.over();
         }
         let voice: SharedVoice = Rc::new(RefCell::new(Voice::new(connection)));
         let teller = voice.clone();

@@ -473,9 +473,10 @@ impl Desk<'_> {
             let check = if self.plan.check { "" } else { " --no-check" };
             console.say("");
             console.say(format_args!(
-                "To see it again: testwright replay {} {}{check}",
+                "To see it again: testwright replay {} {}{}{check}",
                 report::shell_word(path),
                 self.source.as_option(),
+                self.run.stepper.as_option(),
             ));
         }
         console.say("");
