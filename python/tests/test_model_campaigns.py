@@ -1,6 +1,7 @@
 """Campaigns of models: workers, crashes, hangs, the store, known failures, resuming."""
 
 import json
+import os
 import signal
 import subprocess
 import time
@@ -94,7 +95,7 @@ def test_whatever_a_model_does_is_survived_reduced_and_named(testwright, ending,
 
 def test_several_failures_are_told_apart_and_the_search_goes_on(testwright):
     two = COUNTS.format(what="os.abort()").replace(
-        "    number -= 1", "    number -= 1\n    if number == 2: raise KeyError('two')"
+        "    number -= 1", "    number -= 1\n    if number == 0: raise KeyError('none')"
     )
     testwright.write("Counts.py", two.replace("number < 6", "number < 9"))
     done = testwright(
@@ -116,11 +117,6 @@ def test_what_is_known_is_tried_first(models):
     assert steps_of(again) == steps_of(first)
     # Without what was wrong about it, it is fixed; with it again, it is a regression.
     broken = (models.folder / "Talk.py").read_text()
-    models.write(
-        "Mended.py",
-        "'''PyModel config'''\nimport Talk\nTalk.StateInvariant = lambda: True\n"
-        "Talk.Accepting = lambda: True\n",
-    )
     mended = broken + "\ndef StateInvariant(): return True\ndef Accepting(): return True\n"
     models.write("Talk.py", mended)
     done = models("run", "Talk", "--time", "1s", "--jobs", 2)
@@ -175,7 +171,16 @@ def test_models_are_composed_in_every_worker(models):
 
 def test_what_happens_for_tools(models):
     done = models(
-        "run", "Talk", "--jobs", 2, "--time", "20s", "--keep-going", "--tests", 2000, "--json-lines",
+        "run",
+        "Talk",
+        "--jobs",
+        2,
+        "--time",
+        "20s",
+        "--keep-going",
+        "--tests",
+        2000,
+        "--json-lines",
         status=1,
     )
     told = [json.loads(line) for line in done.stdout.splitlines()]
@@ -212,8 +217,8 @@ def test_a_campaign_goes_on_where_it_was_stopped(models):
     assert report["interrupted"] and report["tests"] > 0
     stopped = shown(models)
     assert stopped["state"] == "interrupted" and stopped["reached"] > 0
-    done = models("run", "--resume", "--time", "1s", "--json")
-    end = json.loads(done.stdout)
+    done = models("run", "--resume", "--time", "1s")
+    end = json.loads(done.stdout.splitlines()[-1])["report"]
     assert end["tests"] >= report["tests"] and end["seed"] == report["seed"]
     ended = shown(models)
     assert ended["number"] == stopped["number"] and ended["state"] == "complete"
@@ -242,8 +247,6 @@ def test_workers_that_are_killed_are_replaced(models):
         workers = [int(row[0]) for row in rows if row[1] in nurseries]
         for worker in workers:
             try:
-                import os
-
                 os.kill(worker, signal.SIGKILL)
             except ProcessLookupError:
                 pass
@@ -261,8 +264,10 @@ def test_list_show_export_and_prune(models):
     done = models("campaign", "list")
     assert "Talk.py" in done.stdout
     done = models("campaign", "show")
-    assert "reached" in done.stdout and "the invariant of `Talk`" in done.stdout or (
-        "a dead end" in done.stdout
+    assert (
+        "reached" in done.stdout
+        and "the invariant of `Talk`" in done.stdout
+        or ("a dead end" in done.stdout)
     )
     models("campaign", "export", "--out", "exported")
     tests = sorted((models.folder / "exported").rglob("*.test"))
@@ -310,7 +315,8 @@ def test_models_that_cannot_be_loaded_are_told_once(testwright, text, told):
     line = testwright.line("run", "Broken", "--jobs", 2, "--time", "5s")
     done = subprocess.run(line, cwd=testwright.folder, capture_output=True, text=True, timeout=120)
     assert done.returncode == 2, done.stdout + done.stderr
-    assert told in done.stderr and done.stderr.count("error: ") == 1, done.stderr
+    errors = [line for line in done.stderr.splitlines() if line.startswith("error")]
+    assert told in done.stderr and len(errors) == 1, done.stderr
     assert "panicked" not in done.stderr
 
 
