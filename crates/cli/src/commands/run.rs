@@ -80,6 +80,8 @@ Examples:
   testwright run stack.tstl --strategy swarm         leave out some lines of the harness in each test
   testwright run --resume                            go on where the last campaign was stopped
   testwright run stack.tstl --explain                failing tests in English, with a diagram
+  testwright run Queue Polite                        search models that are composed
+  testwright run Queue --stepper QueueStepper        look for where an implementation differs from its model
 
 Exit status: 0 nothing found, 1 a failure was found, 2 could not do what was asked."
 )]
