@@ -342,3 +342,171 @@ def test_names_of_many_alphabets(testwright):
     reduced = steps(testwright.folder, "testwright-out/Größe/failure-1.test")
     assert len(reduced) == 2 and all(line.startswith("Öffne(") for line in reduced)
     testwright("replay", "testwright-out/Größe/failure-1.test", status=1)
+
+
+# With an implementation
+
+#: A counter, and something that is to count alike.
+LIGHT = """\
+on = False
+presses = 0
+
+def Press():
+    global on, presses
+    on = not on
+    presses = (presses + 1) % 5
+    return on
+
+def Look():
+    return on
+
+state = ("on", "presses")
+actions = (Press, Look)
+"""
+
+STEPPER = """\
+import ctypes, os, signal, sys, time
+on, presses = False, 0
+
+def TestAction(name, arguments, expected):
+    global on, presses
+    if name == "Press":
+        on, presses = not on, presses + 1
+        if presses == 3:
+            {what}
+    if on != expected:
+        return "it is %s, not %s" % (on, expected)
+
+def Reset():
+    global on, presses
+    on, presses = False, 0
+"""
+
+#: What the stepper does, and what is told of it.
+WRONG = {
+    "difference": ("on = not on", "difference from the model: it is "),
+    "exception": (
+        "raise OSError('no light')",
+        "difference from the model: stepper raised exception: OSError",
+    ),
+    "crash": ("ctypes.string_at(0)", "crash: the process was killed by SIGSEGV"),
+    "exit": ("os._exit(9)", "crash: the process exited with status 9"),
+    "deaf": (
+        "signal.alarm(0); signal.pthread_sigmask(0, {signal.SIGALRM}); time.sleep(99)",
+        "hang",
+    ),
+    "late": ("time.sleep(99)", "difference from the model: stepper raised exception: Timeout"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_where_an_implementation_goes_wrong(testwright, what):
+    code, told = WRONG[what]
+    testwright.write("Light.py", LIGHT)
+    testwright.write("Lamp.py", STEPPER.replace("{what}", code))
+    words = ["--stepper", "Lamp", "--jobs", 2, "--time", "60s", "--step-timeout", "2s"]
+    done = testwright("run", "Light", *words, status=1)
+    assert told in done.stdout, done.stdout
+    test = "testwright-out/Light/failure-1.test"
+    assert steps(testwright.folder, test) == ["Press()"] * 3
+    again = f"To see it again: testwright replay {test} --harness Light --stepper Lamp\n"
+    assert again in done.stdout
+    done = testwright(
+        "replay", test, "--harness", "Light", "--stepper", "Lamp", "--step-timeout", "2s", status=1
+    )
+    assert "fails at step 3" in done.stdout
+    # The models alone have nothing against it.
+    testwright("replay", test)
+    done = testwright("run", "Light", *words, status=1)
+    assert "and it still fails:" in done.stdout
+    testwright.write("Lamp.py", STEPPER.replace("{what}", "pass"))
+    done = testwright("run", "Light", "--stepper", "Lamp", "--time", "1s", "--jobs", 2)
+    assert "Fixed: " in done.stdout
+
+
+def test_a_test_is_reduced_with_its_implementation(testwright):
+    testwright.write("Light.py", LIGHT)
+    testwright.write("Lamp.py", STEPPER.replace("{what}", "on = not on"))
+    long = ["Look()", "Press()", "Look()", "Press()", "Look()", "Look()", "Press()", "Look()"]
+    testwright.write("long.test", "# testwright test 1\n# harness: Light.py\n" + "\n".join(long))
+    testwright("reduce", "long.test", "--stepper", "Lamp", status=1)
+    assert steps(testwright.folder, "long.reduced.test") == ["Press()"] * 3
+
+
+MESSAGES = """\
+sent = []
+
+def Send(m): sent.append(m)
+def SendEnabled(m): return len(sent) < 2
+def Deliver(m): sent.remove(m)
+def DeliverEnabled(m): return m in sent
+
+state = ("sent",)
+actions = (Send, Deliver)
+observables = (Deliver,)
+enablers = {Send: (SendEnabled,), Deliver: (DeliverEnabled,)}
+domains = {Send: {"m": [1, 2]}}
+def Accepting(): return not sent
+"""
+
+POST = """\
+import threading, time
+import observation_queue
+
+observation_queue.asynch = {asynch}
+number = 0
+
+def deliver(m):
+    if {asynch}:
+        time.sleep(0.001)
+    observation_queue.queue.append(("Deliver", (m,)))
+
+def TestAction(name, arguments, expected):
+    global number
+    number += 1
+    m = 7 if number == {wrong} else arguments[0]
+    if {asynch}:
+        threading.Thread(target=deliver, args=(m,)).start()
+    else:
+        deliver(m)
+
+def wait(seconds):
+    end = time.monotonic() + seconds
+    while not observation_queue.queue and time.monotonic() < end:
+        time.sleep(0.001)
+
+def Reset():
+    global number
+    number = 0
+    time.sleep(0.01 if {asynch} else 0)
+"""
+
+
+@pytest.mark.parametrize("asynch", [False, True])
+def test_what_an_implementation_does_by_itself_is_no_step(testwright, asynch):
+    testwright.write("Messages.py", MESSAGES)
+    testwright.write("Post.py", POST.format(asynch=asynch, wrong=0))
+    words = ["--stepper", "Post", "--jobs", 1, "--seed", 1, "--length", 6]
+    done = testwright("run", "Messages", *words, "--tests", 20)
+    assert "no failure found" in done.stdout
+    testwright.write("Post.py", POST.format(asynch=asynch, wrong=2))
+    done = testwright("run", "Messages", *words, "--tests", 20, status=1)
+    assert "difference from the model: Deliver(7,), action not enabled" in done.stdout
+    reduced = steps(testwright.folder, "testwright-out/Messages/failure-1.test")
+    assert all(line.startswith("Send(") for line in reduced)
+    if not asynch:
+        assert len(reduced) == 2
+
+
+def test_a_stepper_that_cannot_be_used_is_told(models):
+    models.write("Nothing.py", "def Reset(): pass\n")
+    models.write("Wrong.py", "raise RuntimeError('no connection')\n")
+    for stepper, told in [
+        ("Nothing", "the stepper `Nothing` has no `TestAction`"),
+        ("Wrong", "RuntimeError: no connection"),
+        ("Missing", "Missing"),
+    ]:
+        line = models.line("run", "Pile", "--stepper", stepper, "--time", "2s", "--jobs", 2)
+        done = subprocess.run(line, cwd=models.folder, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 2, done.stdout
+        assert told in done.stderr and "panicked" not in done.stderr, done.stderr
