@@ -253,9 +253,10 @@ fn a_nursery_that_does_not_come_about_says_why() {
         }
         other => panic!("{other:?}"),
     }
-    let none = Nursery::start::<String>(&mut Command::new("/no/such/program"), &"", &mut || true);
+    let none =
+        Nursery::start::<(), String>(&mut Command::new("/no/such/program"), &"", &mut || true);
     assert!(matches!(none, Err(Stillborn::Unstarted(_))));
     let mut sleep = Command::new("sleep");
-    let abandoned = Nursery::start::<String>(sleep.arg("1000"), &"", &mut || false);
+    let abandoned = Nursery::start::<(), String>(sleep.arg("1000"), &"", &mut || false);
     assert!(matches!(abandoned, Err(Stillborn::Abandoned)));
 }

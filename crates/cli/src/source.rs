@@ -6,13 +6,14 @@ use std::time::Duration;
 use testwright_core::{Error, Failure, Test};
 use testwright_lang::Harness;
 use testwright_model::Filter;
-use testwright_python::{Options, PythonSystem};
+use testwright_python::{Options, Process, PythonSystem};
 
 use crate::console::Console;
 use crate::files::TextFile;
 use crate::guard::{Note, guarded};
 use crate::models::log::is_log;
 use crate::models::{self, At, ModelSystem};
+use crate::project::Project;
 use crate::report::shell_word;
 use crate::subject::Subject;
 use crate::{ExitStatus, Trouble, load};
@@ -87,6 +88,12 @@ impl Source {
 
     pub(crate) fn is_models(&self) -> bool {
         matches!(self, Source::Models(_))
+    }
+
+    /// What it is called in the store of a project.
+    pub(crate) fn stored_name(&self, project: &Project) -> Result<String, Error> {
+        let names = self.files().into_iter().map(|file| project.name_of(&file));
+        Ok(names.collect::<Result<Vec<_>, Error>>()?.join(" "))
     }
 
     /// The first of its files or modules, which output is called after.
@@ -251,13 +258,25 @@ pub(crate) fn with_model_system<R>(
     work: impl FnOnce(&mut Console<'_>, &mut ModelSystem<'_, '_, '_>) -> Result<R, Trouble>,
 ) -> Result<R, Trouble> {
     let mut printed = models::Curtain::new(options.output)?;
-    models::with_models(console, names, &Filter::default(), |console, models| {
-        let mut system = ModelSystem::new(models, &mut printed, at)
-            .map_err(|trouble| models::tell(console, &trouble))?;
-        if system.begins_wrong() {
-            let message = "an invariant of the models is false where runs begin";
-            console.warning(message, Some("`testwright explore` tells more"));
-        }
-        work(console, &mut system)
-    })
+    let filter = Filter::default();
+    models::with_models_in(
+        console,
+        names,
+        &filter,
+        options.process,
+        |console, models| {
+            let stepping = options.stepper.clone();
+            let mut system = ModelSystem::new(models, &mut printed, at, stepping)
+                .map_err(|trouble| models::tell(console, &trouble))?;
+            // What a stepper opens or starts when it is imported is not for a process that is copied.
+            if options.process != Process::OfAWorker {
+                system.come_to_life()?;
+            }
+            if system.begins_wrong() {
+                let message = "an invariant of the models is false where runs begin";
+                console.warning(message, Some("`testwright explore` tells more"));
+            }
+            work(console, &mut system)
+        },
+    )
 }

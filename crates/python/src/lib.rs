@@ -74,7 +74,8 @@ pub use kept::KeptSystem;
 pub use library::PoolValues;
 pub use load::{LoadError, check};
 pub use model::{
-    Asker, Lint, Machine, Models, PythonChooser, Stepper, ValuePassing, asked_to_stop, cases, flush,
+    Asker, Lint, Machine, Models, PythonChooser, Stepper, Steppers, ValuePassing, asked_to_stop,
+    cases, flush, move_to,
 };
 pub use options::{ChecksWhen, Measured, Options, Process, ReferenceExceptions};
 pub use output::{Output, Printed};
