@@ -155,7 +155,7 @@ impl Command {
 /// How the system under test is run; the same for every command that runs it.
 #[derive(Args)]
 #[command(next_help_heading = "How the system runs")]
-struct SystemArguments {
+pub(crate) struct SystemArguments {
     /// Do not check the properties after every step
     #[arg(long, conflicts_with = "checks")]
     no_check: bool,
@@ -178,7 +178,7 @@ struct SystemArguments {
 
     /// How long a step may take before it counts as a hang
     #[arg(long, value_name = "DURATION", default_value = STEP_TIMEOUT, allow_hyphen_values = true, value_parser = duration::parse)]
-    step_timeout: Duration,
+    pub(crate) step_timeout: Duration,
 }
 
 /// What is tested with models.
@@ -243,7 +243,7 @@ enum Agreement {
 
 impl SystemArguments {
     /// The same again, for another process.
-    fn as_words(&self) -> Vec<&str> {
+    pub(crate) fn as_words(&self) -> Vec<&str> {
         let agreement = match self.reference_exceptions {
             Agreement::Both => "both",
             Agreement::Type => "type",

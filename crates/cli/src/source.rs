@@ -1,16 +1,18 @@
 //! What a command works on: a harness, or models that move together.
 
+mod guarded;
+
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use testwright_core::{Error, Failure, Test};
 use testwright_lang::Harness;
 use testwright_model::Filter;
 use testwright_python::{Options, Process, PythonSystem};
 
+use crate::commands::SystemArguments;
 use crate::console::Console;
 use crate::files::TextFile;
-use crate::guard::{Note, guarded};
+use crate::guard::{self, Note};
 use crate::models::log::is_log;
 use crate::models::{self, At, ModelSystem};
 use crate::project::Project;
@@ -166,23 +168,24 @@ pub(crate) enum Read {
 }
 
 impl Read {
-    /// Brings it to life and hands it to `work`. The code of models may end its process or not come back from a step, so
-    /// that is done in a copy of this one, which is watched with `patience`.
+    /// Brings it to life and hands it to `work`. Code under test may end its process or not come back from a step, so
+    /// that is done in a copy of this one, which is watched.
     pub(crate) fn with_subject(
         self,
         console: &mut Console<'_>,
         options: &Options,
-        patience: Duration,
+        arguments: &SystemArguments,
         work: impl FnOnce(&mut Console<'_>, &mut dyn Subject) -> Result<ExitStatus, Trouble>,
     ) -> Result<ExitStatus, Trouble> {
-        if let Read::Harness(_) = self {
-            return self.live(console, options, At::Alone, work);
+        if let Read::Harness(read) = self {
+            return guarded::with_harness(console, *read, options, arguments, work);
         }
         let ended = |console: &mut Console<'_>, note: &str, failure: &Failure| {
             models::say_end(console, note, failure);
             Ok(ExitStatus::CouldNot)
         };
-        guarded(console, Some(patience), ended, |console, note| {
+        let patience = Some(arguments.step_timeout);
+        guard::guarded(console, patience, ended, |console, note| {
             self.live(console, options, At::Test(note), work)
         })
     }
@@ -217,10 +220,10 @@ impl Read {
         console: &mut Console<'_>,
         test: TextFile,
         options: &Options,
-        patience: Duration,
+        arguments: &SystemArguments,
         work: impl FnOnce(&mut Console<'_>, &mut dyn Subject, Test) -> Result<ExitStatus, Trouble>,
     ) -> Result<ExitStatus, Trouble> {
-        self.with_subject(console, options, patience, |console, system| {
+        self.with_subject(console, options, arguments, |console, system| {
             let (_, test) = load::test(console, system, test)?;
             work(console, system, test)
         })

@@ -1,5 +1,8 @@
 //! What commands need of the system that they work on, besides what every algorithm needs.
 
+mod logged;
+mod sheltered;
+
 use std::path::{Path, PathBuf};
 
 use testwright_campaign::SentName;
@@ -10,6 +13,8 @@ use testwright_python::{
 
 use crate::coverage::Places;
 use crate::files::TextFile;
+
+pub(crate) use sheltered::Sheltered;
 
 /// A harness or models, brought to life.
 pub(crate) trait Subject: Covered {

@@ -69,7 +69,7 @@ pub use expression::Expression;
 pub use forked::{fork, leave, tell_of_crashes};
 pub use hooks::Hook;
 pub use interpreter::{Interpreter, attach, executable, search_path, version};
-pub use interrupt::{interrupted, never_mind, when_stuck};
+pub use interrupt::{interrupted, listen_to, never_mind, when_stuck};
 pub use kept::KeptSystem;
 pub use library::PoolValues;
 pub use load::{LoadError, check};

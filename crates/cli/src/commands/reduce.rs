@@ -133,7 +133,7 @@ impl Reduce {
             Ok(ExitStatus::FailureFound)
         };
         let ready = source.clone().read(console)?;
-        ready.with_test(console, saved, &options, self.system.step_timeout, work)
+        ready.with_test(console, saved, &options, &self.system, work)
     }
 
     /// The test itself may be replaced, for what is left of it fails in the same way.

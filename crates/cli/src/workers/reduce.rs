@@ -423,7 +423,7 @@ impl<'a> Reducer<'a> {
     }
 }
 
-fn start(starter: &Starter, stop: &AtomicBool) -> Result<Nursery, Error> {
+pub(crate) fn start(starter: &Starter, stop: &AtomicBool) -> Result<Nursery, Error> {
     let mut wait = || !stop.load(Ordering::Relaxed);
     starter.start(&mut wait).map_err(|why| match why {
         NoNursery::Error(error) => error,
