@@ -226,12 +226,16 @@ pub(crate) fn guarded<'v>(
         testwright_python::leave(status.code().into());
     };
     let mut watch = Watch::new(vigil);
+    let mut is_wished = false;
     let ended = testwright_campaign::wait_for(copy, || {
         let asked = came
             .iter()
             .find(|(_, has_come)| has_come.swap(false, Ordering::Relaxed));
         match asked {
-            Some((signal, _)) => Some(*signal),
+            Some((signal, _)) => {
+                is_wished = true;
+                Some(*signal)
+            }
             None => watch.signal(&note),
         }
     });
@@ -241,7 +245,10 @@ pub(crate) fn guarded<'v>(
     let status = ended.map_err(|error| Error::new(format!("the process is lost: {error}")))?;
     let words = note.read();
     match status.code() {
-        Some(code) if words == OVER => Ok(ExitStatus::OfProgram(u8::try_from(code).unwrap_or(2))),
+        // Who is asked to end while code under test is stuck may not come to write that it is over.
+        Some(code) if words == OVER || is_wished => {
+            Ok(ExitStatus::OfProgram(u8::try_from(code).unwrap_or(2)))
+        }
         _ => {
             let mut ending = how_it_ended(status, last_words);
             ending.hangs = watch.asked.is_some();

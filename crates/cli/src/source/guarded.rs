@@ -92,8 +92,20 @@ fn with_shelter(
     work: impl FnOnce(&mut Console<'_>, &mut dyn Subject) -> Result<ExitStatus, Trouble>,
 ) -> Result<ExitStatus, Trouble> {
     let stop = Arc::new(AtomicBool::new(false));
-    let handlers =
-        [SIGINT, SIGTERM].map(|signal| signal_hook::flag::register(signal, stop.clone()));
+    // The first asks for an end, the second does not wait for it. Processes that are left behind then end by themselves.
+    let shutdown = |signal| {
+        let status = ExitStatus::CouldNot.code().into();
+        signal_hook::flag::register_conditional_shutdown(signal, status, stop.clone())
+    };
+    let handlers = [SIGINT, SIGTERM]
+        .into_iter()
+        .flat_map(|signal| {
+            [
+                shutdown(signal),
+                signal_hook::flag::register(signal, stop.clone()),
+            ]
+        })
+        .collect::<Vec<_>>();
     testwright_python::listen_to(stop.clone());
     let words = [file.path.clone().into_os_string()];
     let words: Vec<OsString> = words
