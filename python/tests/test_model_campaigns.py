@@ -409,14 +409,18 @@ def test_where_an_implementation_goes_wrong(testwright, what):
     assert told in done.stdout, done.stdout
     test = "testwright-out/Light/failure-1.test"
     assert steps(testwright.folder, test) == ["Press()"] * 3
+    assert shown(testwright)["harness"] == "Light.py --stepper Lamp"
+    assert "# stepper: Lamp\n" in (testwright.folder / test).read_text(encoding="utf-8")
     again = f"To see it again: testwright replay {test} --harness Light --stepper Lamp\n"
     assert again in done.stdout
     done = testwright(
         "replay", test, "--harness", "Light", "--stepper", "Lamp", "--step-timeout", "2s", status=1
     )
     assert "fails at step 3" in done.stdout
-    # The models alone have nothing against it.
+    # The models alone have nothing against it, and do not think that it is fixed.
     testwright("replay", test)
+    done = testwright("run", "Light", "--time", "1s", "--jobs", 1)
+    assert "Fixed" not in done.stdout
     done = testwright("run", "Light", *words, status=1)
     assert "and it still fails:" in done.stdout
     testwright.write("Lamp.py", STEPPER.replace("{what}", "pass"))

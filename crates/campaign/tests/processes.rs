@@ -122,7 +122,7 @@ fn nursery() {
         std::process::abort();
     }
     if role == "refuse" {
-        place.loaded(Err(greeting)).unwrap();
+        place.loaded(Err::<(), _>(greeting)).unwrap();
         return;
     }
     place.loaded(Ok::<(), ()>(())).unwrap();
@@ -149,7 +149,8 @@ fn start(role: &'static str) -> Result<Nursery, Stillborn<String>> {
         .env(ROLE, role)
         .stdout(Stdio::null())
         .stderr(Stdio::null());
-    Nursery::start(&mut command, &"hello", &mut || true)
+    let started = Nursery::start(&mut command, &"hello", &mut || true);
+    started.map(|(nursery, ())| nursery)
 }
 
 fn remote() -> Remote<Processes<impl FnMut() -> Result<Nursery, Error>, &'static str>> {

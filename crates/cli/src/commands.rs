@@ -213,6 +213,10 @@ impl StepperArgument {
         Some((self.stepper.clone()?, step_timeout / 2))
     }
 
+    fn name(&self) -> Option<String> {
+        self.stepper.clone()
+    }
+
     /// The same again, as it is typed.
     fn as_option(&self) -> String {
         let option = |name: &String| format!(" --stepper {}", shell_word(Path::new(name)));

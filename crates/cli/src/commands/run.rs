@@ -17,6 +17,7 @@ use crate::console::{Console, Look};
 use crate::coverage::{CoverageArguments, Reached, Reports};
 use crate::explaining::{Explaining, HarnessExplaining};
 use crate::files::OutputFolder;
+use crate::project::Project;
 use crate::source::Source;
 use crate::subject::Subject;
 use crate::workers::actions::Actions;
@@ -271,6 +272,12 @@ impl Run {
     fn source(&self) -> Result<Source, Error> {
         let names = self.harness.iter().chain(&self.more);
         Source::of(&names.cloned().collect::<Vec<_>>())
+    }
+
+    /// What it is called in the store of a project. Models with an implementation fail otherwise than without.
+    fn stored_name(&self, project: &Project) -> Result<String, Error> {
+        let name = self.source()?.stored_name(project)?;
+        Ok(format!("{name}{}", self.stepper.as_option()))
     }
 
     /// The models, in a process that is to load them.

@@ -123,12 +123,17 @@ impl std::ops::Deref for CatalogGuard<'_> {
     }
 }
 
-/// The actions of models that the text of a saved test speaks of: their names, and what follows them.
+/// The actions of models that the text of a saved test speaks of: their names, and what follows them. An action ends with
+/// a bracket, and a remark may stand after it.
 pub(crate) fn spoken_of(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let lines = text.lines().map(str::trim);
-    lines
-        .filter(|line| !line.starts_with('#'))
-        .filter_map(|line| line.find('(').map(|end| line.split_at(end)))
+    let steps = lines.filter(|line| !line.starts_with('#')).map(|line| {
+        let mut ends = line
+            .match_indices(";;;")
+            .map(|(end, _)| line[..end].trim_end());
+        ends.find(|step| step.ends_with(')')).unwrap_or(line)
+    });
+    steps.filter_map(|step| step.find('(').map(|end| step.split_at(end)))
 }
 
 /// What one worker calls the actions.
@@ -211,7 +216,7 @@ mod tests {
     #[test]
     fn a_saved_test_is_read_before_any_worker_has_spoken() {
         let actions = Actions::to_come();
-        let text = "# testwright test 1\n# failure: (x)\nPush((1, '('),)\nrestart\nPop()\n";
+        let text = "# testwright test 1\n# failure: (x)\nPush((1, '('),)\n<<RESTART>>\nPop() ;;; (why not)\n";
         assert_eq!(actions.read(text).unwrap().lines.len(), 3);
         assert_eq!(actions.catalog().len(), 2);
         let closed = Actions::all(Catalog::default());

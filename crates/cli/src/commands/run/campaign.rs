@@ -180,7 +180,7 @@ fn remember(
     if run.no_store {
         return Ok(Memory::default());
     }
-    let whereabouts = Whereabouts::new(run.store.as_deref(), means.source)?;
+    let whereabouts = Whereabouts::new(run.store.as_deref(), run)?;
     let words = means.words.iter();
     let words = words.map(|word| word.to_string_lossy().into_owned());
     let beginning = Beginning {

@@ -406,6 +406,7 @@ impl Desk<'_> {
     pub(super) fn notes(&self, origin: Origin, failure: Option<&Failure>) -> Vec<(String, String)> {
         let note = |name: &str, text: String| (name.to_owned(), text);
         let mut notes = self.source.notes();
+        notes.extend(self.run.stepper.name().map(|name| note("stepper", name)));
         notes.push(note("seed", format!("{}, {origin}", self.plan.seed)));
         notes.extend(
             failure

@@ -15,9 +15,9 @@ use testwright_campaign::store::{
 use testwright_core::generate::Progress;
 use testwright_core::{Error, Failure};
 
+use super::Run;
 use crate::console::Console;
 use crate::project::Project;
-use crate::source::Source;
 
 /// The store, as one campaign uses it.
 #[derive(Default)]
@@ -71,13 +71,14 @@ pub(super) struct Whereabouts {
 }
 
 impl Whereabouts {
-    pub(super) fn new(chosen: Option<&Path>, source: &Source) -> Result<Whereabouts, Error> {
+    /// What is `run`, in the store that was chosen.
+    pub(super) fn new(chosen: Option<&Path>, run: &Run) -> Result<Whereabouts, Error> {
         let project = Project::here()?;
         let path = chosen.unwrap_or_else(|| project.store());
         Ok(Whereabouts {
             // The current folder may not stay where it is.
             path: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
-            harness: source.stored_name(&project)?,
+            harness: run.stored_name(&project)?,
         })
     }
 }

@@ -12,7 +12,6 @@ use super::memory::{Earlier, Memory, Whereabouts};
 use crate::commands::{Arguments, Command};
 use crate::console::Console;
 use crate::project::Project;
-use crate::source::Source;
 
 /// The last campaign that did not come to its end: how it was started, with what was typed now on top, and how far it had
 /// come.
@@ -45,7 +44,7 @@ pub(super) fn earlier(
         );
         return Err(Error::new(message).with_help("name it to resume the campaign"));
     }
-    let whereabouts = whereabouts(run, &resumed.source()?)?;
+    let whereabouts = Whereabouts::new(run.store.as_deref(), &resumed)?;
     if whereabouts.harness != begun.harness {
         let message = format!(
             "the campaign was begun in another folder, with `{}`",
@@ -83,10 +82,6 @@ fn is_new(run: &Run, word: &OsStr) -> bool {
     word != "--resume" && !names.any(|name| name == Path::new(word))
 }
 
-fn whereabouts(run: &Run, source: &Source) -> Result<Whereabouts, Error> {
-    Whereabouts::new(run.store.as_deref(), source)
-}
-
 /// The campaign to go on with.
 fn find(run: &Run) -> Result<CampaignRecord, Error> {
     let store: PathBuf = match &run.store {
@@ -97,7 +92,7 @@ fn find(run: &Run) -> Result<CampaignRecord, Error> {
         return Err(none(run));
     };
     let found = match run.harness.as_deref() {
-        Some(_) => store.unfinished(&whereabouts(run, &run.source()?)?.harness)?,
+        Some(_) => store.unfinished(&Whereabouts::new(run.store.as_deref(), run)?.harness)?,
         None => {
             let records = store.campaigns()?;
             let is_left = |record: &CampaignRecord| match &record.state {
