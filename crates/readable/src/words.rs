@@ -319,9 +319,31 @@ pub fn plural_of(noun: &str) -> String {
     format!("{noun}s")
 }
 
+/// Whether words are a question or a statement rather than a name for something: "is open", "has key".
+#[must_use]
+pub fn begins_with_verb(words: &str) -> bool {
+    let verbs = [
+        "is", "are", "was", "were", "has", "have", "had", "can", "could", "may", "might", "must",
+        "should", "will", "would", "does", "did", "needs",
+    ];
+    let mut parts = words.split(' ');
+    let first = parts.next().unwrap_or_default();
+    verbs.contains(&first) && parts.next().is_some()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn r3_a_flag_that_is_called_by_a_sentence() {
+        for words in ["is open", "has key", "can fly"] {
+            assert!(begins_with_verb(words), "{words}");
+        }
+        for words in ["open", "island open", "is", "must"] {
+            assert!(!begins_with_verb(words), "{words}");
+        }
+    }
 
     #[test]
     fn w1_identifiers_are_split_into_words() {

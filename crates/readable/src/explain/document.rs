@@ -124,6 +124,10 @@ impl<'a, 'w> Author<'a, 'w> {
                 format!("the {name}: values kept for later steps")
             }
             Start::Nothing => format!("{}: has no value at the start", self.noun(&variable.name)),
+            Start::Drawn(strategy) => {
+                let drawn = super::inputs::drawn(strategy, self.world, self.speaker);
+                format!("{}: starts as {drawn}", self.noun(&variable.name))
+            }
             Start::Value(value) => {
                 let value = self.world.start(value);
                 format!("{}: {}", self.noun(&variable.name), self.start(&value))

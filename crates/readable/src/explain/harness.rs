@@ -135,10 +135,24 @@ fn pool_types(harness: &Harness, steps: &[Step<'_>], world: &World<'_>) -> Vec<T
             }
         }
     }
+    let names = harness.pools.iter().map(|pool| pool.name.clone());
     found
         .into_iter()
-        .map(|types| Type::common(types.into_iter()))
+        .zip(names)
+        .map(|(types, name)| pool_type(types, name))
         .collect()
+}
+
+/// What is known of a pool by what is put into it. Nothing tells that `make_queue()` or `<queue>.copy()` gives one of Python's
+/// own collections, so what they give is an object of the system, and its methods are calls like any others (P38).
+fn pool_type(types: Vec<Type>, name: String) -> Type {
+    let is_object = !types.iter().any(Type::is_built_in);
+    let class = types.iter().find(|one| matches!(one, Type::Object(_)));
+    match (is_object && !types.is_empty(), class) {
+        (true, Some(class)) => class.clone(),
+        (true, None) => Type::Object(name),
+        (false, _) => Type::common(types.into_iter()),
+    }
 }
 
 struct Author<'a, 'w> {

@@ -58,6 +58,8 @@ pub(crate) struct Variable {
 #[derive(Debug, Clone)]
 pub(crate) enum Start {
     Value(Expression),
+    /// Whatever this strategy gives.
+    Drawn(Expression),
     /// Values that rules keep for other rules.
     Bundle,
     /// It is not told.

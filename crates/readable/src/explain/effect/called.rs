@@ -80,7 +80,10 @@ fn method(speaker: &Speaker<'_>, object: &Term, name: &str, call: &Call) -> Opti
                 text()
             )
         }
-        ("pop", Type::Dictionary(..), [key, ..]) => entry_removed(speaker, object, key),
+        ("pop", Type::Dictionary(..), [key]) => entry_removed(speaker, object, key),
+        ("pop", Type::Dictionary(..), [key, _]) => {
+            format!("{} if present", entry_removed(speaker, object, key))
+        }
         ("pop", Type::Set(_), []) => format!("an element of {} is removed", text()),
         ("pop", _, []) => format!("the last element of {} is removed", text()),
         ("pop", _, [at]) => element_removed(speaker, object, at),

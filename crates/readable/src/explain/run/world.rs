@@ -67,7 +67,7 @@ impl<'w> World<'w> {
             let type_ = match &variable.start {
                 Start::Value(value) => world.constant_term(value, 0).type_of(),
                 Start::Bundle => Type::list(),
-                Start::Nothing => Type::Unknown,
+                Start::Drawn(_) | Start::Nothing => Type::Unknown,
             };
             // What is `None` at the start becomes something else.
             let type_ = match type_ {
