@@ -208,6 +208,13 @@ impl<'a> Speaker<'a> {
                     text: format!("the {mark}{noun}"),
                 }
             }
+            Role::Local
+                if reference.type_ == Type::Boolean
+                    && words::begins_with_verb(&words)
+                    && !self.vocabulary.has_name(&reference.name) =>
+            {
+                Noun::one(format!("the \"{words}\" flag"))
+            }
             Role::Pool { number: 0 | 1 } | Role::Local => Noun::one(format!("the {words}")),
             Role::Pool { number } => {
                 Noun::one(format!("the {} {words}", ordinal(u64::from(*number))))

@@ -246,6 +246,15 @@ pub fn with_article(words: &str) -> String {
     format!("{article} {words}")
 }
 
+/// The words with "a" or "an" before them, or with "some" if there are several: nobody has a values.
+#[must_use]
+pub fn one_or_some(words: &str) -> String {
+    match is_plural(words) {
+        true => format!("some {words}"),
+        false => with_article(words),
+    }
+}
+
 /// With a capital, unless a quotation mark comes first (W7). Names and titles, too, begin like this.
 #[must_use]
 pub fn capitalised(text: &str) -> String {

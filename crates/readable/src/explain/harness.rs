@@ -20,7 +20,7 @@ use crate::phrase::{Recorder, Speaker, join};
 use crate::render::place;
 use crate::term::{Reference, Role, Term, Type};
 use crate::value::Value;
-use crate::words::{sentence, with_article};
+use crate::words::{is_plural, one_or_some, sentence};
 use fragment::{Code, Holes};
 use step::{Step, line, lines, steps};
 
@@ -350,15 +350,16 @@ impl<'w> Author<'_, 'w> {
 
     /// "there is a tree and a key" (L1).
     fn kept(&self, step: &Step<'_>) -> Vec<String> {
-        let all: Vec<String> = self
-            .slots(step)
+        let slots = self.slots(step);
+        let Some((first, _)) = slots.first() else {
+            return vec![];
+        };
+        let is = if is_plural(first) { "are" } else { "is" };
+        let all: Vec<String> = slots
             .iter()
-            .map(|(name, number)| with_article(&numbered(name, *number)))
+            .map(|(name, number)| one_or_some(&numbered(name, *number)))
             .collect();
-        match all.is_empty() {
-            true => vec![],
-            false => vec![format!("there is {}", join::nouns(&all, "and"))],
-        }
+        vec![format!("there {is} {}", join::nouns(&all, "and"))]
     }
 
     /// "What must always be true:" (L8).

@@ -7,7 +7,7 @@ use super::fragment::{Holes, told};
 use super::{Author, Step, bare_frame};
 use crate::explain::run::{Execution, Path};
 use crate::term::Term;
-use crate::words::{sentence, with_article};
+use crate::words::{one_or_some, sentence};
 
 impl<'w> Author<'_, 'w> {
     /// "choose a key", "make a tree", "insert", "set a list"; a title that was there already gets a number.
@@ -22,7 +22,7 @@ impl<'w> Author<'_, 'w> {
 
     fn bare_title(&self, step: &Step<'_>) -> String {
         if let Some((axis, value)) = step.defines() {
-            let pool = with_article(&self.pool_words(step, axis));
+            let pool = one_or_some(&self.pool_words(step, axis));
             if choice(step, value).is_some() {
                 return format!("choose {pool}");
             }
@@ -45,7 +45,7 @@ impl<'w> Author<'_, 'w> {
         });
         let target = target.and_then(Holes::axis_of);
         let name = match target.as_ref().or(step.used().first()) {
-            Some(axis) => with_article(&self.pool_words(step, *axis)),
+            Some(axis) => one_or_some(&self.pool_words(step, *axis)),
             None => "something".to_owned(),
         };
         // What is only looked at is not set.
