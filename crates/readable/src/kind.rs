@@ -365,7 +365,7 @@ mod tests {
         );
         assert_eq!(
             input.any(None),
-            "any whole number such that v is greater than 3"
+            "any whole number such that it is greater than 3"
         );
     }
 
