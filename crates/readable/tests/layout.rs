@@ -500,6 +500,22 @@ fn r4_and_p38_what_calls_of_the_system_give_has_methods_of_its_own() {
 }
 
 #[test]
+fn w4_and_l7_pools_whose_names_are_plural() {
+    let told = text(
+        "h.tstl",
+        "@import w\npool: <jugs> 1\npool: <int> 1\nproperty: 4 not in <jugs>.litres()\n<jugs> := w.Jugs()\n<int> := <[1..2]>\n<jugs>.fill(<int>)\n",
+    );
+    for words in [
+        "Action: make some jugs\n",
+        "- New jugs are made.\n",
+        "only if there are some jugs and an int.\n",
+        "- For all jugs, 4 is not in the result of \"litres\" on the jugs.\n",
+    ] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+}
+
+#[test]
 fn cases_that_compare_are_choices() {
     assert_eq!(
         change("match x:\n    case 1: n = 1\n    case 2 | 3: n = 2\n    case y: n = y"),

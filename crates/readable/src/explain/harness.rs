@@ -385,7 +385,8 @@ impl<'w> Author<'_, 'w> {
                     .iter()
                     .map(|(name, number)| {
                         let name = self.speaker.words(name);
-                        format!("every {}", numbered(&name, u64::from(*number)))
+                        let each = if is_plural(&name) { "all" } else { "every" };
+                        format!("{each} {}", numbered(&name, u64::from(*number)))
                     })
                     .collect();
                 let clause = teller.plain(&conjunct);

@@ -7,7 +7,7 @@ use super::fragment::{Holes, told};
 use super::{Author, Step, bare_frame};
 use crate::explain::run::{Execution, Path};
 use crate::term::Term;
-use crate::words::{one_or_some, sentence};
+use crate::words::{is_plural, one_or_some, sentence};
 
 impl<'w> Author<'_, 'w> {
     /// "choose a key", "make a tree", "insert", "set a list"; a title that was there already gets a number.
@@ -88,11 +88,15 @@ impl<'w> Author<'_, 'w> {
         let speaker = self.speaker.with_recorder(self.recorder);
         let phrase = speaker.noun(&term).text;
         // "The new stack is a new stack" says it twice.
+        let made = match is_plural(&words) {
+            true => format!("new {words} are made"),
+            false => format!("a new {words} is made"),
+        };
         match phrase.strip_prefix(&format!("a new {words}")) {
-            Some("") => sentence(&format!("a new {words} is made")),
+            Some("") => sentence(&made),
             Some(rest) if rest.starts_with(" made from ") => {
                 let rest = rest.trim_start_matches(" made");
-                sentence(&format!("a new {words} is made{rest}"))
+                sentence(&format!("{made}{rest}"))
             }
             _ => sentence(&format!("the new {words} is {phrase}")),
         }
