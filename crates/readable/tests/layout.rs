@@ -474,9 +474,9 @@ fn r3_flags_whose_names_have_a_verb_are_quoted() {
 fn what_a_rule_that_initialises_is_given_is_what_it_starts_as() {
     let told = text(
         "machine.py",
-        "class M(RuleBasedStateMachine):\n    @initialize(size=st.integers(1, 5))\n    def start(self, size):\n        self.size = size\n        self.used = 0\n    @rule()\n    def use(self):\n        self.used += 1\n",
+        "class M(RuleBasedStateMachine):\n    @initialize(size=st.integers(1, 5))\n    def start(self, size):\n        self.size = size\n        self.half = size // 2\n        self.used = 0\n    @rule()\n    def use(self):\n        self.used += 1\n",
     );
-    assert!(told.contains("  - the size: starts as any whole number from 1 to 5\n  - the used total: starts as 0\n"), "{told}");
+    assert!(told.contains("  - the size: starts as any whole number from 1 to 5\n  - the half: starts as the given size divided by 2 (rounded down)\n  - the used total: starts as 0\n"), "{told}");
 }
 
 #[test]

@@ -128,6 +128,15 @@ impl<'a, 'w> Author<'a, 'w> {
                 let drawn = super::inputs::drawn(strategy, self.world, self.speaker);
                 format!("{}: starts as {drawn}", self.noun(&variable.name))
             }
+            Start::Made(value, inputs) => {
+                let value = self.world.start(value).replaced(&mut |part| match part {
+                    Term::Reference(name) if inputs.contains(&name.name) => {
+                        Some(Reference::new(name.name.clone(), Role::Input).into())
+                    }
+                    _ => None,
+                });
+                format!("{}: {}", self.noun(&variable.name), self.start(&value))
+            }
             Start::Value(value) => {
                 let value = self.world.start(value);
                 format!("{}: {}", self.noun(&variable.name), self.start(&value))

@@ -226,6 +226,11 @@ fn started(body: &[Statement], variables: &mut Vec<Variable>) {
     }
 }
 
+fn mentions(expression: &Expression, name: &str) -> bool {
+    let inside = crate::property::children(expression);
+    expression.as_name() == Some(name) || inside.into_iter().any(|one| mentions(one, name))
+}
+
 /// A variable that is given an argument of the rule starts as whatever the argument's strategy gives.
 fn draw(variable: &mut Variable, strategies: &[Keyword]) {
     let Start::Value(value) = &variable.start else {
@@ -237,6 +242,14 @@ fn draw(variable: &mut Variable, strategies: &[Keyword]) {
         .find(|keyword| argument.is_some() && keyword.name.as_deref() == argument);
     if let Some(strategy) = strategy {
         variable.start = Start::Drawn(strategy.value.clone());
+        return;
+    }
+    let inputs: Vec<String> = strategies
+        .iter()
+        .filter_map(|keyword| keyword.name.clone())
+        .collect();
+    if inputs.iter().any(|input| mentions(value, input)) {
+        variable.start = Start::Made(value.clone(), inputs);
     }
 }
 

@@ -65,7 +65,9 @@ impl<'w> World<'w> {
         };
         for variable in &parts.state {
             let type_ = match &variable.start {
-                Start::Value(value) => world.constant_term(value, 0).type_of(),
+                Start::Value(value) | Start::Made(value, _) => {
+                    world.constant_term(value, 0).type_of()
+                }
                 Start::Bundle => Type::list(),
                 Start::Drawn(_) | Start::Nothing => Type::Unknown,
             };
