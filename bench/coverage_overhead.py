@@ -1,6 +1,7 @@
 """What coverage costs on a program that computes for two seconds: ours, coverage.py, SlipCover."""
 
 import json
+import shutil
 import sys
 
 import ours
@@ -9,20 +10,23 @@ from measure import alternately, median, run
 
 
 def commands(setting):
-    """(name, start of the command, environment variables) of each way to measure; the first measures nothing."""
-    yield "no coverage", [sys.executable], {}
+    """(name, start of the command, what lets it measure one module, environment variables) of each way to measure; the
+    first measures nothing."""
+    yield "no coverage", [sys.executable], [], {}
     if ours.has_command("cover"):
-        yield OURS, [*ours.COMMAND, "cover"], {}
+        yield OURS, [*ours.COMMAND, "cover"], ["--source", "busy.py"], {}
     if setting.programs:
         python = setting.programs / "python"
-        tracer = [python, "-m", "coverage", "run"]
-        yield "coverage.py, branches, C tracer", [*tracer, "--branch"], {"COVERAGE_CORE": "ctrace"}
+        tracer, only = [python, "-m", "coverage", "run"], ["--include", "*/busy.py"]
+        branches = [*tracer, "--branch"]
+        yield "coverage.py, branches, C tracer", branches, only, {"COVERAGE_CORE": "ctrace"}
         if sys.version_info >= (3, 14):
-            yield "coverage.py, branches, `sys.monitoring`", [*tracer, "--branch"], MONITORING
+            yield "coverage.py, branches, `sys.monitoring`", branches, only, MONITORING
         elif sys.version_info >= (3, 12):
-            yield ONLY_LINES, tracer, MONITORING
-        yield "SlipCover, branches", [python, "-m", "slipcover", "--branch"], {}
-        yield "SlipCover, only lines", [python, "-m", "slipcover"], {}
+            yield ONLY_LINES, tracer, only, MONITORING
+        slip, without = [python, "-m", "slipcover"], ["--omit", "*/busy_unmeasured.py,*/turns.py"]
+        yield "SlipCover, branches", [*slip, "--branch"], without, {}
+        yield "SlipCover, only lines", slip, without, {}
 
 
 OURS = "Testwright, branches"
@@ -34,42 +38,49 @@ WHY_LINES = "Before Python 3.14 `sys.monitoring` cannot tell coverage.py about b
 
 def measure(setting):
     folder = setting.systems.folder("busy", "coverage")
+    shutil.copy(folder / "busy.py", folder / "busy_unmeasured.py")
     rounds = 60 if setting.quick else 3200
     works = {}
-    for name, command, variables in commands(setting):
+    for name, command, one_module, variables in commands(setting):
         line = [*command, "busy.py", rounds]
-        works[name] = lambda line=line, variables=variables: run(line, folder, **variables)
+        works[name, "whole"] = lambda line=line, variables=variables: run(line, folder, **variables)
+        turns = [*command, *one_module, "turns.py", rounds // 4]
+        works[name, "turns"] = lambda line=turns, variables=variables: run(
+            line, folder, **variables
+        )
     results = alternately(setting.repeats, works)
     table = page.Table(
         "What coverage costs",
-        "A program of 250 lines with loops, branches, generators and exceptions. All of it includes the start of the tool and its report; the second half is timed by the program itself, when everything that happens once has happened.",
-        ["", "all of it", "", "the second half", ""],
+        "A program of 250 lines with loops, branches, generators and exceptions. All of it includes the start of the tool and its report. Once warm: the same work is done in turns by two copies of the program in one process, of which one is measured, when everything that happens once has happened; a tool that looks at each call of the other copy, too, as a tracer does, looks better than it is.",
+        ["", "all of it", "", "once warm"],
     )
     bare = {}
-    for name, runs in results.items():
-        printed = [_printed(done.or_complain().output) for done in runs]
-        assert len({answer["checksum"] for answer in printed}) == 1, f"{name} changes the program"
-        whole = median(done.cpu for done in runs)
-        warm = median(answer["warm"] for answer in printed)
-        bare = bare or {"whole": whole, "warm": warm, "checksum": printed[0]["checksum"]}
-        assert printed[0]["checksum"] == bare["checksum"], f"{name} changes the program"
+    for name in dict.fromkeys(name for name, _ in works):
+        printed = [
+            _printed(done.or_complain().output, "checksum") for done in results[name, "whole"]
+        ]
+        checksums = {answer["checksum"] for answer in printed}
+        whole = median(done.cpu for done in results[name, "whole"])
+        bare = bare or {"whole": whole, "checksums": checksums}
+        assert checksums == bare["checksums"], f"{name} changes the program"
+        turns = (_printed(done.or_complain().output, "warm") for done in results[name, "turns"])
+        warm = median(answer["warm"] for answer in turns)
         mark = table.note(WHY_LINES) if name == ONLY_LINES else ""
         table.add(
             name + mark,
             f"{whole:.2f} s",
             page.times(whole / bare["whole"]),
-            f"{warm:.2f} s",
-            page.times(warm / bare["warm"]),
+            page.times(warm),
         )
-    if OURS not in results:
+    if (OURS, "whole") not in results:
         mark = table.note("This version of Testwright has no `cover` command.")
-        table.add(OURS, "not available" + mark, "", "", "")
+        table.add(OURS, "not available" + mark, "", "")
     if not setting.programs:
         table.note("coverage.py and SlipCover are not installed.")
     return [table]
 
 
-def _printed(output):
+def _printed(output, what):
     """What the program printed; the tools print around it."""
-    line = next(line for line in output.splitlines() if line.startswith('{"warm"'))
+    line = next(line for line in output.splitlines() if line.startswith(f'{{"{what}"'))
     return json.loads(line)

@@ -1,10 +1,13 @@
 """How close Testwright is to a program without any tool that does the same steps, checks and comparisons."""
 
+import importlib.util
 import json
 import os
 import re
+import shutil
 import sys
 import tempfile
+from pathlib import Path
 
 import ours
 import page
@@ -20,67 +23,106 @@ SYSTEMS = ["avl", "avl_thorough", "sorted", "append"]
 NAMING = ["avl", "avl_thorough"]
 #: Those whose code is outside of the harness, so that it can be covered.
 COVERED = ["avl", "avl_thorough"]
+#: What systems import from elsewhere.
+INSTALLED = ["sortedcontainers"]
+#: The program that checks everything after each step, and the one that checks only what a step names.
+ALL, CHANGED = "straight_line_all", "straight_line_changed"
 SEED = 1
-PASSES = 5
+
+#: What is added to a harness so that programs run beside it. The module is imported in a way that keeps it out of what is
+#: executed again for each test.
+BESIDE = """
+<@
+_beside = __import__("beside")
+
+def test_before_restart(_):
+    _beside.turn()
+@>
+"""
 
 
 class Recording:
-    """The second half of the tests of a run of ours, and programs that do the same.
+    """The second half of the tests of a search of ours, and programs that do the same.
 
-    The first half is there to warm up: the program is passed through several times, too, before it is at its best.
+    The first half is there to warm up.
     """
 
     def __init__(self, setting, system):
-        self.tests = 5 if setting.quick else 500
-        self.setting = setting
-        self.system = system
+        self.tests = 5 if setting.quick else 300
+        self.block = 5 if setting.quick else 10
         self.harness = setting.systems.harness(system)
         self.folder = self.harness.parent
         kept = self.folder / "kept"
-        self._search(2 * self.tests, ["--keep-tests", kept.name])
+        self.searched = self._search(self.harness, "--keep-tests", kept.name)
         numbers = range(self.tests + 1, 2 * self.tests + 1)
         files = (kept / f"test-{number}.test" for number in numbers)
         self.saved = [straight_line.steps_of(file.read_text(encoding="utf-8")) for file in files]
         self.steps = sum(len(steps) for steps in self.saved)
         self.read = straight_line.read(self.harness.read_text(encoding="utf-8"))
-        self.programs = {}
-        self.fastest = {}
+        self.programs = set()
 
-    def ours(self, *options):
-        """CPU seconds per step of the same tests, made by Testwright: of all runs so far the fastest, as it is with the
-        program."""
-        half, whole = self.fastest.get(options, (float("inf"), float("inf")))
-        for _ in range(1 if self.setting.quick else 2):
-            first, steps_before = self._search(self.tests, options)
-            both, steps = self._search(2 * self.tests, options)
-            same(steps["steps"] - steps_before["steps"], self.steps, "steps")
-            half, whole = min(half, first.cpu), min(whole, both.cpu)
-        self.fastest[options] = half, whole
-        return max(whole - half, 1e-6) / self.steps
+    def beside(self, *options, programs=(ALL,)):
+        """Searches with some options and runs programs beside it. From `search` and each program to the CPU seconds per
+        step of each block of tests."""
+        for name in programs:
+            self.program(name)
+        shutil.copy(HERE / "beside.py", self.folder)
+        harness = self.folder / "beside.tstl"
+        harness.write_text(self.harness.read_text(encoding="utf-8") + BESIDE, encoding="utf-8")
+        with tempfile.NamedTemporaryFile("r") as result:
+            numbers = {
+                "BESIDE_TESTS": self.tests,
+                "BESIDE_BLOCK": self.block,
+                "BESIDE_PROGRAMS": " ".join(programs),
+                "BESIDE_RESULT": result.name,
+            }
+            variables = {name: str(value) for name, value in numbers.items()}
+            same(self._search(harness, *options, **variables), self.searched, "steps")
+            text = result.read()
+        per_block = self.steps * self.block / self.tests
+        return {
+            name: [nanoseconds / per_block / 1e9 for nanoseconds in times]
+            for name, times in json.loads(text).items()
+        }
 
-    def _search(self, tests, options):
-        return ours.search(self.harness, "--tests", tests, *options, seed=SEED)
+    def _search(self, harness, *options, **variables):
+        """How many steps a search takes."""
+        # One test more than is wanted, since it is the next test that ends the last one.
+        options = ["--jobs", 1, "--tests", 2 * self.tests + 1, *options]
+        _, report = ours.search(harness, *options, seed=SEED, **variables)
+        return report["steps"]
 
-    def straight(self, only_changed=False):
-        """CPU seconds per step of the program: its fastest pass, as it is the limit."""
-        file = self.program(only_changed)
-        done = run([sys.executable, file.name, PASSES], self.folder).or_complain()
-        return min(json.loads(done.output)) / self.steps
+    def program(self, name):
+        """Writes and compiles a program."""
+        if name in self.programs:
+            return
+        written = straight_line.program(self.read, self.saved, only_changed=name == CHANGED)
+        same(written.steps, self.steps, "steps")
+        source = self.folder / f"{name}.py"
+        source.write_text(self._with_modules_of_its_own(written.text), encoding="utf-8")
+        # In a process of its own, for compiling takes memory.
+        compiling = "import py_compile, sys; py_compile.compile(*sys.argv[1:], doraise=True)"
+        compiled = self.folder / f"{name}.pyc"
+        run([sys.executable, "-c", compiling, source, compiled], self.folder).or_complain()
+        self.programs.add(name)
 
-    def program(self, only_changed):
-        """The program, compiled."""
-        if only_changed not in self.programs:
-            written = straight_line.program(self.read, self.saved, only_changed)
-            same(written.steps, self.steps, "steps")
-            name = f"straight_line_{'changed' if only_changed else 'all'}"
-            source = self.folder / f"{name}.py"
-            source.write_text(written.text, encoding="utf-8")
-            compiled = self.folder / f"{name}.pyc"
-            # In a process of its own, for compiling takes memory.
-            compiling = "import py_compile, sys; py_compile.compile(*sys.argv[1:], doraise=True)"
-            run([sys.executable, "-c", compiling, source, compiled], self.folder).or_complain()
-            self.programs[only_changed] = compiled
-        return self.programs[only_changed]
+    def _with_modules_of_its_own(self, text):
+        """A program that does not share the modules under test, for in the same process they may be observed."""
+
+        def renamed(match):
+            word, name, rest = match.groups()
+            own = f"plain_{name}"
+            module = self.folder / f"{name}.py"
+            if module.exists():
+                shutil.copy(module, self.folder / f"{own}.py")
+            elif name in INSTALLED:
+                package = Path(importlib.util.find_spec(name).origin).parent
+                shutil.copytree(package, self.folder / own, dirs_exist_ok=True)
+            else:
+                return match[0]
+            return f"{word} {own}{rest}" if word == "from" else f"{word} {own} as {name}{rest}"
+
+        return re.sub(r"^(import|from) (\w+)\b(.*)$", renamed, text, flags=re.MULTILINE)
 
     def properties(self):
         """How many properties Testwright and the program evaluate, each counted while it runs."""
@@ -90,7 +132,7 @@ class Recording:
         written = straight_line.program(self.read, self.saved, tally=True)
         source = self.folder / "tallied_program.py"
         source.write_text(written.text, encoding="utf-8")
-        in_program = self._tally([sys.executable, source.name, 1])
+        in_program = self._tally([sys.executable, source.name])
         same(in_program, written.properties, "properties in the program")
         tallied = self.folder / "tallied.tstl"
         tallied.write_text(_tallied(self.harness.read_text(encoding="utf-8")), encoding="utf-8")
@@ -136,7 +178,7 @@ def measure(setting):
 def _against_the_limit(setting, recordings):
     table = page.Table(
         "Against a program without any tool",
-        "The tests that Testwright made, as one straight-line Python program: the same actions, guards, calls of the reference, comparisons and properties in the same order, slots as local variables, empty again for each test, modules not executed again. That is the limit for any tool. Both are warm, and the fastest of all passes counts: the program was passed through before, and Testwright made as many other tests before these. The numbers of steps and of evaluated properties were compared and are the same. 100 % is as fast as the program. The ancestor makes tests of its own from the same harness, of the same length, with properties and branch coverage.",
+        "The tests that Testwright made, as one straight-line Python program: the same actions, guards, calls of the reference, comparisons and properties in the same order, slots as local variables, empty again for each test, modules not executed again. That is the limit for any tool. Both run in turns in one process, some tests of one and the same tests of the other; both are warm: Testwright made as many other tests before these, and the program was passed through several times. It has modules of its own, which no coverage is measured of. The numbers of steps and of evaluated properties were compared and are the same. 100 % is as fast as the program: the median of all turns. The ancestor makes tests of its own from the same harness, of the same length, with properties and branch coverage.",
         [
             *("system", "steps", "properties", "the program, per step"),
             *("Testwright", "`--coverage`", f"{ancestor.NAME}, coverage"),
@@ -145,13 +187,12 @@ def _against_the_limit(setting, recordings):
     for system, recording in recordings.items():
         counted = recording.properties()
         same(*counted, "properties")
-        works = {"program": recording.straight, "": recording.ours}
+        works = {"": recording.beside}
         if setting.ours.has_coverage:
-            works["--coverage"] = lambda recording=recording: recording.ours("--coverage")
+            works["--coverage"] = lambda recording=recording: recording.beside("--coverage")
         taken = alternately(setting.repeats, works)
-        limit = min(taken.pop("program"))
-        # Each is of all runs up to then.
-        cells = {name: _percent(limit, times[-1]) for name, times in taken.items()}
+        limit = median(seconds for turns in taken[""] for seconds in turns[ALL])
+        cells = {name: _percent(_share(turns, ALL)) for name, turns in taken.items()}
         if "--coverage" not in cells:
             cells["--coverage"] = "not available" + table.note(
                 "This version of Testwright has no `--coverage`."
@@ -170,24 +211,29 @@ def _only_changed(setting, recordings):
         "The straight-line program with all properties after each step, with those only of the slots that the step names, and Testwright with `--checks changed`, as a percentage of the latter program.",
         ["system", "all, per step", "named, per step", "", "Testwright"],
     )
+    options = ["--checks", "changed"] if can else []
     for system in NAMING:
         recording = recordings[system]
-        works = {
-            "all": recording.straight,
-            "named": lambda recording=recording: recording.straight(only_changed=True),
-        }
-        if can:
-            works["ours"] = lambda recording=recording: recording.ours("--checks", "changed")
-        taken = alternately(setting.repeats, works)
-        taken = {name: got[-1] if name == "ours" else min(got) for name, got in taken.items()}
+        both = {"": lambda recording=recording: recording.beside(*options, programs=(ALL, CHANGED))}
+        (turns,) = alternately(setting.repeats, both).values()
+        every, named = (
+            median(time for one in turns for time in one[name]) for name in (ALL, CHANGED)
+        )
         own = (
-            _percent(taken["named"], taken["ours"])
+            _percent(_share(turns, CHANGED))
             if can
             else "not available" + table.note("This version of Testwright has no `--checks`.")
         )
-        shown = page.microseconds(taken["all"]), page.microseconds(taken["named"])
-        table.add(SHOWN[system], *shown, page.times(taken["all"] / taken["named"]), own)
+        shown = page.microseconds(every), page.microseconds(named)
+        table.add(SHOWN[system], *shown, page.times(every / named), own)
     return table
+
+
+def _share(runs, program):
+    """How fast a search is, as a share of a program: the median of all turns."""
+    return median(
+        one / other for turns in runs for one, other in zip(turns[program], turns["search"])
+    )
 
 
 def _ancestor(setting, system, limit):
@@ -195,9 +241,8 @@ def _ancestor(setting, system, limit):
     if system not in COVERED or not setting.ancestor or setting.ancestor.why_not(system, True):
         return "–"
     pace = Pace(setting, setting.ancestor, system, check=True, coverage=True)
-    return _percent(limit, median(pace() for _ in range(setting.repeats)))
+    return _percent(limit / median(pace() for _ in range(setting.repeats)))
 
 
-def _percent(limit, taken):
-    share = 100 * limit / taken
-    return f"{share:.0f} %" if share >= 10 else f"{share:.1f} %"
+def _percent(share):
+    return f"{share:.0%}".replace("%", " %") if share >= 0.1 else f"{share:.1%}".replace("%", " %")

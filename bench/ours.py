@@ -38,12 +38,12 @@ def cost_of_the_log(build):
     return program if program.exists() else None
 
 
-def search(harness, *options, seed=1, status=0, limit=120):
+def search(harness, *options, seed=1, status=0, limit=120, **variables):
     """Runs a search; its time, and its result as JSON."""
     # Uniform choice is what the others do, too.
     strategy = () if "--strategy" in options else ("--strategy", "random")
     command = [*COMMAND, "run", harness.name, "--json", "--seed", seed, *strategy, *options]
-    done = run(command, harness.parent, limit)
+    done = run(command, harness.parent, limit, **variables)
     done.or_complain(*([status] if isinstance(status, int) else status))
     # Words of warning may stand before it and after it.
     report, _ = json.JSONDecoder().raw_decode(done.output[done.output.index("{") :])

@@ -129,23 +129,11 @@ def program(harness, tests, only_changed=False, tally=False):
     return Program(text + "\n" + RUNNER, writer.steps, writer.properties)
 
 
-#: Runs the whole program some times over and prints the CPU seconds of each pass.
+#: Passes once through the whole program.
 RUNNER = """
 if __name__ == "__main__":
-    import gc
-    import json
-    import sys
-    import time
-
-    gc.collect()
-    gc.freeze()
-    passes = []
-    for _ in range(int(sys.argv[1])):
-        start = time.process_time()
-        for test in TESTS:
-            test()
-        passes.append(time.process_time() - start)
-    print(json.dumps(passes))
+    for test in TESTS:
+        test()
 """
 
 

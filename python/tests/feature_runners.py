@@ -181,7 +181,7 @@ def start(command, folder):
         env=PLAIN,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
 
 

@@ -224,7 +224,8 @@ def test_generators_and_coroutines(watched):
         "yielded 1",
         "countdown(number=9) did not end",
         "yielded 9",
-        "was closed",
+        # Since 3.13, a generator that could not notice being closed is not run for it, and nobody is told.
+        *(["was closed"] if sys.version_info < (3, 13) else []),
     ]
     assert [line for line in watched.show("fetch") if "fetch" in line] == [
         "fetch(number=1) returned 2",
@@ -474,7 +475,7 @@ def test_children_have_recordings_of_their_own(watched):
 
 
 def test_processes_of_the_same_interpreter_are_followed(watched):
-    watched.command.write("child.py", "import shop\nprint(shop.swap([5, 6]))\n")
+    watched.command.write("child.py", "import shop, sys\nprint(shop.swap([5, int(sys.argv[1])]))\n")
     watched.run(
         """\
         import multiprocessing, subprocess, sys
@@ -482,7 +483,9 @@ def test_processes_of_the_same_interpreter_are_followed(watched):
         def double(number): return 2 * number
         if __name__ == "__main__":
             shop.swap([1, 2])
-            print(subprocess.run([sys.executable, "child.py"], capture_output=True, text=True).stdout)
+            for number, is_alone in [("6", True), ("7", False)]:
+                command = [sys.executable, "child.py", number]
+                print(subprocess.run(command, close_fds=is_alone, capture_output=True, text=True).stdout)
             with multiprocessing.get_context("spawn").Pool(1) as pool:
                 print(pool.map(double, [4]))
         """
@@ -490,6 +493,7 @@ def test_processes_of_the_same_interpreter_are_followed(watched):
     assert [line for line in watched.show("swap") if line.startswith("swap(")] == [
         "swap(items=[1, 2]) returned [2, 1]",
         "swap(items=[5, 6]) returned [6, 5]",
+        "swap(items=[5, 7]) returned [7, 5]",
     ]
     assert "double(number=4) returned 8" in watched.show("double")
 

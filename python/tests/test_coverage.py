@@ -229,6 +229,14 @@ def test_cover_measures_only_what_is_named(shop):
     assert set(table(shop("cover", "--source", "money", "program.py").stderr)) == {"money.py"}
 
 
+def test_cover_finds_modules_where_the_program_does(shop):
+    shop.write("inner/program.py", "import bill, money\nbill.pay(1)\n")
+    shop.write("inner/bill.py", MONEY)
+    done = shop("cover", "--source", "bill", "inner/program.py")
+    assert set(table(done.stderr)) == {"inner/bill.py"}
+    assert "warning" not in done.stderr
+
+
 @pytest.mark.parametrize("words", [["missing.py"], ["-m", "missing"], ["broken.py"]])
 def test_a_program_that_cannot_be_run(shop, words):
     shop.write("broken.py", "def f(:\n")

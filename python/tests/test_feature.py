@@ -314,6 +314,62 @@ def test_objects_errors_loops_and_earlier_values_run(testwright, runner):
     assert "Python" not in text
 
 
+GATHERING = """
+from typing import List
+
+
+def evens_of(xs):
+    return [x for x in xs if x % 2 == 0]
+
+
+def price(x):
+    return x * x
+
+
+def prop_evens(xs: List[int], n: int):
+    evens = []
+    total = 0
+    for x in xs:
+        if x % 2 == 0:
+            evens.append(x)
+    for x in evens:
+        total += x * n
+    assert evens_of(xs) == evens
+    assert total == n * sum(evens_of(xs))
+
+
+def prop_prices(xs: List[int]):
+    prices = {}
+    for x in xs:
+        prices[x] = price(x)
+    seen = set()
+    for x in xs:
+        for y in [x, -x]:
+            seen.add(y)
+    assert len(prices) <= len(xs)
+    assert all(price(y) in prices.values() for y in seen)
+""".lstrip()
+
+
+@pytest.mark.parametrize("runner", ["behave", "pytest-bdd"])
+def test_f7_what_loops_gather_has_words_and_runs(testwright, runner):
+    testwright.write("test_gathering.py", GATHERING)
+    testwright("feature", "test_gathering.py", "--out", "out", "--steps", runner)
+    folder = testwright.folder / "out"
+    if runner == "behave":
+        results = run_behave(folder, "gathering.feature")
+    else:
+        results = run_pytest_bdd(folder, "test_gathering_feature.py")
+    assert len(results) >= 2 and all(names(results).values()), results
+    text = (folder / "gathering.feature").read_text(encoding="utf-8")
+    assert "Then the result equals the elements x of xs such that x is even\n" in text
+    assert (
+        'I have a dictionary in which x is the result of "price" with x for each x in xs, called prices\n'
+        in text
+    )
+    assert "Python" not in text
+
+
 STATEFUL = """
 calls = []
 
@@ -463,6 +519,8 @@ def test_what_cannot_be_done_is_said(lists):
     assert "bad.py:2:" in complaint and "python-syntax" in complaint
     lists.write("empty.py", "x = 1\n")
     assert "has no properties" in lists("feature", "empty.py", status=2).stderr
+    lists.write("pile.tstl", "pool: <x> 1\n<x> := <[1..2]>\n")
+    assert "`testwright run pile.tstl --explain`" in lists("feature", "pile.tstl", status=2).stderr
     lists.write("broken.py", "import nowhere_to_be_found\n\n\ndef prop_a(n: int):\n    assert n\n")
     assert "nowhere_to_be_found" in lists("feature", "broken.py", status=2).stderr
     lists.write("plain.py", "def prop_a(n):\n    assert n\n")
@@ -557,12 +615,73 @@ def test_failing_tests_of_a_harness_in_english(testwright):
         encoding="utf-8"
     )
     assert "participant P1 as counter0 (counter)\n    P0->>P1: add 4\n" in diagram
+    assert_it_runs_by_hand(testwright.folder, text)
     # A saved test is told in the same words, and so is the longer one that it was reduced from.
     saved = "testwright-out/counting/failure-1.test"
     told = testwright("replay", saved, "--explain", status=1).stdout
     assert 'And I call "add" on counter0 with 4\n' in told
     assert "Then the value of counter0 is less than 8\n" in told
     assert "Scenario" not in testwright("replay", saved, status=1).stdout
+
+
+BY_HAND = {
+    "steps/counting.py": """
+from behave import given, then, when
+from counter import Counter
+
+
+@given("I have a new counter, called counter0")
+def make(context):
+    context.counter = Counter()
+
+
+@when('I call "add" on counter0 with {n:d}')
+def add(context, n):
+    context.counter.add(n)
+
+
+@then("the value of counter0 is less than {n:d}")
+def check(context, n):
+    assert context.counter.value < n
+""",
+    "test_counting.py": """
+from counter import Counter
+from pytest_bdd import given, parsers, scenarios, then, when
+
+scenarios("counting.feature")
+
+
+@given("I have a new counter, called counter0", target_fixture="counter")
+def make():
+    return Counter()
+
+
+@when(parsers.parse('I call "add" on counter0 with {n:d}'))
+def add(counter, n):
+    counter.add(n)
+
+
+@then(parsers.parse("the value of counter0 is less than {n:d}"))
+def check(counter, n):
+    assert counter.value < n
+""",
+}
+
+
+def assert_it_runs_by_hand(folder, feature):
+    """With steps that a person would write the scenario fails, and with another number it passes."""
+    run = folder / "by-hand"
+    (run / "steps").mkdir(parents=True)
+    for name, text in BY_HAND.items():
+        (run / name).write_text(text, encoding="utf-8")
+    for written in ["counter.py", "steps/counter.py"]:
+        (run / written).write_bytes((folder / "counter.py").read_bytes())
+    for text, passes in [(feature, False), (feature.replace("with 4", "with 3"), True)]:
+        (run / "counting.feature").write_text(text, encoding="utf-8")
+        results = run_behave(run, "counting.feature")
+        assert list(names(results).values()) == [passes], results
+        results = run_pytest_bdd(run, "test_counting.py")
+        assert list(names(results).values()) == [passes], results
 
 
 SUITE = """

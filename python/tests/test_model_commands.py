@@ -217,13 +217,45 @@ def test_processes_help_with_products_and_within_limits(models):
         assert written[0] == written[1] == written[2], arguments
 
 
+def test_processes_help_where_there_is_much_to_do(models):
+    models.write(
+        "Tower.py",
+        "tower = []\ndef Put(x): tower.append(x)\ndef Take(): return tower.pop()\n"
+        "def TakeEnabled(): return tower\ndef StateFilter(): return len(tower) < 8\n"
+        "state = ('tower',)\nactions = (Put, Take)\nenablers = {Take: (TakeEnabled,)}\n"
+        "domains = {Put: {'x': [(), 'a', 2.5]}}\n",
+    )
+    written = []
+    for jobs in (1, 2, 3):
+        done = models("explore", "Tower", "--jobs", jobs, "--out", "FSM.py")
+        assert "Explored 3,280 states, 6,558 transitions" in done.stdout
+        written.append((models.folder / "FSM.py").read_bytes())
+    assert written[0] == written[1] == written[2]
+
+
 def test_states_that_hold_objects_are_explored_in_one_process(models):
+    # One state leads to the next, so that there is nothing to ask others about.
     done = models("explore", "Objects", "--jobs", 2)
+    assert done.stderr == ""
+    assert "Explored 21 states, 20 transitions" in done.stdout
+    models.write(
+        "Wide.py",
+        "class Thing:\n"
+        "    def __init__(self): self.size = 0\n"
+        "    def __eq__(self, other): return self.size == other.size\n"
+        "    def __hash__(self): return hash(self.size)\n"
+        "thing = Thing()\n"
+        "def Jump(size): thing.size = size\n"
+        "def JumpEnabled(size): return thing.size == 0\n"
+        "state = ('thing',)\nactions = (Jump,)\nenablers = {Jump: (JumpEnabled,)}\n"
+        "domains = {Jump: {'size': range(1, 200)}}\n",
+    )
+    done = models("explore", "Wide", "--jobs", 2)
     assert done.stderr == (
         "warning: explored in one process, "
         "since the states hold objects that cannot be passed to another process\n"
     )
-    assert "Explored 21 states, 20 transitions" in done.stdout
+    assert "Explored 200 states, 199 transitions" in done.stdout
 
 
 # Checking models

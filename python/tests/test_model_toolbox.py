@@ -148,10 +148,15 @@ def test_the_result_for_scripts(models):
 def test_a_model_that_ends_its_process_is_survived(models):
     models.write("Crashes.py", CRASHES)
     done = search(models, "Crashes")
+    told = "after 3 steps: crash: the process exited with status 7, last step `Up()`"
+    assert told in done.stdout
+    assert steps(models, "testwright-out/Crashes/failure-1.test") == ["Up()"] * 3
+    done = models("replay", "testwright-out/Crashes/failure-1.test", status=1)
+    assert "failure-1.test: fails at step 3, Up(): the process exited with status 7" in done.stdout
+    # Without workers it is survived, too, but nobody is left to reduce the test.
+    done = search(models, "Crashes", "--jobs", 0)
     assert "Crash after 3 steps: the process exited with status 7" in done.stdout
     assert steps(models, "testwright-out/Crashes/crash.test") == ["Up()"] * 3
-    done = models("replay", "testwright-out/Crashes/crash.test", status=1)
-    assert "crash.test: fails at step 3, Up(): the process exited with status 7" in done.stdout
 
 
 def test_what_was_found_in_english(models):
@@ -171,17 +176,19 @@ def test_what_was_found_in_english(models):
 def test_a_model_that_never_comes_back_is_survived(models):
     models.write("Hangs.py", CRASHES.replace("os._exit(7)", "while True: pass"))
     done = search(models, "Hangs", "--step-timeout", "1s")
-    assert "Hang after 3 steps: no end after 1s" in done.stdout
+    assert "after 3 steps: hang: no end after 1s, last step `Up()`" in done.stdout
     assert "in Up" in done.stdout
+    assert steps(models, "testwright-out/Hangs/failure-1.test") == ["Up()"] * 3
+    done = search(models, "Hangs", "--step-timeout", "1s", "--jobs", 0)
+    assert "Hang after 3 steps: no end after 1s" in done.stdout
     assert steps(models, "testwright-out/Hangs/crash.test") == ["Up()"] * 3
 
 
 @pytest.mark.parametrize(
     "words",
     [
-        "run Pile --jobs 3",
-        "run Pile --json-lines",
-        "run Pile --store x.db",
+        "run Pile --jobs 0 --json-lines",
+        "run stack.tstl --stepper Pile",
         "run Pile --coverage",
         "run Pile --scenario TwoOnly",
         "run Pile --no-reset",

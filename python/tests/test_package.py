@@ -8,7 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 import testwright
 
 
@@ -97,7 +96,6 @@ sys.meta_path.insert(0, Finder())
 """
 
 
-@pytest.mark.skipif(sys.version_info < (3, 10), reason="`python -m` cannot be recognised")
 def test_ctrl_c_while_the_command_is_loaded_shows_no_traceback(tmp_path):
     (tmp_path / "sitecustomize.py").write_text(IMPATIENT)
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
@@ -112,3 +110,8 @@ def test_ctrl_c_while_the_command_is_loaded_shows_no_traceback(tmp_path):
     # A program that uses the library decides for itself.
     program = "try:\n    import testwright\nexcept KeyboardInterrupt:\n    print('stopped')"
     assert run("-c", program).stdout == "stopped\n"
+    # So does one that is itself started by `-m`, whatever its own package imports before it begins.
+    (tmp_path / "tool").mkdir()
+    (tmp_path / "tool" / "__init__.py").write_text(program)
+    (tmp_path / "tool" / "__main__.py").write_text("")
+    assert run("-m", "tool").stdout == "stopped\n"

@@ -25,8 +25,21 @@ def _is_the_command():
     program = (getattr(_sys, "argv", None) or [""])[0]
     if _os.path.basename(program) == "testwright":
         return True
-    words = getattr(_sys, "orig_argv", [])  # since Python 3.10
+    if not hasattr(_sys, "orig_argv"):  # Python 3.9
+        return program == "-m" and _is_sought_as_the_program()
+    words = _sys.orig_argv
     return "-m" in words and words[words.index("-m") + 1 :][:1] == ["testwright"]
+
+
+def _is_sought_as_the_program():
+    """Whether this is imported because `python -m testwright` looks for its `__main__`.
+
+    While it looks, Python keeps to itself what follows `-m`; only `runpy`, which does the looking, knows.
+    """
+    frame = _sys._getframe()
+    while frame is not None and frame.f_globals.get("__name__") != "runpy":
+        frame = frame.f_back
+    return frame is not None and frame.f_locals.get("mod_name") == "testwright.__main__"
 
 
 if _is_the_command():

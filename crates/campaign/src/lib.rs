@@ -48,7 +48,7 @@ pub use oversee::{Loss, Overseen, Overseer, oversee};
 #[cfg(unix)]
 pub use process::{LOST_CONNECTION, Process, Processes, Served, how_it_ended, wait_for};
 pub use remote::{Connection, Launcher, Patience, Remote, Worker};
-pub use sent::{SentError, SentFailure, SentTest};
+pub use sent::{SentError, SentFailure, SentName, SentTest};
 pub use serve::serve;
 #[cfg(unix)]
 pub use voice::Voice;

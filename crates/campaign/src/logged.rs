@@ -36,6 +36,10 @@ impl<S: System + ?Sized> System for Logged<'_, S> {
         self.system.actions()
     }
 
+    fn number(&mut self, class: &str, rest: &str) -> Option<ActionId> {
+        self.system.number(class, rest)
+    }
+
     fn reset(&mut self) -> Result<(), Error> {
         self.log.reset();
         self.system.reset()

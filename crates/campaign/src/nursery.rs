@@ -48,9 +48,9 @@ enum Order<T> {
 
 /// What a nursery answers.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Reply<R> {
-    /// The system is loaded; or it cannot be, and why.
-    Loaded(Result<(), R>),
+enum Reply<G, R> {
+    /// The system is loaded, and what is to be known of it; or it cannot be, and why.
+    Loaded(Result<G, R>),
     /// The process of the new worker, or why there is none.
     Born(Result<i32, String>),
     /// How it ended, as the operating system tells.
@@ -89,18 +89,18 @@ impl Nursery {
     ///
     /// The command finds the connection to the supervisor as its standard input, and calls [`connect`]. It is the
     /// leader of a process group of its own.
-    pub fn start<R: DeserializeOwned>(
+    pub fn start<G: DeserializeOwned, R: DeserializeOwned>(
         command: &mut Command,
         setup: &impl Serialize,
         wait: &mut dyn FnMut() -> bool,
-    ) -> Result<Nursery, Stillborn<R>> {
+    ) -> Result<(Nursery, G), Stillborn<R>> {
         let mut nursery = Nursery::spawn(command, setup).map_err(Stillborn::Unstarted)?;
         loop {
             if !wait() {
                 return Err(Stillborn::Abandoned);
             }
-            return match nursery.listen(Nursery::GLANCE) {
-                Ok(Reply::Loaded(Ok(()))) => Ok(nursery),
+            return match nursery.listen::<G, R>(Nursery::GLANCE) {
+                Ok(Reply::Loaded(Ok(greeting))) => Ok((nursery, greeting)),
                 Ok(Reply::Loaded(Err(why))) => Err(Stillborn::Refused(why)),
                 Err(error) if is_late(&error) => continue,
                 _ => {
@@ -142,7 +142,7 @@ impl Nursery {
         self.order(&Order::Bear(task))?;
         let descriptors = [theirs.as_fd(), memory.as_fd(), last_words.as_fd()];
         hand_over(&self.connection, &descriptors)?;
-        match self.listen::<()>(Nursery::PATIENCE)? {
+        match self.listen::<(), ()>(Nursery::PATIENCE)? {
             Reply::Born(Ok(number)) => Process::new(number, connection, log, last_words),
             Reply::Born(Err(message)) => Err(io::Error::other(message)),
             _ => Err(io::ErrorKind::InvalidData.into()),
@@ -155,7 +155,7 @@ impl Nursery {
     /// How its worker came to its end. It has so many milliseconds left.
     pub(crate) fn bury(&mut self, left: u64) -> io::Result<ExitStatus> {
         self.order(&Order::<()>::Bury(left))?;
-        match self.listen::<()>(Nursery::PATIENCE + Duration::from_millis(left))? {
+        match self.listen::<(), ()>(Nursery::PATIENCE + Duration::from_millis(left))? {
             Reply::Buried(status) => Ok(ExitStatus::from_raw(status)),
             _ => Err(io::ErrorKind::InvalidData.into()),
         }
@@ -164,7 +164,7 @@ impl Nursery {
     /// Whether it is alive. A signal that was sent to it before this is asked has struck before it answers.
     pub(crate) fn is_well(&mut self) -> bool {
         self.order(&Order::<()>::Ping).is_ok()
-            && matches!(self.listen::<()>(Nursery::PATIENCE), Ok(Reply::Here))
+            && matches!(self.listen::<(), ()>(Nursery::PATIENCE), Ok(Reply::Here))
     }
 
     fn order(&mut self, order: &impl Serialize) -> io::Result<()> {
@@ -179,7 +179,10 @@ impl Nursery {
         Pid::from_raw(self.child.id() as i32)
     }
 
-    fn listen<R: DeserializeOwned>(&mut self, patience: Duration) -> io::Result<Reply<R>> {
+    fn listen<G: DeserializeOwned, R: DeserializeOwned>(
+        &mut self,
+        patience: Duration,
+    ) -> io::Result<Reply<G, R>> {
         // A reply is short and comes at once as a whole, so patience can only end before it.
         self.connection.set_patience(patience)?;
         receive(&mut self.connection)

@@ -3,12 +3,14 @@
 //! Whatever kills the process is a [`Failure`] of the step that did, and the next reset starts another process. So all
 //! that can be done with a system, reduction above all, can be done with one that crashes the interpreter.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
 use testwright_core::{ActionId, Catalog, Error, Failure, FailureKind, Outcome, System};
 
 use crate::Ending;
+use crate::sent::SentName;
 use crate::stopwatch::Stopwatch;
 use crate::wire::{Answer, Request, receive, send};
 
@@ -84,6 +86,15 @@ pub struct Remote<L: Launcher> {
     is_fresh: bool,
     /// When the test began.
     began: Stopwatch,
+    /// What the process calls our actions, if it may number them otherwise.
+    numbers: Option<Numbers>,
+}
+
+/// Two ways to number the same actions.
+#[derive(Debug, Default)]
+struct Numbers {
+    theirs: BTreeMap<u64, u64>,
+    ours: BTreeMap<u64, u64>,
 }
 
 /// Why there is no answer.
@@ -108,6 +119,38 @@ impl<L: Launcher> Remote<L> {
             action: None,
             is_fresh: false,
             began: Stopwatch::start(Duration::ZERO),
+            numbers: None,
+        }
+    }
+
+    /// Starts a process, and agrees with it on what actions are called.
+    fn launch(&mut self) -> Result<(), Error> {
+        self.worker = Some(self.launcher.launch()?);
+        let names = self.catalog.ids();
+        let names: Vec<SentName> = names
+            .filter_map(|action| SentName::of(action, &self.catalog))
+            .collect();
+        if names.is_empty() {
+            return Ok(());
+        }
+        let ours: Vec<u64> = names.iter().map(|name| name.number).collect();
+        let mut numbers = Numbers::default();
+        if let Ok(Answer::Numbers(theirs)) = self.ask(&Request::Number(names)) {
+            for (ours, theirs) in ours.into_iter().zip(theirs) {
+                let Some(theirs) = theirs else { continue };
+                numbers.theirs.insert(ours, theirs);
+                numbers.ours.insert(theirs, ours);
+            }
+        }
+        self.numbers = Some(numbers);
+        Ok(())
+    }
+
+    /// The number that the process has for an action.
+    fn their(&self, action: ActionId) -> Option<u64> {
+        match &self.numbers {
+            None => Some(action.0),
+            Some(numbers) => numbers.theirs.get(&action.0).copied(),
         }
     }
 
@@ -156,7 +199,7 @@ impl<L: Launcher> Remote<L> {
 
     fn failure(&self, silence: &Silence, ending: &Ending) -> Failure {
         let place = match self.action {
-            Some(action) => format!("template {}", self.catalog.template_of(action).0),
+            Some(action) => self.catalog.origin(action),
             None => "reset".to_owned(),
         };
         match silence {
@@ -236,14 +279,14 @@ impl<L: Launcher> System for Remote<L> {
         self.lost = None;
         self.action = None;
         if self.worker.is_none() {
-            self.worker = Some(self.launcher.launch()?);
+            self.launch()?;
         }
         let mut answer = self.ask(&Request::Reset);
         if matches!(answer, Err(_) | Ok(Answer::Impossible { .. })) {
             // The last test may have spoiled the process, or what it has left behind may take its time to end it.
             self.lost = None;
             self.worker = None;
-            self.worker = Some(self.launcher.launch()?);
+            self.launch()?;
             answer = self.ask(&Request::Reset);
         }
         match answer {
@@ -269,7 +312,10 @@ impl<L: Launcher> System for Remote<L> {
     /// A guard that kills the process is a failure of its action, which therefore has to be taken to be enabled.
     fn is_enabled(&mut self, action: ActionId) -> bool {
         self.action = Some(action);
-        match self.ask(&Request::IsEnabled(action.0)) {
+        let Some(number) = self.their(action) else {
+            return false;
+        };
+        match self.ask(&Request::IsEnabled(number)) {
             Ok(answer) => answer == Answer::Truth(true),
             Err(_) => true,
         }
@@ -277,7 +323,9 @@ impl<L: Launcher> System for Remote<L> {
 
     fn step(&mut self, action: ActionId) -> Outcome {
         self.action = Some(action);
-        self.outcome(&Request::Step(action.0))
+        // Who asks whether it is enabled does not take one that the process does not know.
+        let number = self.their(action).unwrap_or(u64::MAX);
+        self.outcome(&Request::Step(number))
     }
 
     fn expected(&mut self) -> String {
@@ -293,8 +341,21 @@ impl<L: Launcher> System for Remote<L> {
 
     fn enabled(&mut self) -> Vec<ActionId> {
         match self.ask(&Request::Enabled) {
-            Ok(answer) => answer.actions().unwrap_or_default(),
-            Err(_) => (0..self.catalog.len()).map(ActionId).collect(),
+            Ok(answer) => {
+                let theirs = answer.actions().unwrap_or_default();
+                match &self.numbers {
+                    None => theirs,
+                    Some(numbers) => {
+                        let ours = theirs
+                            .iter()
+                            .filter_map(|action| numbers.ours.get(&action.0));
+                        let mut ours: Vec<ActionId> = ours.copied().map(ActionId).collect();
+                        ours.sort_unstable();
+                        ours
+                    }
+                }
+            }
+            Err(_) => self.catalog.ids().collect(),
         }
     }
 }

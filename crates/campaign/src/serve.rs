@@ -4,6 +4,7 @@ use std::io::{self, Read, Write};
 
 use testwright_core::{ActionId, System};
 
+use crate::sent::SentName;
 use crate::wire::{Answer, Request, receive, send};
 
 /// Does what a supervisor asks, until it hangs up.
@@ -25,11 +26,18 @@ fn answer<S: System + ?Sized>(system: &mut S, request: &Request) -> Answer {
     match *request {
         Request::Reset => system.reset().into(),
         // A supervisor of another version, or of another harness, may ask for what there is not.
-        Request::IsEnabled(action) | Request::Step(action) if action >= system.actions().len() => {
+        Request::IsEnabled(action) | Request::Step(action)
+            if !system.actions().contains(ActionId(action)) =>
+        {
             Answer::Impossible {
                 message: format!("there is no action {action}"),
                 help: None,
             }
+        }
+        Request::Number(ref names) => {
+            let number = |name: &SentName| system.number(&name.class, &name.rest);
+            let numbers = names.iter().map(number);
+            Answer::Numbers(numbers.map(|action| Some(action?.0)).collect())
         }
         Request::IsEnabled(action) => Answer::Truth(system.is_enabled(ActionId(action))),
         Request::Enabled => {

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use testwright_core::{ActionId, Error, Outcome};
 
-use crate::sent::SentFailure;
+use crate::sent::{SentFailure, SentName};
 
 /// No message is longer. One that says it is comes from code under test that wrote into our connection.
 const LONGEST: usize = 64 << 20;
@@ -15,6 +15,8 @@ const LONGEST: usize = 64 << 20;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Request {
     Reset,
+    /// What actions are called, of which both sides may think by different numbers.
+    Number(Vec<SentName>),
     IsEnabled(u64),
     Enabled,
     Step(u64),
@@ -33,6 +35,8 @@ pub(crate) enum Answer {
     },
     Truth(bool),
     Actions(Vec<u64>),
+    /// The numbers of those that were asked for, as far as there are any.
+    Numbers(Vec<Option<u64>>),
     Text(String),
     Passed,
     ExpectedException,

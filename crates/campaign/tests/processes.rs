@@ -122,7 +122,7 @@ fn nursery() {
         std::process::abort();
     }
     if role == "refuse" {
-        place.loaded(Err(greeting)).unwrap();
+        place.loaded(Err::<(), _>(greeting)).unwrap();
         return;
     }
     place.loaded(Ok::<(), ()>(())).unwrap();
@@ -149,7 +149,8 @@ fn start(role: &'static str) -> Result<Nursery, Stillborn<String>> {
         .env(ROLE, role)
         .stdout(Stdio::null())
         .stderr(Stdio::null());
-    Nursery::start(&mut command, &"hello", &mut || true)
+    let started = Nursery::start(&mut command, &"hello", &mut || true);
+    started.map(|(nursery, ())| nursery)
 }
 
 fn remote() -> Remote<Processes<impl FnMut() -> Result<Nursery, Error>, &'static str>> {
@@ -253,9 +254,10 @@ fn a_nursery_that_does_not_come_about_says_why() {
         }
         other => panic!("{other:?}"),
     }
-    let none = Nursery::start::<String>(&mut Command::new("/no/such/program"), &"", &mut || true);
+    let none =
+        Nursery::start::<(), String>(&mut Command::new("/no/such/program"), &"", &mut || true);
     assert!(matches!(none, Err(Stillborn::Unstarted(_))));
     let mut sleep = Command::new("sleep");
-    let abandoned = Nursery::start::<String>(sleep.arg("1000"), &"", &mut || false);
+    let abandoned = Nursery::start::<(), String>(sleep.arg("1000"), &"", &mut || false);
     assert!(matches!(abandoned, Err(Stillborn::Abandoned)));
 }

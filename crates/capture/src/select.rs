@@ -144,8 +144,9 @@ fn drop_superfluous(
 /// How much there is to read in the test of a call.
 fn cost(call: &Call) -> usize {
     let events = call.events.len() * 5 + call.places.len();
-    // Whoever waits for a test notices tenths of a second. To count anything finer would let chance choose the tests.
-    let slow = usize::try_from(call.microseconds / 100_000 * 100).unwrap_or(usize::MAX);
+    // Nobody wants to wait a second for a test. To count anything finer would let chance choose the tests: on a busy
+    // machine, tenths of a second pass while a file is written or another process has its turn.
+    let slow = usize::try_from(call.microseconds / 1_000_000 * 1000).unwrap_or(usize::MAX);
     call.values
         .len()
         .saturating_add(events)

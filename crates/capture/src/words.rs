@@ -113,6 +113,7 @@ impl Words<'_> {
                 format!("{{{}}}", more(shown, entries.len()))
             }
             Value::Reference(reference) => reference.to_string(),
+            Value::Member { class, names } if names.is_empty() => format!("{}(0)", class.name()),
             Value::Member { class, names } => {
                 let names: Vec<String> = names
                     .iter()

@@ -1,6 +1,7 @@
 //! What can be typed after `testwright`.
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -8,6 +9,7 @@ use testwright_core::Error;
 use testwright_python::{ChecksWhen, Measured, Options, Output, Process, ReferenceExceptions};
 
 use crate::console::Console;
+use crate::report::shell_word;
 use crate::source::Source;
 use crate::{ExitStatus, Trouble, duration};
 
@@ -153,7 +155,7 @@ impl Command {
 /// How the system under test is run; the same for every command that runs it.
 #[derive(Args)]
 #[command(next_help_heading = "How the system runs")]
-struct SystemArguments {
+pub(crate) struct SystemArguments {
     /// Do not check the properties after every step
     #[arg(long, conflicts_with = "checks")]
     no_check: bool,
@@ -176,7 +178,50 @@ struct SystemArguments {
 
     /// How long a step may take before it counts as a hang
     #[arg(long, value_name = "DURATION", default_value = STEP_TIMEOUT, allow_hyphen_values = true, value_parser = duration::parse)]
-    step_timeout: Duration,
+    pub(crate) step_timeout: Duration,
+}
+
+/// What is tested with models.
+#[derive(Args, Default)]
+struct StepperArgument {
+    /// For models: the module that makes an implementation do each step, and tells what is wrong
+    #[arg(long, value_name = "MODULE")]
+    stepper: Option<String>,
+}
+
+impl StepperArgument {
+    /// The same options, with the stepper.
+    fn put_into(
+        &self,
+        options: Options,
+        source: &Source,
+        step_timeout: Duration,
+    ) -> Result<Options, Error> {
+        match &self.stepper {
+            None => Ok(options),
+            Some(_) if !source.is_models() => Err(Error::new("`--stepper` is for models")
+                .with_help("a harness says itself what is done to the system: leave it out")),
+            Some(_) => Ok(Options {
+                stepper: self.patient(step_timeout),
+                ..options
+            }),
+        }
+    }
+
+    /// The stepper, and how long it may take: it has time to say that it is late before somebody ends it.
+    fn patient(&self, step_timeout: Duration) -> Option<(String, Duration)> {
+        Some((self.stepper.clone()?, step_timeout / 2))
+    }
+
+    fn name(&self) -> Option<String> {
+        self.stepper.clone()
+    }
+
+    /// The same again, as it is typed.
+    fn as_option(&self) -> String {
+        let option = |name: &String| format!(" --stepper {}", shell_word(Path::new(name)));
+        self.stepper.as_ref().map(option).unwrap_or_default()
+    }
 }
 
 /// How long a step may take unless somebody says otherwise.
@@ -202,7 +247,7 @@ enum Agreement {
 
 impl SystemArguments {
     /// The same again, for another process.
-    fn as_words(&self) -> Vec<&str> {
+    pub(crate) fn as_words(&self) -> Vec<&str> {
         let agreement = match self.reference_exceptions {
             Agreement::Both => "both",
             Agreement::Type => "type",
@@ -263,6 +308,7 @@ impl SystemArguments {
                 Checked::Changed => ChecksWhen::Changed,
             },
             scenarios: self.scenario.clone(),
+            stepper: None,
         }
     }
 }

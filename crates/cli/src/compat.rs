@@ -8,9 +8,11 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use clap::{ArgMatches, CommandFactory};
+use testwright_core::Failure;
 
 use crate::commands::probability;
 use crate::console::Console;
+use crate::guard::{guarded, tell_crash};
 use crate::{ExitStatus, Trouble};
 
 mod calling;
@@ -131,20 +133,27 @@ impl Compat {
         let Some((name, matches)) = matches.subcommand() else {
             return Ok(ExitStatus::CouldNot);
         };
-        let played = TOOLS
-            .iter()
-            .find(|(tool, _)| tool().get_name() == name)
-            .map_or(Ok(Ended::Well), |(_, play)| {
-                play(console, matches, typed.join(" "))
-            });
-        Ok(ExitStatus::OfProgram(match played {
-            Ok(Ended::Well) => 0,
-            Ok(Ended::Failure) => 255,
-            Err(trouble) => {
-                trouble.tell(console);
-                1
-            }
-        }))
+        let crashed = |console: &mut Console<'_>, note: &str, failure: &Failure| {
+            tell_crash(console, note, failure)?;
+            Ok(ExitStatus::OfProgram(1))
+        };
+        guarded(console, None, crashed, |console, note| {
+            note.write(&format!("While `{name}` ran"));
+            let played = TOOLS
+                .iter()
+                .find(|(tool, _)| tool().get_name() == name)
+                .map_or(Ok(Ended::Well), |(_, play)| {
+                    play(console, matches, typed.join(" "))
+                });
+            Ok(ExitStatus::OfProgram(match played {
+                Ok(Ended::Well) => 0,
+                Ok(Ended::Failure) => 255,
+                Err(trouble) => {
+                    trouble.tell(console);
+                    1
+                }
+            }))
+        })
     }
 }
 

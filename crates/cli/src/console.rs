@@ -135,6 +135,19 @@ impl<'a> Console<'a> {
         }
     }
 
+    /// Does some work whose results are said only when it is over: until then it may come to nothing.
+    pub(crate) fn holding<R>(&mut self, work: impl FnOnce(&mut Console<'_>) -> R) -> R {
+        let mut held = Vec::new();
+        let mut inner = Console::new(&mut held, &mut *self.err, self.terminal);
+        let result = work(&mut inner);
+        inner.clear_status();
+        drop(inner);
+        if self.out_trouble.is_none() {
+            self.out_trouble = self.out.write_all(&held).err();
+        }
+        result
+    }
+
     /// How wide a table may be. Files and pipes take all of it.
     pub(crate) fn table_width(&self) -> usize {
         match self.terminal.width_is_known {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use testwright_campaign::how_it_ended;
-use testwright_core::{Error, Failure};
+use testwright_campaign::{Doing, Log, how_it_ended};
+use testwright_core::{Catalog, Error, Failure};
 
 use crate::console::Console;
 use crate::{ExitStatus, Trouble};
@@ -87,22 +87,77 @@ pub(crate) fn tell_crash(
     Ok(ExitStatus::FailureFound)
 }
 
-/// Watches a copy that notes every step, and ends it when it stays at one for too long.
-struct Watch {
-    patience: Option<Duration>,
-    seen: Option<(u64, SystemTime)>,
+/// How a copy is watched.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Vigil<'a> {
+    /// How long it may take for a step, if there is a limit to that.
+    pub(crate) patience: Option<Duration>,
+    /// Where its steps are written down, if not in the note, and what they are called.
+    pub(crate) log: Option<(&'a Log, &'a Catalog)>,
+}
+
+/// For a copy that notes every step.
+impl From<Option<Duration>> for Vigil<'_> {
+    fn from(patience: Option<Duration>) -> Self {
+        Vigil {
+            patience,
+            log: None,
+        }
+    }
+}
+
+impl Vigil<'_> {
+    /// What changes with every step; nothing while no step is under way.
+    fn sign(&self, note: &Note) -> Option<Sign> {
+        match self.log {
+            Some((log, _)) => {
+                Some(Sign::Beat(log.beats())).filter(|_| log.doing() != Doing::OwnWork)
+            }
+            // Without a step it is not a test that takes so long.
+            None => note
+                .state()
+                .filter(|(length, _)| *length > 0)
+                .map(Sign::Note),
+        }
+    }
+
+    /// The last step, in words that tell it from others.
+    fn last_step(&self, note: &str) -> String {
+        match self.log {
+            Some((log, catalog)) => log
+                .last()
+                .map_or_else(|| "reset".to_owned(), |action| catalog.origin(action)),
+            None => {
+                let mut lines = note.lines().rev();
+                let last = lines.find(|line| !line.is_empty());
+                last.unwrap_or_default().to_owned()
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sign {
+    Beat(u64),
+    Note((u64, SystemTime)),
+}
+
+/// Watches a copy, and ends it when it stays at one step for too long.
+struct Watch<'a> {
+    vigil: Vigil<'a>,
+    seen: Option<Sign>,
     since: Instant,
     /// What the copy was asked to end with.
     asked: Option<i32>,
 }
 
-impl Watch {
+impl Watch<'_> {
     /// How long a copy that was asked to tell where it is may take for that.
     const LAST_WORDS: Duration = Duration::from_secs(1);
 
-    fn new(patience: Option<Duration>) -> Watch {
+    fn new(vigil: Vigil<'_>) -> Watch<'_> {
         Watch {
-            patience,
+            vigil,
             seen: None,
             since: Instant::now(),
             asked: None,
@@ -112,14 +167,12 @@ impl Watch {
     /// The signal that the copy is due.
     fn signal(&mut self, note: &Note) -> Option<i32> {
         let patience = match self.asked {
-            None => self.patience?,
+            None => self.vigil.patience?,
             Some(_) => Self::LAST_WORDS,
         };
-        let state = note.state();
-        // Without a step it is not a test that takes so long.
-        let is_in_test = state.is_some_and(|(length, _)| length > 0);
-        if state != self.seen || !is_in_test {
-            (self.seen, self.since) = (state, Instant::now());
+        let sign = self.vigil.sign(note);
+        if sign != self.seen || sign.is_none() {
+            (self.seen, self.since) = (sign, Instant::now());
         }
         if self.since.elapsed() < patience {
             return None;
@@ -138,13 +191,14 @@ impl Watch {
 }
 
 /// Does some work in a copy of this process. If the copy does not come back, `crashed` is told what it was at and how it
-/// ended. With patience, it must note a step every so often.
-pub(crate) fn guarded(
+/// ended. With patience, it must begin a step every so often.
+pub(crate) fn guarded<'v>(
     console: &mut Console<'_>,
-    patience: Option<Duration>,
+    vigil: impl Into<Vigil<'v>>,
     crashed: impl FnOnce(&mut Console<'_>, &str, &Failure) -> Result<ExitStatus, Trouble>,
     work: impl FnOnce(&mut Console<'_>, &Note) -> Result<ExitStatus, Trouble>,
 ) -> Result<ExitStatus, Trouble> {
+    let vigil = vigil.into();
     let failed = |error: io::Error| Error::new(format!("cannot make a file: {error}"));
     let note = Note(tempfile::tempfile().map_err(failed)?);
     let last_words = tempfile::tempfile().map_err(failed)?;
@@ -171,13 +225,17 @@ pub(crate) fn guarded(
         note.write(OVER);
         testwright_python::leave(status.code().into());
     };
-    let mut watch = Watch::new(patience);
+    let mut watch = Watch::new(vigil);
+    let mut is_wished = false;
     let ended = testwright_campaign::wait_for(copy, || {
         let asked = came
             .iter()
             .find(|(_, has_come)| has_come.swap(false, Ordering::Relaxed));
         match asked {
-            Some((signal, _)) => Some(*signal),
+            Some((signal, _)) => {
+                is_wished = true;
+                Some(*signal)
+            }
             None => watch.signal(&note),
         }
     });
@@ -187,13 +245,15 @@ pub(crate) fn guarded(
     let status = ended.map_err(|error| Error::new(format!("the process is lost: {error}")))?;
     let words = note.read();
     match status.code() {
-        Some(code) if words == OVER => Ok(ExitStatus::OfProgram(u8::try_from(code).unwrap_or(2))),
+        // Who is asked to end while code under test is stuck may not come to write that it is over.
+        Some(code) if words == OVER || is_wished => {
+            Ok(ExitStatus::OfProgram(u8::try_from(code).unwrap_or(2)))
+        }
         _ => {
             let mut ending = how_it_ended(status, last_words);
             ending.hangs = watch.asked.is_some();
-            let mut lines = words.lines().rev();
-            let last = lines.find(|line| !line.is_empty()).unwrap_or_default();
-            let failure = ending.failure(last, patience.unwrap_or_default());
+            let last = vigil.last_step(&words);
+            let failure = ending.failure(&last, vigil.patience.unwrap_or_default());
             crashed(console, &words, &failure)
         }
     }

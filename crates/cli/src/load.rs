@@ -125,17 +125,20 @@ pub(crate) fn system<'py>(
 
 /// Tells what was wrong with the harness itself while it ran.
 pub(crate) fn tell_afterwards(console: &mut Console<'_>, file: &TextFile, problems: &[Problem]) {
-    let (without_place, with_place): (Vec<_>, Vec<_>) =
-        problems.iter().partition(|problem| problem.line == 0);
-    for problem in without_place {
-        let times = quantity::of(problem.times, "time");
-        console.warning(&format!("{} ({times})", problem.message), None);
-    }
+    tell_without_place(console, problems);
+    let with_place = problems.iter().filter(|problem| problem.line > 0);
     let problems: Vec<Diagnostic> = with_place
-        .into_iter()
         .map(|problem| while_running(&file.text, problem))
         .collect();
     tell_problems(console, file, &problems);
+}
+
+/// Tells of what happened in no particular line.
+pub(crate) fn tell_without_place(console: &mut Console<'_>, problems: &[Problem]) {
+    for problem in problems.iter().filter(|problem| problem.line == 0) {
+        let times = quantity::of(problem.times, "time");
+        console.warning(&format!("{} ({times})", problem.message), None);
+    }
 }
 
 fn while_running(text: &str, problem: &Problem) -> Diagnostic {

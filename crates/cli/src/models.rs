@@ -27,6 +27,17 @@ pub(crate) fn with_models<R>(
     filter: &Filter,
     work: impl FnOnce(&mut Console<'_>, &mut Models<'_>) -> Result<R, Trouble>,
 ) -> Result<R, Trouble> {
+    with_models_in(console, names, filter, Process::OfTheTool, work)
+}
+
+/// The same in a process that may not be the tool's own.
+pub(crate) fn with_models_in<R>(
+    console: &mut Console<'_>,
+    names: &[String],
+    filter: &Filter,
+    process: Process,
+    work: impl FnOnce(&mut Console<'_>, &mut Models<'_>) -> Result<R, Trouble>,
+) -> Result<R, Trouble> {
     // Read before code runs that may change the current folder.
     let (logs, modules): (Vec<&String>, Vec<&String>) =
         names.iter().partition(|name| log::is_log(name));
@@ -36,7 +47,7 @@ pub(crate) fn with_models<R>(
     // What modules print when they are imported comes after what was said before.
     console.flush();
     testwright_python::attach(|interpreter| {
-        let loaded = Models::load(interpreter, &modules, filter, Process::OfTheTool);
+        let loaded = Models::load(interpreter, &modules, filter, process);
         let mut models = loaded.map_err(|trouble| tell(console, &trouble))?;
         for log in &logs {
             log::compose(console, &mut models, log)?;

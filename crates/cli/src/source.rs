@@ -1,18 +1,21 @@
 //! What a command works on: a harness, or models that move together.
 
+mod guarded;
+
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use testwright_core::{Error, Failure, Test};
 use testwright_lang::Harness;
 use testwright_model::Filter;
-use testwright_python::{Options, PythonSystem};
+use testwright_python::{Options, Process, PythonSystem};
 
+use crate::commands::SystemArguments;
 use crate::console::Console;
 use crate::files::TextFile;
-use crate::guard::{Note, guarded};
+use crate::guard::{self, Note};
 use crate::models::log::is_log;
 use crate::models::{self, At, ModelSystem};
+use crate::project::Project;
 use crate::report::shell_word;
 use crate::subject::Subject;
 use crate::{ExitStatus, Trouble, load};
@@ -89,6 +92,12 @@ impl Source {
         matches!(self, Source::Models(_))
     }
 
+    /// What it is called in the store of a project.
+    pub(crate) fn stored_name(&self, project: &Project) -> Result<String, Error> {
+        let names = self.files().into_iter().map(|file| project.name_of(&file));
+        Ok(names.collect::<Result<Vec<_>, Error>>()?.join(" "))
+    }
+
     /// The first of its files or modules, which output is called after.
     pub(crate) fn stem(&self) -> PathBuf {
         let first = match self {
@@ -159,23 +168,24 @@ pub(crate) enum Read {
 }
 
 impl Read {
-    /// Brings it to life and hands it to `work`. The code of models may end its process or not come back from a step, so
-    /// that is done in a copy of this one, which is watched with `patience`.
+    /// Brings it to life and hands it to `work`. Code under test may end its process or not come back from a step, so
+    /// that is done in a copy of this one, which is watched.
     pub(crate) fn with_subject(
         self,
         console: &mut Console<'_>,
         options: &Options,
-        patience: Duration,
+        arguments: &SystemArguments,
         work: impl FnOnce(&mut Console<'_>, &mut dyn Subject) -> Result<ExitStatus, Trouble>,
     ) -> Result<ExitStatus, Trouble> {
-        if let Read::Harness(_) = self {
-            return self.live(console, options, At::Alone, work);
+        if let Read::Harness(read) = self {
+            return guarded::with_harness(console, *read, options, arguments, work);
         }
         let ended = |console: &mut Console<'_>, note: &str, failure: &Failure| {
             models::say_end(console, note, failure);
             Ok(ExitStatus::CouldNot)
         };
-        guarded(console, Some(patience), ended, |console, note| {
+        let patience = Some(arguments.step_timeout);
+        guard::guarded(console, patience, ended, |console, note| {
             self.live(console, options, At::Test(note), work)
         })
     }
@@ -210,10 +220,10 @@ impl Read {
         console: &mut Console<'_>,
         test: TextFile,
         options: &Options,
-        patience: Duration,
+        arguments: &SystemArguments,
         work: impl FnOnce(&mut Console<'_>, &mut dyn Subject, Test) -> Result<ExitStatus, Trouble>,
     ) -> Result<ExitStatus, Trouble> {
-        self.with_subject(console, options, patience, |console, system| {
+        self.with_subject(console, options, arguments, |console, system| {
             let (_, test) = load::test(console, system, test)?;
             work(console, system, test)
         })
@@ -251,13 +261,25 @@ pub(crate) fn with_model_system<R>(
     work: impl FnOnce(&mut Console<'_>, &mut ModelSystem<'_, '_, '_>) -> Result<R, Trouble>,
 ) -> Result<R, Trouble> {
     let mut printed = models::Curtain::new(options.output)?;
-    models::with_models(console, names, &Filter::default(), |console, models| {
-        let mut system = ModelSystem::new(models, &mut printed, at)
-            .map_err(|trouble| models::tell(console, &trouble))?;
-        if system.begins_wrong() {
-            let message = "an invariant of the models is false where runs begin";
-            console.warning(message, Some("`testwright explore` tells more"));
-        }
-        work(console, &mut system)
-    })
+    let filter = Filter::default();
+    models::with_models_in(
+        console,
+        names,
+        &filter,
+        options.process,
+        |console, models| {
+            let stepping = options.stepper.clone();
+            let mut system = ModelSystem::new(models, &mut printed, at, stepping)
+                .map_err(|trouble| models::tell(console, &trouble))?;
+            // What a stepper opens or starts when it is imported is not for a process that is copied.
+            if options.process != Process::OfAWorker {
+                system.come_to_life()?;
+            }
+            if system.begins_wrong() {
+                let message = "an invariant of the models is false where runs begin";
+                console.warning(message, Some("`testwright explore` tells more"));
+            }
+            work(console, &mut system)
+        },
+    )
 }

@@ -1,12 +1,20 @@
 //! What commands need of the system that they work on, besides what every algorithm needs.
 
+mod logged;
+mod sheltered;
+
 use std::path::{Path, PathBuf};
 
-use testwright_core::{ActionId, Covered, Error, TargetId, Test};
-use testwright_python::{Collector, Hook, Output, PythonSystem, SlotValue, Style};
+use testwright_campaign::SentName;
+use testwright_core::{ActionId, Covered, Error, Failure, TargetId, Test};
+use testwright_python::{
+    Collector, Hook, MeasuredFile, Output, Problem, PythonSystem, SlotValue, Style,
+};
 
 use crate::coverage::Places;
 use crate::files::TextFile;
+
+pub(crate) use sheltered::Sheltered;
 
 /// A harness or models, brought to life.
 pub(crate) trait Subject: Covered {
@@ -27,6 +35,34 @@ pub(crate) trait Subject: Covered {
 
     /// Makes sure that the actions that a saved test speaks of can be looked up.
     fn meet(&mut self, _test: &TextFile) {}
+
+    /// From now on, tells what an action is called before it is first taken; nobody any more without a teller. A system
+    /// whose actions have the same numbers in all processes has nothing to tell.
+    fn tell_names(&mut self, _teller: Option<Teller>) {}
+
+    /// This process is the one in which it will live: whatever must not be there before that comes now.
+    fn come_to_life(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Gives numbers to the actions that a saved test speaks of, though nothing may be known of them but their names.
+    fn hear_of(&mut self, _test: &str) {}
+
+    /// Whether an action is more than a name.
+    fn has_met(&self, _action: ActionId) -> bool {
+        true
+    }
+
+    /// What targets are, for another process, which knows of the first `known` files already.
+    fn places(&self, targets: &[TargetId], known: usize) -> PlacesReached;
+
+    /// What went wrong with itself so far.
+    fn problems(&self) -> Vec<Problem> {
+        Vec::new()
+    }
+
+    /// Lets it run in another folder from now on.
+    fn move_to(&mut self, folder: &Path) -> Result<(), Error>;
 
     /// What lines and branches were reached.
     fn collector(&self) -> Option<&Collector<'_>> {
@@ -68,6 +104,17 @@ pub(crate) trait Subject: Covered {
         None
     }
 
+    /// The same for a test whose last step nobody survives.
+    fn unit_test_of_crash(
+        &mut self,
+        _test: &Test,
+        _failure: &Failure,
+        _title: &str,
+        _file: &Path,
+    ) -> Option<Result<String, Error>> {
+        None
+    }
+
     /// Its file, if it has exactly one.
     fn file(&self) -> Option<&Path> {
         None
@@ -75,6 +122,18 @@ pub(crate) trait Subject: Covered {
 
     /// The Python program and the folder for another process that does the same.
     fn home(&self) -> Option<(PathBuf, PathBuf)>;
+}
+
+/// Is told what actions are called.
+pub(crate) type Teller = Box<dyn FnMut(SentName)>;
+
+/// What was touched, in a form that another process understands.
+#[derive(Default)]
+pub(crate) struct PlacesReached {
+    /// Files that were not mentioned before, with the lines that have code. Others refer to them by number.
+    pub(crate) files: Vec<(PathBuf, Vec<u32>)>,
+    /// The number of a file, and a way from one line of it to another.
+    pub(crate) arcs: Vec<(usize, i32, i32)>,
 }
 
 /// Something that can be touched.
@@ -124,6 +183,34 @@ impl Subject for PythonSystem<'_> {
         "name files, folders or modules to measure with `source:` lines in the harness"
     }
 
+    fn places(&self, targets: &[TargetId], known: usize) -> PlacesReached {
+        let Some(collector) = self.coverage() else {
+            return PlacesReached::default();
+        };
+        let arc = |target: &TargetId| {
+            let (file, (from, to)) = collector.meaning(*target);
+            (file, from, to)
+        };
+        let arcs: Vec<_> = targets.iter().map(arc).collect();
+        let mut files = Vec::new();
+        if arcs.iter().any(|(file, _, _)| *file >= known) {
+            let measured = collector.files();
+            let new = measured.get(known..).unwrap_or_default();
+            let file =
+                |file: &MeasuredFile| (file.path.clone(), file.lines.iter().copied().collect());
+            files.extend(new.iter().map(file));
+        }
+        PlacesReached { files, arcs }
+    }
+
+    fn problems(&self) -> Vec<Problem> {
+        PythonSystem::problems(self)
+    }
+
+    fn move_to(&mut self, folder: &Path) -> Result<(), Error> {
+        PythonSystem::move_to(self, folder)
+    }
+
     fn collector(&self) -> Option<&Collector<'_>> {
         self.coverage()
     }
@@ -165,6 +252,16 @@ impl Subject for PythonSystem<'_> {
         file: &Path,
     ) -> Option<Result<String, Error>> {
         Some(self.standalone(test, Style::Pytest, title, Some(file)))
+    }
+
+    fn unit_test_of_crash(
+        &mut self,
+        test: &Test,
+        failure: &Failure,
+        title: &str,
+        file: &Path,
+    ) -> Option<Result<String, Error>> {
+        Some(self.standalone_of_crash(test, failure, Style::Pytest, title, Some(file)))
     }
 
     fn file(&self) -> Option<&Path> {

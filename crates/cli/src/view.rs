@@ -35,6 +35,8 @@ pub(crate) struct Standing<'a> {
     pub(crate) steps_per_second: f64,
     /// How many branches were reached so far, if that is measured.
     pub(crate) covered: Option<u64>,
+    /// What these are: branches, or what models have.
+    pub(crate) unit: &'static str,
     /// How long nothing new was reached, if anything was.
     pub(crate) since_new: Option<Duration>,
     /// The different failures, in the order in which they were found.
@@ -110,7 +112,7 @@ pub(crate) fn line(standing: &Standing<'_>) -> String {
     words.extend(
         standing
             .covered
-            .map(|covered| quantity::of(covered, "branch")),
+            .map(|covered| quantity::of(covered, standing.unit)),
     );
     words.push(time(standing));
     words.join(", ")

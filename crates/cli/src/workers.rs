@@ -8,10 +8,11 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use testwright_campaign::{Limits, SentError, SentFailure, SentTest};
+use testwright_campaign::{Limits, SentError, SentFailure, SentName, SentTest};
 
 use crate::files::TextFile;
 
+pub(crate) mod actions;
 pub(crate) mod inside;
 pub(crate) mod reduce;
 mod search;
@@ -22,12 +23,8 @@ pub(crate) use inside::Worker;
 /// What a nursery is told when it is started.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Setup {
-    /// The harness file, with its whole path.
-    path: PathBuf,
-    /// The path as it is shown.
-    name: String,
-    /// What it says. It may change while the campaign runs; the campaign does not.
-    text: String,
+    /// The harness; nothing if there are models, which are imported by their names.
+    harness: Option<HarnessFile>,
     /// The folder to run in; the current one if there is none.
     folder: Option<PathBuf>,
     limits: Limits,
@@ -35,7 +32,18 @@ pub(crate) struct Setup {
     colour: bool,
 }
 
-impl Setup {
+/// A harness file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct HarnessFile {
+    /// The whole path.
+    path: PathBuf,
+    /// The path as it is shown.
+    name: String,
+    /// What it says. It may change while the campaign runs; the campaign does not.
+    text: String,
+}
+
+impl HarnessFile {
     fn file(&self) -> TextFile {
         TextFile {
             path: self.path.clone(),
@@ -43,6 +51,15 @@ impl Setup {
             text: self.text.clone(),
         }
     }
+}
+
+/// What a nursery that has loaded models tells of them.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Greeting {
+    /// The names of their actions.
+    pub(crate) classes: Vec<String>,
+    /// What is to be told to people.
+    pub(crate) told: String,
 }
 
 /// Why a harness cannot be loaded.
@@ -96,6 +113,8 @@ pub(crate) struct SearchTask {
 /// What a worker tells.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Report {
+    /// What an action is called that is about to be taken for the first time.
+    Met(SentName),
     /// What was reached for the first time.
     Reached(Reached),
     /// A test that came to its end.
@@ -138,6 +157,8 @@ pub(crate) enum Report {
         failure: Option<SentFailure>,
     },
     Written(String),
+    /// There are no such files for this kind of system.
+    NotWritten,
     /// What was asked for cannot be done.
     Impossible(SentError),
 }

@@ -287,6 +287,40 @@ impl Catalog {
         self.total
     }
 
+    /// Whether there is such an action.
+    pub fn contains(&self, action: ActionId) -> bool {
+        action.0 < self.end() && {
+            let TemplateId(template) = self.template_of(action);
+            action.0 - self.starts[template] < self.counts[template]
+        }
+    }
+
+    /// Whether actions of a template come up one by one ([`Catalog::open`]). Their numbers depend on the order in which
+    /// they did, so to another process they are known by their [names](Catalog::name) only.
+    pub fn is_open(&self, template: TemplateId) -> bool {
+        self.counts[template.0] < self.starts[template.0 + 1] - self.starts[template.0]
+    }
+
+    /// The class of an action of an open template, and what follows it.
+    pub fn name(&self, action: ActionId) -> Option<(&str, &str)> {
+        let template = self.template_of(action);
+        let Template { class, axes, .. } = &self.templates[template.0];
+        let Some(Axis::Choice(Choice::Texts(texts))) = axes.first() else {
+            return None;
+        };
+        let rest = texts.get(usize::try_from(action.0 - self.first(template).0).ok()?)?;
+        self.is_open(template).then_some((class, rest))
+    }
+
+    /// What tells an action from those of other templates, in this process and in others.
+    pub fn origin(&self, action: ActionId) -> String {
+        let template = self.template_of(action);
+        match self.is_open(template) {
+            true => self.templates[template.0].class.clone(),
+            false => format!("template {}", template.0),
+        }
+    }
+
     /// What no id of an action reaches: their number, unless there is room for more.
     pub fn end(&self) -> u64 {
         self.starts.last().copied().unwrap_or(0)
@@ -524,6 +558,15 @@ mod tests {
         assert_eq!(catalog.action(push, &[1]), two);
         assert_eq!(catalog.ids().collect::<Vec<_>>(), [one, two, only]);
         assert_eq!((catalog.len(), catalog.count(push)), (3, 2));
+        assert_eq!(catalog.name(two), Some(("Push", "(2,)")));
+        assert_eq!(catalog.origin(two), "Push");
+        let next = ActionId(two.0 + 1);
+        assert!(catalog.contains(two) && !catalog.contains(next));
+        assert_eq!(catalog.name(next), None);
+        let closed = toys::catalog(&[], &["f()", "g()"]);
+        assert_eq!(closed.name(ActionId(1)), None);
+        assert_eq!(closed.origin(ActionId(1)), "template 1");
+        assert!(closed.contains(ActionId(1)) && !closed.contains(ActionId(2)));
         let classes = Classes::new(&catalog);
         assert_eq!(classes.len(), 2);
     }

@@ -18,6 +18,12 @@ pub trait System {
     /// All actions, enabled or not.
     fn actions(&self) -> &Catalog;
 
+    /// The number of an action that another process speaks of by its [name](Catalog::name). A system whose actions come
+    /// up one by one gives it one even if it has not met it yet; others have the same numbers in all processes.
+    fn number(&mut self, _class: &str, _rest: &str) -> Option<ActionId> {
+        None
+    }
+
     /// Back to the initial state. An error means that there is no initial state to go on from.
     fn reset(&mut self) -> Result<(), Error>;
 

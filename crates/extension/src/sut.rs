@@ -108,6 +108,7 @@ impl Sut {
                 &[("all", ChecksWhen::All), ("changed", ChecksWhen::Changed)],
             )?,
             scenarios: Vec::new(),
+            stepper: None,
         };
         let system = load(python, &path, &options)?;
         let catalog = Arc::new(system.actions().clone());

@@ -42,6 +42,7 @@ mod module_text;
 pub mod parallel;
 mod playlist;
 mod recorded;
+mod refused;
 mod replay;
 mod runs;
 mod shorten;

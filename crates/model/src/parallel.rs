@@ -1,16 +1,21 @@
 //! Exploring with the help of other processes, each of which has a copy of the models.
 //!
-//! The one who explores hands out states in the order in which it will want to know about them, in chunks that go to
-//! each helper in turn, and reads the answers in the same order. So what it finds does not depend on who was faster: it
-//! is what it would have found alone, to the last number.
+//! States that will be asked about wait in chunks, in the order in which they will be. Some chunks are handed to helpers
+//! before their turn comes, the others are asked about here, and all answers are taken in order. So what is found does
+//! not depend on who was faster, or on who did what: it is what one would have found alone, to the last number.
+//!
+//! Understanding an answer takes time as well: a state has to be passed, and looked up here. For a model whose actions
+//! take a microsecond that is no gain, for one whose actions do real work it is. So both are measured, and helpers get
+//! as much as pays.
 //!
 //! Helpers number states and values in their own way. A state is passed as what a [`Model`](super::Model) exports, a
 //! value is explained when a helper speaks of it for the first time.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::thread;
+use std::time::Duration;
 
 use testwright_core::Error;
 use testwright_core::product::{
@@ -51,31 +56,83 @@ pub const CANNOT_PASS_STATES: &str =
 /// What is said if a helper finds something else.
 pub const DIFFERENT: &str = "the models behave differently in another process";
 
+/// How many chunks a helper has before it, so that it never waits for the next.
+const AHEAD: usize = 3;
+
+/// At most so many chunks are asked about here for one that each helper gets.
+const MOST_HERE: u64 = 8;
+
+/// If helping does not pay, so many chunks are asked about here before it is tried again.
+const PAUSE: u64 = 64;
+
+/// Tells the time since some moment.
+pub type Clock = Box<dyn FnMut() -> Duration>;
+
 /// Helpers, and what they were asked.
 pub struct Team<'t> {
     helpers: Vec<Helper>,
     passing: &'t mut dyn Passing,
-    /// States that were announced and not handed out.
-    chunk: Vec<Vec<Vec<u8>>>,
-    /// The next helper to hand a chunk to.
-    next: usize,
-    /// Whose answers are to come, in order: the helper, and how many states.
-    expected: VecDeque<(usize, usize)>,
+    clock: Clock,
+    /// What will be asked about, in order.
+    chunks: VecDeque<Chunk>,
+    /// How many chunks came before the first of these.
+    gone: u64,
+    /// From which on chunks may be handed out: those before are for here, or were handed out.
+    free: u64,
+    /// How many were handed out without one for here.
+    in_a_row: usize,
+    /// How many are for here after each helper has got one.
+    here: u64,
     answers: VecDeque<Result<Vec<Joint>, Trouble>>,
     asked: usize,
+    /// What a chunk takes, here and handed out, without waiting.
+    costs: [Cost; 2],
     trouble: Option<Trouble>,
+}
+
+/// States that are asked about together.
+#[derive(Default)]
+struct Chunk {
+    states: Vec<Vec<Place>>,
+    /// How many were asked for.
+    place: usize,
+    /// Who was asked about them.
+    helper: Option<usize>,
+    /// When its turn came, not counting the time that was spent waiting for its answers.
+    since: Duration,
+}
+
+/// What something takes, as it was lately.
+#[derive(Clone, Copy, Default)]
+struct Cost(Option<f64>);
+
+impl Cost {
+    fn note(&mut self, taken: Duration) {
+        let taken = taken.as_secs_f64();
+        self.0 = Some(self.0.map_or(taken, |before| before * 0.9 + taken * 0.1));
+    }
 }
 
 struct Helper {
     questions: Box<dyn Write>,
     answers: Receiver<Vec<u8>>,
+    /// How many chunks it was asked about and nobody has read the answers of.
+    waiting: usize,
     /// By the helper's numbers.
     values: Vec<ValueId>,
 }
 
+fn lost() -> Error {
+    Error::new("a process that helps to explore has ended")
+}
+
 impl<'t> Team<'t> {
     /// Helpers at the other ends of these connections, of which there should be one.
-    pub fn new(connections: Vec<Connection>, passing: &'t mut dyn Passing) -> Team<'t> {
+    pub fn new(
+        connections: Vec<Connection>,
+        passing: &'t mut dyn Passing,
+        clock: Clock,
+    ) -> Team<'t> {
         let helper = |(questions, mut answers): Connection| {
             let (send, receive) = channel();
             // A helper must never wait for somebody to read what it says: that one may be waiting to be read by it.
@@ -89,79 +146,116 @@ impl<'t> Team<'t> {
             Helper {
                 questions,
                 answers: receive,
+                waiting: 0,
                 values: Vec::new(),
             }
         };
         Team {
             helpers: connections.into_iter().map(helper).collect(),
             passing,
-            chunk: Vec::new(),
-            next: 0,
-            expected: VecDeque::new(),
+            clock,
+            chunks: VecDeque::new(),
+            gone: 0,
+            // The first is asked about here.
+            free: 1,
+            in_a_row: 0,
+            here: 1,
             answers: VecDeque::new(),
             asked: 0,
+            costs: [Cost::default(); 2],
             trouble: None,
         }
     }
 
-    fn hand_out(&mut self) -> io::Result<()> {
-        if self.chunk.is_empty() {
-            return Ok(());
+    /// Hands out chunks as long as there is a helper that has little before it.
+    fn hand_out(&mut self, product: &Product<'_>) -> Result<(), Trouble> {
+        loop {
+            // What is asked about now, or next, is not worth handing out.
+            self.free = self.free.max(self.gone + 1);
+            let idle = (0..self.helpers.len()).min_by_key(|one| self.helpers[*one].waiting);
+            let Some(number) = idle.filter(|one| self.helpers[*one].waiting < AHEAD) else {
+                return Ok(());
+            };
+            let Some(chunk) = self.chunks.get_mut((self.free - self.gone) as usize) else {
+                return Ok(());
+            };
+            if chunk.states.len() < CHUNK {
+                return Ok(());
+            }
+            let mut frame = Vec::new();
+            put_number(&mut frame, chunk.states.len());
+            for state in &chunk.states {
+                let parts = product
+                    .export(state)
+                    .ok_or_else(|| Error::new(CANNOT_PASS_STATES))?;
+                put_number(&mut frame, parts.len());
+                parts.iter().for_each(|part| put_bytes(&mut frame, part));
+            }
+            chunk.helper = Some(number);
+            let helper = &mut self.helpers[number];
+            helper.waiting += 1;
+            let questions = &mut helper.questions;
+            write_frame(questions, &frame)
+                .and_then(|()| questions.flush())
+                .map_err(|_| lost())?;
+            self.in_a_row += 1;
+            self.free += 1;
+            if self.in_a_row >= self.helpers.len() {
+                self.in_a_row = 0;
+                self.free += match self.pays() {
+                    true => self.here,
+                    false => PAUSE,
+                };
+            }
         }
-        let mut frame = Vec::new();
-        put_number(&mut frame, self.chunk.len());
-        for state in &self.chunk {
-            put_number(&mut frame, state.len());
-            state.iter().for_each(|part| put_bytes(&mut frame, part));
+    }
+
+    /// Whether what a helper takes over is more than what it takes to understand its answer.
+    fn pays(&self) -> bool {
+        match self.costs {
+            [Cost(Some(here)), Cost(Some(handed_out))] => handed_out < here * 0.9,
+            _ => true,
         }
-        let number = self.next;
-        self.expected.push_back((number, self.chunk.len()));
-        self.chunk.clear();
-        self.next = (number + 1) % self.helpers.len();
-        let questions = &mut self.helpers[number].questions;
-        write_frame(questions, &frame)?;
-        questions.flush()
     }
 
     /// Reads the answers to the chunk that is next.
-    fn read(&mut self, product: &mut Product<'_>) -> Result<(), Trouble> {
-        let lost = || Error::new("a process that helps to explore has ended");
-        self.hand_out().map_err(|_| lost())?;
-        let (number, many) = self.expected.pop_front().ok_or_else(lost)?;
-        for _ in 0..many {
-            let helper = &mut self.helpers[number];
-            let frame = helper.answers.recv().map_err(|_| lost())?;
-            let answer = helper.understand(product, self.passing, &frame);
+    fn read(&mut self, product: &mut Product<'_>, number: usize) -> Result<(), Trouble> {
+        let helper = &mut self.helpers[number];
+        let came = match helper.answers.try_recv() {
+            Ok(frame) => {
+                self.here = self.here.saturating_sub(1).max(1);
+                frame
+            }
+            Err(TryRecvError::Disconnected) => return Err(lost().into()),
+            Err(TryRecvError::Empty) => {
+                // Who waits could have done more.
+                self.here = (self.here + 1).min(MOST_HERE);
+                let began = (self.clock)();
+                let frame = helper.answers.recv().map_err(|_| lost())?;
+                let waited = (self.clock)().saturating_sub(began);
+                if let Some(chunk) = self.chunks.front_mut() {
+                    chunk.since += waited;
+                }
+                frame
+            }
+        };
+        let helper = &mut self.helpers[number];
+        helper.waiting -= 1;
+        let mut rest = came.as_slice();
+        while let Some(answer) = take_bytes(&mut rest) {
+            let answer = helper.understand(product, self.passing, answer);
             self.answers
                 .push_back(answer.unwrap_or_else(|| Err(lost().into())));
         }
         Ok(())
     }
-}
 
-impl Expander for Team<'_> {
-    fn announce(&mut self, product: &Product<'_>, state: &[Place]) {
-        match product.export(state) {
-            Some(state) => self.chunk.push(state),
-            None => {
-                let cannot = Error::new(CANNOT_PASS_STATES);
-                self.trouble.get_or_insert(cannot.into());
-            }
-        }
-        if self.chunk.len() >= CHUNK && self.hand_out().is_err() {
-            let lost = Error::new("a process that helps to explore has ended");
-            self.trouble.get_or_insert(lost.into());
-        }
-    }
-
-    fn moves(&mut self, product: &mut Product<'_>, state: &[Place]) -> Result<Vec<Joint>, Trouble> {
-        if let Some(trouble) = self.trouble.take() {
-            return Err(trouble);
-        }
-        if self.answers.is_empty() {
-            self.read(product)?;
-        }
-        let lost = || Error::new("a process that helps to explore has ended");
+    /// What a helper says about the next state, which is now and then asked about here as well.
+    fn answered(
+        &mut self,
+        product: &mut Product<'_>,
+        state: &[Place],
+    ) -> Result<Vec<Joint>, Trouble> {
         let moves = self.answers.pop_front().ok_or_else(lost)??;
         self.asked += 1;
         if self.asked % TRIAL == 1 {
@@ -169,6 +263,52 @@ impl Expander for Team<'_> {
             if here != moves {
                 return Err(Error::new(DIFFERENT).into());
             }
+        }
+        Ok(moves)
+    }
+}
+
+impl Expander for Team<'_> {
+    fn announce(&mut self, product: &Product<'_>, state: &[Place]) {
+        match self.chunks.back_mut() {
+            Some(last) if last.states.len() < CHUNK => last.states.push(state.to_vec()),
+            _ => self.chunks.push_back(Chunk {
+                states: vec![state.to_vec()],
+                ..Chunk::default()
+            }),
+        }
+        let is_full = |last: &Chunk| last.states.len() == CHUNK;
+        if self.chunks.back().is_some_and(is_full)
+            && let Err(trouble) = self.hand_out(product)
+        {
+            self.trouble.get_or_insert(trouble);
+        }
+    }
+
+    fn moves(&mut self, product: &mut Product<'_>, state: &[Place]) -> Result<Vec<Joint>, Trouble> {
+        if let Some(trouble) = self.trouble.take() {
+            return Err(trouble);
+        }
+        let chunk = self.chunks.front_mut().ok_or_else(lost)?;
+        let helper = chunk.helper;
+        if chunk.place == 0 {
+            chunk.since = (self.clock)();
+            if let Some(number) = helper {
+                self.read(product, number)?;
+            }
+        }
+        let moves = match helper {
+            Some(_) => self.answered(product, state)?,
+            None => product.moves(state, Phase::Usual)?,
+        };
+        let chunk = self.chunks.front_mut().ok_or_else(lost)?;
+        chunk.place += 1;
+        if chunk.place == CHUNK {
+            let taken = (self.clock)().saturating_sub(chunk.since);
+            self.costs[usize::from(helper.is_some())].note(taken);
+            self.chunks.pop_front();
+            self.gone += 1;
+            self.hand_out(product)?;
         }
         Ok(moves)
     }
@@ -246,6 +386,7 @@ pub fn help(
         let mut rest = frame.as_slice();
         let rest = &mut rest;
         let many = take_number(rest).unwrap_or(0);
+        let mut all = Vec::new();
         for _ in 0..many {
             let mut parts = Vec::new();
             for _ in 0..take_number(rest).unwrap_or(0) {
@@ -259,8 +400,9 @@ pub fn help(
                 },
                 None => vec![CANNOT_PASS],
             };
-            write_frame(answers, &answer)?;
+            put_bytes(&mut all, &answer);
         }
+        write_frame(answers, &all)?;
         answers.flush()?;
     }
     Ok(())

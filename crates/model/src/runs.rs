@@ -13,6 +13,7 @@ use testwright_core::product::{
 use testwright_core::{Failure, FailureKind};
 
 use crate::mismatch::mismatch;
+use crate::refused::refusal;
 
 /// Picks steps.
 pub trait Chooser {
@@ -258,7 +259,7 @@ impl Runs<'_, '_> {
             let mut possible = Vec::new();
             let choice = match observed {
                 Some((name, arguments)) => {
-                    if let Some(why) = self.refusal(states, name, arguments)? {
+                    if let Some(why) = refusal(self.product, states, name, arguments)? {
                         return Ok(Stop::Failed(why));
                     }
                     Choice {
@@ -341,37 +342,6 @@ impl Runs<'_, '_> {
             all.retain(|one| seen.insert((one.label, one.to.clone())));
         }
         Ok(all)
-    }
-
-    /// Why something that the implementation has done is wrong. The states that do not allow it are given up.
-    fn refusal(
-        &mut self,
-        states: &mut Vec<Vec<Place>>,
-        name: NameId,
-        arguments: ValueId,
-    ) -> Result<Option<Failure>, Trouble> {
-        let refused = |runs: &Self, why: &str| {
-            let message = format!("{}, {why}", runs.text(name, arguments));
-            Ok(Some(Failure {
-                // The same action with other arguments is refused for the same reason.
-                signature: format!("{}: {why}", runs.product.words().name_text(name)),
-                ..runs.mismatch(name, message)
-            }))
-        };
-        if !self.product.knows(name) {
-            return refused(self, "not in the vocabulary of any model");
-        }
-        let mut allowing = Vec::new();
-        for state in states.iter() {
-            if self.product.allows(state, name, arguments)? {
-                allowing.push(state.clone());
-            }
-        }
-        if allowing.is_empty() {
-            return refused(self, "action not enabled");
-        }
-        *states = allowing;
-        Ok(None)
     }
 
     /// Takes a step in all states that the model may be in, and says what came of it.

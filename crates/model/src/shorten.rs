@@ -92,7 +92,7 @@ fn reduced<'w, 'm>(
 
 fn choices(walk: &Walk<'_, '_>, test: &Test) -> Vec<(NameId, ValueId)> {
     let actions = test.steps.iter().filter_map(|step| match step {
-        Step::Act(action) => Some(walk.chosen(*action)),
+        Step::Act(action) => walk.chosen(*action),
         Step::Restart => None,
     });
     actions.collect()

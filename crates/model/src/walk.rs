@@ -11,9 +11,11 @@ use testwright_core::{
 
 mod meeting;
 mod taken;
+mod together;
 
 use taken::Taken;
 pub use taken::TakenTransition;
+use together::Companion;
 
 /// A product that is led around.
 ///
@@ -34,9 +36,14 @@ pub struct Walk<'w, 'm> {
     actions: Catalog,
     /// By name: its template, and what its actions have for arguments.
     names: FxHashMap<NameId, TemplateId>,
-    arguments: Vec<(NameId, Vec<ValueId>)>,
+    arguments: Vec<(NameId, Vec<Option<ValueId>>)>,
     numbers: FxHashMap<(NameId, ValueId), ActionId>,
+    /// All actions by what they are called, once somebody has spoken of one who knows only that. One that was not met
+    /// yet has no arguments.
+    named: Option<FxHashMap<(TemplateId, String), ActionId>>,
     taken: Taken,
+    /// What does the same, if anything.
+    companion: Option<Companion<'m>>,
     /// Why it could not be found out what is possible.
     trouble: Option<Trouble>,
 }
@@ -86,7 +93,9 @@ impl<'w, 'm> Walk<'w, 'm> {
             names: FxHashMap::default(),
             arguments: Vec::new(),
             numbers: FxHashMap::default(),
+            named: None,
             taken: Taken::default(),
+            companion: None,
             trouble: None,
         };
         for name in vocabulary {
@@ -139,17 +148,53 @@ impl<'w, 'm> Walk<'w, 'm> {
             true => self.product.words().value_text(arguments).literal.clone(),
             false => text.to_owned(),
         };
-        let action = self.actions.add(template, text).map_err(|_| number())?;
-        self.arguments[template.0].1.push(arguments);
+        let named = self.named.as_ref();
+        let heard_of = named.and_then(|named| named.get(&(template, text.clone())).copied());
+        // Of several that are called alike, the first to be met is meant.
+        let action = match heard_of.filter(|action| self.chosen(*action).is_none()) {
+            Some(action) => {
+                let (_, values) = self.actions.values(action);
+                self.arguments[template.0].1[values[0] as usize] = Some(arguments);
+                action
+            }
+            None => {
+                let action = self.add(template, text).map_err(|_| number())?;
+                self.arguments[template.0].1.push(Some(arguments));
+                action
+            }
+        };
         self.numbers.insert((name, arguments), action);
         Ok(action)
     }
 
-    /// The name and the arguments of an action.
-    pub fn chosen(&self, action: ActionId) -> (NameId, ValueId) {
+    fn add(&mut self, template: TemplateId, text: String) -> Result<ActionId, TooManyActions> {
+        let action = self.actions.add(template, text.clone())?;
+        if let Some(named) = &mut self.named {
+            named.entry((template, text)).or_insert(action);
+        }
+        Ok(action)
+    }
+
+    /// The actions by what they are called.
+    fn named(&mut self) -> &mut FxHashMap<(TemplateId, String), ActionId> {
+        let actions = &self.actions;
+        self.named.get_or_insert_with(|| {
+            let mut named = FxHashMap::default();
+            for action in actions.ids() {
+                if let Some((_, rest)) = actions.name(action) {
+                    let key = (actions.template_of(action), rest.to_owned());
+                    named.entry(key).or_insert(action);
+                }
+            }
+            named
+        })
+    }
+
+    /// The name and the arguments of an action; nothing if it was only heard of.
+    pub fn chosen(&self, action: ActionId) -> Option<(NameId, ValueId)> {
         let (template, values) = self.actions.values(action);
         let (name, arguments) = &self.arguments[template.0];
-        (*name, arguments[values[0] as usize])
+        Some((*name, (*arguments.get(values[0] as usize)?)?))
     }
 
     /// Finds out what is possible, unless that is known.
@@ -209,7 +254,7 @@ impl<'w, 'm> Walk<'w, 'm> {
 
     fn take(&mut self, action: ActionId) {
         let chosen = self.chosen(action);
-        let fits = |one: &&Joint| (one.label.name, one.label.arguments) == chosen;
+        let fits = |one: &&Joint| Some((one.label.name, one.label.arguments)) == chosen;
         let taken = self.joints().filter(fits);
         let mut after: Vec<Vec<Place>> = taken.map(|one| one.to.clone()).collect();
         after.sort_unstable();
@@ -283,7 +328,19 @@ impl System for Walk<'_, '_> {
         &self.actions
     }
 
+    fn number(&mut self, class: &str, rest: &str) -> Option<ActionId> {
+        let templates = self.actions.templates();
+        let template = TemplateId(templates.iter().position(|one| one.class == class)?);
+        if let Some(known) = self.named().get(&(template, rest.to_owned())) {
+            return Some(*known);
+        }
+        let action = self.add(template, rest.to_owned()).ok()?;
+        self.arguments[template.0].1.push(None);
+        Some(action)
+    }
+
     fn reset(&mut self) -> Result<(), Error> {
+        self.ready_companion()?;
         self.go(self.starts.clone());
         self.look();
         match &self.trouble {
@@ -301,9 +358,11 @@ impl System for Walk<'_, '_> {
     }
 
     fn is_enabled(&mut self, action: ActionId) -> bool {
+        // It may be met only now.
+        self.look();
         let chosen = self.chosen(action);
         let mut joints = self.joints();
-        joints.any(|one| (one.label.name, one.label.arguments) == chosen)
+        joints.any(|one| Some((one.label.name, one.label.arguments)) == chosen)
     }
 
     fn pick(&mut self, random: &mut Random) -> Option<ActionId> {
@@ -317,7 +376,14 @@ impl System for Walk<'_, '_> {
     }
 
     fn step(&mut self, action: ActionId) -> Outcome {
-        self.take(action);
+        match &self.companion {
+            None => self.take(action),
+            Some(_) => {
+                if let Some(wrong) = self.step_together(action) {
+                    return wrong;
+                }
+            }
+        }
         // Only by trying is it known what a model does next, so this is where its code raises.
         self.answer()
     }

@@ -1,7 +1,10 @@
 //! What holds for every product of models, tried on small ones.
 
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use testwright_core::explore::{Explorer, Plan, Reach};
 use testwright_core::laws::{check_fingerprint_laws, check_laws, check_snapshot_laws};
@@ -171,28 +174,72 @@ impl Passing for Texts {
     }
 }
 
+/// Three counters beside each other, with some thousand states.
+fn large_product() -> Product<'static> {
+    let mut words = Machine::words();
+    let mut models: Vec<Box<dyn testwright_core::product::Model>> = Vec::new();
+    for name in ["one", "two", "three"] {
+        let line = |state: usize| format!("{state} up_{name}({state}) {}", (state + 5) % 14);
+        let back = |state: usize| format!("{state} back_{name}/{state} 0");
+        let lines: Vec<String> = (0..14)
+            .flat_map(|state| [line(state), back(state)])
+            .collect();
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        models.push(Box::new(Machine::program(&mut words, name, &lines)));
+    }
+    Product::new(words, models)
+}
+
+/// Helpers that are threads, and how many frames each of them was sent.
+fn helpers(many: usize) -> (Vec<Connection>, Arc<AtomicUsize>) {
+    struct Counted(io::PipeWriter, Arc<AtomicUsize>);
+    impl io::Write for Counted {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.write(bytes)
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            self.1.fetch_add(1, Ordering::Relaxed);
+            self.0.flush()
+        }
+    }
+    let asked = Arc::new(AtomicUsize::new(0));
+    let mut connections: Vec<Connection> = Vec::new();
+    for _ in 0..many {
+        let (mut questions, ask) = io::pipe().unwrap();
+        let (hear, mut answers) = io::pipe().unwrap();
+        thread::spawn(move || {
+            let mut product = large_product();
+            let mut texts = Texts(product.words().clone());
+            help(&mut product, &mut texts, &mut questions, &mut answers).unwrap();
+        });
+        connections.push((Box::new(Counted(ask, asked.clone())), Box::new(hear)));
+    }
+    (connections, asked)
+}
+
 #[test]
 fn helpers_find_the_same_to_the_last_number() {
-    let mut alone = product();
+    let mut alone = large_product();
     let expected = explore(&mut alone, &Limits::default(), &mut |_| true).graph;
+    let states = expected.states();
+    assert!(states > 500, "{states} states");
     let expected = fsm_file::write(&alone, &expected, "");
-    for many in 1..4 {
-        let mut connections: Vec<Connection> = Vec::new();
-        for _ in 0..many {
-            let (mut questions, ask) = io::pipe().unwrap();
-            let (hear, mut answers) = io::pipe().unwrap();
-            thread::spawn(move || {
-                let mut product = product();
-                let mut texts = Texts(product.words().clone());
-                help(&mut product, &mut texts, &mut questions, &mut answers).unwrap();
-            });
-            connections.push((Box::new(ask), Box::new(hear)));
-        }
-        let mut product = product();
+    let mut most_asked = Vec::new();
+    // Whether helping pays, or only seems to: the clock runs when somebody looks at it, or not at all.
+    for (many, tick) in [(1, 0), (1, 1), (2, 1), (3, 1)] {
+        let (connections, asked) = helpers(many);
+        let mut product = large_product();
         let mut texts = Texts(product.words().clone());
-        let mut team = Team::new(connections, &mut texts);
+        let mut now = Duration::ZERO;
+        let clock = Box::new(move || {
+            now += Duration::from_micros(tick);
+            now
+        });
+        let mut team = Team::new(connections, &mut texts, clock);
         let found = explore_with(&mut product, &mut team, &Limits::default(), &mut |_| true);
         assert!(found.trouble.is_none(), "{:?}", found.trouble);
         assert_eq!(fsm_file::write(&product, &found.graph, ""), expected);
+        most_asked.push(asked.load(Ordering::Relaxed));
     }
+    assert!(most_asked.iter().all(|asked| *asked > 0), "{most_asked:?}");
 }

@@ -91,6 +91,55 @@ pub(crate) fn call<'py>(
     }
 }
 
+/// How many slots [`call_with_slots`] can hand over.
+pub(crate) const MOST_SLOTS: usize = 16;
+
+/// Which of the slots at some places hold a value: bit n tells of the n-th. `None` if there are no such places.
+#[inline]
+pub(crate) fn which_are_filled(slots: &Bound<'_, PyList>, places: &[usize]) -> Option<u64> {
+    let size = slots.len();
+    let mut filled = 0;
+    for (number, place) in places.iter().enumerate() {
+        if *place >= size {
+            return None;
+        }
+        // SAFETY: the place is in the list, and what is borrowed from there is only compared.
+        let is_filled =
+            unsafe { ffi::PyList_GET_ITEM(slots.as_ptr(), *place as isize) != ffi::Py_None() };
+        filled |= u64::from(is_filled) << number;
+    }
+    Some(filled)
+}
+
+/// Calls a Python function with the values of the slots at some places.
+#[inline]
+pub(crate) fn call_with_slots<'py>(
+    function: &Bound<'py, PyAny>,
+    slots: &Bound<'py, PyList>,
+    places: &[usize],
+) -> PyResult<Bound<'py, PyAny>> {
+    let mut values = [std::ptr::null_mut(); MOST_SLOTS];
+    let count = places.len().min(MOST_SLOTS);
+    for (value, place) in values.iter_mut().zip(places) {
+        // SAFETY: `PyList_GetItem` checks the index. What it returns is borrowed from the list, in which nothing happens
+        // until the call, and a Python function takes references of its own before it runs.
+        *value = unsafe { ffi::PyList_GetItem(slots.as_ptr(), *place as isize) };
+        if value.is_null() {
+            return Err(PyErr::fetch(function.py()));
+        }
+    }
+    // SAFETY: that many values are there, none of them null; the result is a new reference, or null with an exception set.
+    unsafe {
+        let result = ffi::PyObject_Vectorcall(
+            function.as_ptr(),
+            values.as_ptr(),
+            count,
+            std::ptr::null_mut(),
+        );
+        Bound::from_owned_ptr_or_err(function.py(), result)
+    }
+}
+
 /// Whether an object is `True` itself, as most answers are.
 #[inline]
 pub(crate) fn is_true(object: &Bound<'_, PyAny>) -> bool {

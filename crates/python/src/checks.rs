@@ -122,13 +122,11 @@ impl<'py> Checks<'py> {
         {
             return self.check_changed(context, states);
         }
-        match self.at_once.as_ref().map(AtOnce::check) {
+        match self.at_once.as_mut().map(|all| all.check(context)) {
             Some(Finding::AllHold) => (Outcome::Passed, None),
-            Some(Finding::Broken(instance, error)) => {
-                let property = &mut self.properties[instance.property];
-                let outcome = property.violated(context, &instance.values, error);
-                let violation = Violation::Property(instance.property, instance.values);
-                (outcome, Some(violation))
+            Some(Finding::Broken(number, values, error)) => {
+                let outcome = self.properties[number].violated(context, &values, error);
+                (outcome, Some(Violation::Property(number, values)))
             }
             Some(Finding::Unknown) | None => self.check_properties(context, states, |_, _| true),
         }

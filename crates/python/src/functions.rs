@@ -349,27 +349,33 @@ pub(crate) fn expression(
     body.function(&format!("def {name}({parameters}):"))
 }
 
-/// The part of a function of many expressions that is for one of them: it returns `number` if that is false.
-pub(crate) fn instance(number: usize, instance: &InstanceCode<'_>) -> String {
+/// The part of a function of many expressions that is for one of them: it returns `number` if that is false. Where it is
+/// known that its slots are filled, it does not ask.
+pub(crate) fn instance(number: usize, instance: &InstanceCode, is_filled: bool) -> String {
     let filled = instance.filled.iter();
-    let mut conditions: Vec<String> = filled
+    let conditions: Vec<String> = filled
         .map(|place| format!("_tw_p[{place}] is not None"))
         .collect();
-    if conditions.is_empty() {
-        conditions.push(String::from("True"));
-    }
     let code = &instance.code;
     let mut body = Body::new(0);
-    body.push(0, &format!("if {}:", conditions.join(" and ")));
-    body.push(1, &format!("_tw_at = {number}"));
+    let depth = match conditions.as_slice() {
+        [] => 0,
+        _ if is_filled => 0,
+        conditions => {
+            body.push(0, &format!("if {}:", conditions.join(" and ")));
+            1
+        }
+    };
+    body.push(depth, &format!("_tw_at = {number}"));
     if instance.excuses.is_empty() {
-        body.push(1, &format!("if not ({code}): return {number}"));
+        body.push(depth, &format!("if not ({code}): return {number}"));
     } else {
-        body.push(1, "try:");
-        body.push(2, &format!("_tw_holds = ({code})"));
-        body.push(1, &format!("except ({},):", instance.excuses.join(", ")));
-        body.push(2, "_tw_holds = True");
-        body.push(1, &format!("if not _tw_holds: return {number}"));
+        body.push(depth, "try:");
+        body.push(depth + 1, &format!("_tw_holds = ({code})"));
+        let excuses = instance.excuses.join(", ");
+        body.push(depth, &format!("except ({excuses},):"));
+        body.push(depth + 1, "_tw_holds = True");
+        body.push(depth, &format!("if not _tw_holds: return {number}"));
     }
     body.lines.join("\n")
 }

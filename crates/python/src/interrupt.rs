@@ -7,7 +7,7 @@
 use std::fs::File;
 use std::io::{self, PipeWriter, Read, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -20,6 +20,8 @@ use crate::output::Redirection;
 
 /// The person wants to stop.
 static REQUESTED: AtomicBool = AtomicBool::new(false);
+/// Where the wish may come from besides.
+static ELSEWHERE: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 /// Ctrl-C is not announced: the process is not the tool's, and any `KeyboardInterrupt` may be one.
 static UNANNOUNCED: AtomicBool = AtomicBool::new(false);
 /// Counts up whenever the system under test has given control back.
@@ -44,6 +46,15 @@ pub fn when_stuck(last_words: impl FnOnce(&mut dyn Write, &mut dyn Write) -> i32
 /// True once the person at the keyboard pressed Ctrl-C, or the process was asked to end, since the last load.
 pub fn interrupted() -> bool {
     REQUESTED.load(Ordering::Relaxed)
+        || ELSEWHERE
+            .get()
+            .is_some_and(|wish| wish.load(Ordering::Relaxed))
+}
+
+/// From now on the wish to stop may also come from somebody else: in a process without a system nobody listens here. The
+/// first one counts.
+pub fn listen_to(wish: Arc<AtomicBool>) {
+    let _first_counts = ELSEWHERE.set(wish);
 }
 
 /// There is nothing left that could get stuck.

@@ -69,12 +69,13 @@ pub use expression::Expression;
 pub use forked::{fork, leave, tell_of_crashes};
 pub use hooks::Hook;
 pub use interpreter::{Interpreter, attach, executable, search_path, version};
-pub use interrupt::{interrupted, never_mind, when_stuck};
+pub use interrupt::{interrupted, listen_to, never_mind, when_stuck};
 pub use kept::KeptSystem;
 pub use library::PoolValues;
 pub use load::{LoadError, check};
 pub use model::{
-    Asker, Lint, Machine, Models, PythonChooser, Stepper, ValuePassing, asked_to_stop, cases, flush,
+    Asker, Lint, Machine, Models, PythonChooser, Stepper, Steppers, ValuePassing, asked_to_stop,
+    cases, flush, move_to,
 };
 pub use options::{ChecksWhen, Measured, Options, Process, ReferenceExceptions};
 pub use output::{Output, Printed};

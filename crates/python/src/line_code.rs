@@ -50,12 +50,12 @@ pub(crate) struct PreparedLine<'py> {
 }
 
 /// The code of an expression for one combination, nothing left to arguments.
-pub(crate) struct InstanceCode<'a> {
+pub(crate) struct InstanceCode {
     pub(crate) code: String,
     /// The places that must not be empty.
     pub(crate) filled: Vec<usize>,
     /// Exceptions that count as true.
-    pub(crate) excuses: &'a [String],
+    pub(crate) excuses: Vec<String>,
     pub(crate) values: Vec<u64>,
 }
 
@@ -168,7 +168,7 @@ impl<'py> LineCode<'py> {
         &self,
         context: &Context<'py>,
         most: usize,
-    ) -> Option<Vec<InstanceCode<'_>>> {
+    ) -> Option<Vec<InstanceCode>> {
         let Kind::Expression(excuses) = &self.kind else {
             return None;
         };
@@ -189,7 +189,7 @@ impl<'py> LineCode<'py> {
             (!code.contains(":=")).then(|| InstanceCode {
                 code,
                 filled: self.places_to_fill(context, &values),
-                excuses,
+                excuses: excuses.clone(),
                 values,
             })
         };

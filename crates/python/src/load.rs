@@ -196,6 +196,7 @@ fn collector<'py>(
             .parent()
             .map(Path::to_path_buf)
             .unwrap_or_default(),
+        first_on_path: None,
     };
     match Collector::start(interpreter, &choice) {
         Ok(collector) => Ok(Some(collector)),

@@ -6,15 +6,17 @@
 //! model program stays alive in its module (`declared`, `program`, `actions`, `states`). `values` keeps states and tells them apart.
 
 use std::cell::RefCell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyString};
+use testwright_core::Error;
 use testwright_core::product::{NameId, Place, Product, Trouble, ValueId, Words};
 use testwright_model::parallel::Passing;
 use testwright_model::{Filter, Suite};
 
+use crate::failures::Raised;
 use crate::guidance::Text;
 use crate::{Interpreter, Process, interrupt};
 
@@ -45,7 +47,7 @@ pub use lint::Lint;
 pub use machines::Machine;
 use speech::Speech;
 use states::States;
-pub use stepper::Stepper;
+pub use stepper::{Stepper, Steppers};
 
 /// Modules that were made a product.
 pub struct Models<'py> {
@@ -170,6 +172,30 @@ pub fn flush() {
             let _ = found.and_then(|stream| stream.call_method0("flush"));
         }
     });
+}
+
+/// Lets the process run in another folder from now on. What modules were told to look for relative to the current one is
+/// found there still.
+pub fn move_to(interpreter: Interpreter<'_>, folder: &Path) -> Result<(), Error> {
+    let python = interpreter.0;
+    let go = || -> PyResult<()> {
+        let os = python.import("os")?;
+        let absolute = os.getattr("path")?.getattr("abspath")?;
+        let path = python.import("sys")?.getattr("path")?;
+        for place in 0..path.len()? {
+            let entry = path.get_item(place)?;
+            if entry.is_instance_of::<PyString>() {
+                path.set_item(place, absolute.call1((entry,))?)?;
+            }
+        }
+        os.call_method1("chdir", (folder,))?;
+        Ok(())
+    };
+    go().map_err(|error| {
+        let raised = Raised::new(python, &error);
+        let (folder, raised) = (folder.display(), raised.summary());
+        Error::new(format!("cannot run in `{folder}`: {raised}"))
+    })
 }
 
 impl<'py> Handles<'py> {

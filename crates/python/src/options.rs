@@ -1,5 +1,7 @@
 //! What can be chosen when a harness is loaded.
 
+use std::time::Duration;
+
 use crate::output::Output;
 
 /// When an exception of the system and one of its reference agree.
@@ -71,6 +73,8 @@ pub struct Options {
     pub checks: ChecksWhen,
     /// Modules of machines and lists of runs that say which lines may come next.
     pub scenarios: Vec<String>,
+    /// For models: the module that makes an implementation do the same, and how long it may take for a step.
+    pub stepper: Option<(String, Duration)>,
 }
 
 impl Default for Options {
@@ -84,6 +88,7 @@ impl Default for Options {
             measured: Measured::default(),
             checks: ChecksWhen::default(),
             scenarios: Vec::new(),
+            stepper: None,
         }
     }
 }

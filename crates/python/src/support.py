@@ -88,18 +88,29 @@ def placed(tree, line):
     return tree
 
 
-def make_checks(statements, lines, path, namespace):
-    """One function of slots that runs these statements, each of which happens in its line."""
-    tree = ast.parse("def line(_tw_p): pass", path)
-    (function,) = tree.body
+def make_checks(statements, lines, path, namespace, places=None):
+    """A function that runs these statements, each of which happens in its line, and the places of the slots that it reads.
+
+    It is handed the list of all slots, or the values of those at some places.
+    """
     slots = SlotsAsVariables()
     checks = []
     for text, line in zip(statements, lines):
         checks += placed(slots.visit(ast.parse(text, path)), line).body
-    function.body = placed(slots.loads(path), lines[0]).body + checks
+    if places is None:
+        parameters, loads = "_tw_p", placed(slots.loads(path), lines[0]).body
+    else:
+        parameters, loads = ", ".join(map(slot_variable, places)), []
+    tree = ast.parse(f"def line({parameters}): pass", path)
+    (function,) = tree.body
+    function.body = loads + checks or function.body
     made = {}
     exec(compile_code(tree, path), namespace, made)
-    return made["line"]
+    return made["line"], sorted(slots.places)
+
+
+def slot_variable(place):
+    return f"_tw_p{place}"
 
 
 class SlotsAsVariables(ast.NodeTransformer):
@@ -112,11 +123,11 @@ class SlotsAsVariables(ast.NodeTransformer):
         if isinstance(node.value, ast.Name) and node.value.id == "_tw_p":
             place = node.slice.value
             self.places.add(place)
-            return ast.copy_location(ast.Name(f"_tw_p{place}", node.ctx), node)
+            return ast.copy_location(ast.Name(slot_variable(place), node.ctx), node)
         return self.generic_visit(node)
 
     def loads(self, path):
-        texts = (f"_tw_p{place} = _tw_p[{place}]" for place in sorted(self.places))
+        texts = (f"{slot_variable(place)} = _tw_p[{place}]" for place in sorted(self.places))
         return ast.parse("\n".join(texts), path)
 
 

@@ -18,6 +18,8 @@ pub struct Kind {
     pub plural: String,
     /// What is said behind the noun or the name, with the space before it: " from 0 to 9". May be empty.
     pub restriction: String,
+    /// The same behind the plural: verbs agree with what they speak of (W5).
+    pub several_restriction: String,
     /// What this tells of their type.
     pub type_: Type,
 }
@@ -47,13 +49,23 @@ impl Kind {
             noun: noun.to_owned(),
             plural: plural_of(noun),
             restriction: String::new(),
+            several_restriction: String::new(),
             type_,
         }
     }
 
     fn with_restriction(self, restriction: impl Into<String>) -> Self {
+        let restriction = restriction.into();
         Self {
-            restriction: restriction.into(),
+            several_restriction: restriction.clone(),
+            restriction,
+            ..self
+        }
+    }
+
+    fn with_several(self, several_restriction: String) -> Self {
+        Self {
+            several_restriction,
             ..self
         }
     }
@@ -74,7 +86,7 @@ impl Kind {
     /// "whole numbers from 0 to 9".
     #[must_use]
     pub fn several(&self) -> String {
-        format!("{}{}", self.plural, self.restriction)
+        format!("{}{}", self.plural, self.several_restriction)
     }
 }
 
@@ -137,10 +149,10 @@ fn either(kinds: &[Kind]) -> Kind {
     let alternatives: Vec<String> = kinds.iter().map(Kind::one).collect();
     let type_ = Type::common(kinds.iter().map(|kind| kind.type_.clone()));
     let either = join::nouns(&alternatives, "or");
-    Kind {
-        type_,
-        ..Kind::unknown().with_restriction(format!(" that is either {either}"))
-    }
+    let kind = Kind::unknown()
+        .with_restriction(format!(" that is either {either}"))
+        .with_several(format!(" that are either {either}"));
+    Kind { type_, ..kind }
 }
 
 /// The last word of `a.b.c`.
@@ -217,6 +229,27 @@ mod tests {
             "any number n from 0.5 to 1"
         );
         assert_eq!(strategy("st.booleans()"), "any true-or-false value n");
+    }
+
+    #[test]
+    fn w5_what_elements_are_like_agrees_with_them() {
+        assert_eq!(
+            strategy("st.lists(st.integers() | st.none())"),
+            "any list n of values that are either a whole number or an empty value"
+        );
+        assert_eq!(
+            strategy("st.lists(st.integers() | st.none(), min_size=1)"),
+            "any list n of at least 1 value that is either a whole number or an empty value"
+        );
+        assert_eq!(
+            strategy("st.lists(st.integers().filter(lambda v: v > 0))"),
+            "any list n of whole numbers such that each is greater than 0"
+        );
+        assert_eq!(
+            strategy("st.tuples(st.integers().filter(lambda v: v > 0), st.text())"),
+            "any pair n of a whole number such that it is greater than 0 and a text"
+        );
+        assert_eq!(strategy("st.sampled_from(Color)"), "any color n");
     }
 
     #[test]
@@ -332,7 +365,7 @@ mod tests {
         );
         assert_eq!(
             input.any(None),
-            "any whole number such that v is greater than 3"
+            "any whole number such that it is greater than 3"
         );
     }
 

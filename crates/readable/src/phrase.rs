@@ -173,8 +173,12 @@ impl<'a> Speaker<'a> {
         }
         let last = words.split(' ').next_back().unwrap_or_default();
         let noun = match start {
-            Type::Boolean if last != "flag" => "flag",
-            Type::Boolean => return words,
+            Type::Boolean if last == "flag" => return words,
+            // "The is open flag" has a verb too many, unless it is seen to be a name.
+            Type::Boolean if words::begins_with_verb(&words) => {
+                return format!("\"{words}\" flag");
+            }
+            Type::Boolean => "flag",
             _ if !is_no_noun(&words) => return words,
             Type::Number => "total",
             Type::List(_) => "list",
@@ -203,6 +207,13 @@ impl<'a> Speaker<'a> {
                     plural: words::is_plural(&noun),
                     text: format!("the {mark}{noun}"),
                 }
+            }
+            Role::Local
+                if reference.type_ == Type::Boolean
+                    && words::begins_with_verb(&words)
+                    && !self.vocabulary.has_name(&reference.name) =>
+            {
+                Noun::one(format!("the \"{words}\" flag"))
             }
             Role::Pool { number: 0 | 1 } | Role::Local => Noun::one(format!("the {words}")),
             Role::Pool { number } => {

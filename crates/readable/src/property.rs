@@ -5,6 +5,7 @@
 mod code;
 mod facts;
 mod find;
+mod gathering;
 mod hoist;
 mod loops;
 mod outline;

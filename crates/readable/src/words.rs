@@ -246,6 +246,15 @@ pub fn with_article(words: &str) -> String {
     format!("{article} {words}")
 }
 
+/// The words with "a" or "an" before them, or with "some" if there are several: nobody has a values.
+#[must_use]
+pub fn one_or_some(words: &str) -> String {
+    match is_plural(words) {
+        true => format!("some {words}"),
+        false => with_article(words),
+    }
+}
+
 /// With a capital, unless a quotation mark comes first (W7). Names and titles, too, begin like this.
 #[must_use]
 pub fn capitalised(text: &str) -> String {
@@ -319,9 +328,31 @@ pub fn plural_of(noun: &str) -> String {
     format!("{noun}s")
 }
 
+/// Whether words are a question or a statement rather than a name for something: "is open", "has key".
+#[must_use]
+pub fn begins_with_verb(words: &str) -> bool {
+    let verbs = [
+        "is", "are", "was", "were", "has", "have", "had", "can", "could", "may", "might", "must",
+        "should", "will", "would", "does", "did", "needs",
+    ];
+    let mut parts = words.split(' ');
+    let first = parts.next().unwrap_or_default();
+    verbs.contains(&first) && parts.next().is_some()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn r3_a_flag_that_is_called_by_a_sentence() {
+        for words in ["is open", "has key", "can fly"] {
+            assert!(begins_with_verb(words), "{words}");
+        }
+        for words in ["open", "island open", "is", "must"] {
+            assert!(!begins_with_verb(words), "{words}");
+        }
+    }
 
     #[test]
     fn w1_identifiers_are_split_into_words() {

@@ -83,6 +83,34 @@ fn e6_a_value_that_is_taken_away_is_that_of_the_old_one() {
 }
 
 #[test]
+fn e6_and_e12_what_is_taken_away_inside_of_an_expression() {
+    assert_eq!(
+        change("s.add(t.pop(0))"),
+        "- The first element of the t is removed.\n- The first element of the old t is added to the s."
+    );
+    assert_eq!(
+        change("return d.pop(x) + 1"),
+        "- The entry for the given x is removed from the d.\n- It returns one more than the entry for the given x in the old d."
+    );
+    assert_eq!(
+        change("n += d.pop(x, 0)"),
+        "- The entry for the given x is removed from the d if present.\n- The n goes up by the entry for the given x in the old d (0 if there is none)."
+    );
+    assert_eq!(
+        change("if t.pop() == x:\n    return 1\nreturn 2"),
+        "- The last element of the t is removed.\nIf the last element of the t equals the given x:\n  - It returns 1.\nOtherwise:\n  - It returns 2."
+    );
+    // Nothing is old or new in a loop.
+    assert_eq!(
+        change("while t:\n    s.add(t.pop())"),
+        "- As long as the t is not empty, the last element of the t is removed and that element is added to the s."
+    );
+    // It may not be taken away at all.
+    let told = change("return x and t.pop()");
+    assert!(!told.contains("removed"), "{told}");
+}
+
+#[test]
 fn e7_emptying() {
     for statement in ["t.clear()", "del t[:]", "t = []", "t = list()"] {
         changes(statement, "The t becomes empty.");

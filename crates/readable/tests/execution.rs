@@ -266,6 +266,87 @@ fn y9_accumulations_are_expressions() {
 }
 
 #[test]
+fn y9_whatever_a_loop_gathers_is_an_expression() {
+    let gathers = |body: &str, told: &str| {
+        let expected = format!("- Nothing changes.\n- It returns {told}.");
+        assert_eq!(change(body), expected, "{body}");
+    };
+    gathers(
+        "y = set()\nfor v in t:\n    if v > x:\n        y.add(v)\nreturn y",
+        "the set of v for each v in the t such that v is greater than the given x",
+    );
+    gathers(
+        "y = {}\nfor v in t:\n    y[v] = n\nreturn y",
+        "a dictionary in which v is the n for each v in the t",
+    );
+    gathers(
+        "y = []\nfor v in t:\n    if v > 5:\n        continue\n    z = v + 1\n    y.append(z)\nreturn y",
+        "the list of one more than v for each v in the t such that v is at most 5",
+    );
+    gathers(
+        "y = []\nfor v in t:\n    for z in s:\n        if z != v:\n            y.append((v, z))\nreturn y",
+        "the list of the pair of v and z for each v in the t and each z in the s such that z does not equal v",
+    );
+    gathers(
+        "y = []\nfor v in t:\n    if v > 1:\n        y.append(v)\n    else:\n        y.append(0)\nreturn y",
+        "the list of (v if v is greater than 1, otherwise 0) for each v in the t",
+    );
+    gathers(
+        "y, z = [0], 0\nfor v in t:\n    y.append(v)\n    z += v\nreturn y, z",
+        "the pair of [0] followed by the t and the sum of the t",
+    );
+    gathers(
+        "y = False\nfor v in t:\n    if v > 5:\n        y = True\n        break\nreturn y",
+        "true if for some v in the t, v is greater than 5, and false otherwise",
+    );
+}
+
+#[test]
+fn y9_what_asks_for_what_was_gathered_stays_a_loop() {
+    assert_eq!(
+        change("y = []\nfor v in t:\n    if v not in y:\n        y.append(v)\nreturn y"),
+        "- The y becomes empty.\n- For each v in the t such that v is not in the y, v is added at the end of the y.\n- It returns the y."
+    );
+    assert_eq!(
+        change("y = {}\nfor v in t:\n    y[v] = y.get(v, 0) + 1\nreturn y"),
+        "- The y becomes empty.\n- For each v in the t, the entry for v in the y becomes one more than the entry for v in the y (0 if there is none).\n- It returns the y."
+    );
+    // Another name for something that is remembered is that.
+    assert_eq!(
+        change("y = t\nfor v in x:\n    y.append(v)"),
+        "- For each v in the given x, v is added at the end of the t."
+    );
+    // What is done only if no round broke off has no words.
+    let told = change("for v in t:\n    if v == x:\n        break\nelse:\n    t.append(x)");
+    assert!(
+        told.starts_with("- The Python statement \"for v in t:"),
+        "{told}"
+    );
+}
+
+#[test]
+fn y1_a_collection_of_a_local_is_what_was_put_into_it() {
+    assert_eq!(
+        change("y = {}\ny['a'] = x\ny['b'] = n\nreturn y"),
+        "- Nothing changes.\n- It returns a dictionary in which \"a\" is the given x and \"b\" is the n."
+    );
+    assert_eq!(
+        change("y = [1, 2]\ny[0] = x\nreturn y"),
+        "- The y becomes [1, 2].\n- The element of the y at position 0 becomes the given x.\n- It returns the y."
+    );
+}
+
+#[test]
+fn y10_who_fails_comes_to_what_follows() {
+    assert_eq!(
+        change("try:\n    return d[x]\nexcept KeyError:\n    n += 1\nm = 0\nreturn m"),
+        "- The entry for the given x in the d is computed.\n\
+         If this fails with the error \"key error\":\n  - The n goes up by 1.\n  - The m becomes 0.\n  - It returns the new m.\n\
+         - It returns the entry for the given x in the d."
+    );
+}
+
+#[test]
 fn y9_the_first_that_is_found() {
     assert_eq!(
         change("for v in t:\n    if v > x:\n        return v\nreturn None"),

@@ -227,11 +227,14 @@ fn tell(
         .unwrap_or_else(|problem| panic!("{}: {name}: {problem:?}\n{written}", subject.file));
     assert_eq!(gherkin::write(&read).ok().as_ref(), Some(&written));
     read_alike(&written);
-    // The description is the function's own docstring, and what it says is its author's.
+    // The rest of the description is the function's own docstring, and what it says is its author's.
     let steps = sentences(&written);
-    let steps: Vec<&str> = (steps.into_iter())
-        .skip_while(|line| !line.starts_with("Scenario"))
-        .collect();
+    let scenario = steps.iter().position(|line| line.starts_with("Scenario"));
+    let (description, steps) = steps.split_at(scenario.unwrap_or(steps.len()));
+    let must_hold = description
+        .iter()
+        .filter(|line| line.starts_with("This must hold for "));
+    let steps: Vec<&str> = must_hold.chain(steps).copied().collect();
     assert!(!steps.is_empty(), "{}: {name}:\n{written}", subject.file);
     for step in &steps {
         if let Some(fault) = fault(step, words) {

@@ -440,14 +440,79 @@ fn every_text_ends() {
 
 #[test]
 fn what_cannot_be_read_is_quoted_and_counted() {
-    let model = "n = 0\ndef act(x):\n    match x:\n        case [1]: pass\nstate = ('n',)\nactions = (act,)\n";
+    let model = "n = 0\ndef act(x):\n    match x:\n        case Point(1, y): pass\nstate = ('n',)\nactions = (act,)\n";
     let told = explained("model.py", model);
     let text = render::text(&told.document.shown_at(1));
     assert!(
-        text.contains("- The Python statement \"match x: case [1]: pass\" is carried out.\n"),
+        text.contains(
+            "- The Python statement \"match x: case Point(1, y): pass\" is carried out.\n"
+        ),
         "{text}"
     );
     assert_eq!(told.phrased().by_fallback, 1);
+}
+
+#[test]
+fn r3_flags_whose_names_have_a_verb_are_quoted() {
+    let told = text(
+        "model.py",
+        "is_open, paid = False, False\ndef act():\n    global is_open\n    is_open = not paid\nstate = ('is_open', 'paid')\nactions = (act,)\n",
+    );
+    assert!(
+        told.contains(
+            "  - the \"is open\" flag: starts as false\n  - the paid flag: starts as false\n"
+        ),
+        "{told}"
+    );
+    assert!(
+        told.contains("- The \"is open\" flag becomes whether the paid flag is false.\n"),
+        "{told}"
+    );
+}
+
+#[test]
+fn what_a_rule_that_initialises_is_given_is_what_it_starts_as() {
+    let told = text(
+        "machine.py",
+        "class M(RuleBasedStateMachine):\n    @initialize(size=st.integers(1, 5))\n    def start(self, size):\n        self.size = size\n        self.half = size // 2\n        self.used = 0\n    @rule()\n    def use(self):\n        self.used += 1\n",
+    );
+    assert!(told.contains("  - the size: starts as any whole number from 1 to 5\n  - the half: starts as the given size divided by 2 (rounded down)\n  - the used total: starts as 0\n"), "{told}");
+}
+
+#[test]
+fn r4_and_p38_what_calls_of_the_system_give_has_methods_of_its_own() {
+    let told = text(
+        "h.tstl",
+        "@import q\npool: <queue> 2\n<queue> := q.make()\n<queue> := <queue>.copy()\n<queue,1>.items() == [] -> <queue>.count(1)\n",
+    );
+    assert!(
+        told.contains("- The new queue is the result of \"copy\" on the queue.\n"),
+        "{told}"
+    );
+    assert!(
+        told.contains("result of \"items\" on the queue is empty"),
+        "{told}"
+    );
+    assert!(
+        told.contains("- \"count\" is carried out on the queue with 1.\n"),
+        "{told}"
+    );
+}
+
+#[test]
+fn w4_and_l7_pools_whose_names_are_plural() {
+    let told = text(
+        "h.tstl",
+        "@import w\npool: <jugs> 1\npool: <int> 1\nproperty: 4 not in <jugs>.litres()\n<jugs> := w.Jugs()\n<int> := <[1..2]>\n<jugs>.fill(<int>)\n",
+    );
+    for words in [
+        "Action: make some jugs\n",
+        "- New jugs are made.\n",
+        "only if there are some jugs and an int.\n",
+        "- For all jugs, 4 is not in the result of \"litres\" on the jugs.\n",
+    ] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
 }
 
 #[test]
@@ -455,6 +520,55 @@ fn cases_that_compare_are_choices() {
     assert_eq!(
         change("match x:\n    case 1: n = 1\n    case 2 | 3: n = 2\n    case y: n = y"),
         "If the given x is 1:\n  - The n becomes 1.\nOtherwise, if the given x is either 2 or 3:\n  - The n becomes 2.\nOtherwise:\n  - The n becomes the given x."
+    );
+}
+
+#[test]
+fn cases_that_look_into_something_ask_for_its_parts() {
+    assert_eq!(
+        change(
+            "match x:\n    case ('add', y): t.append(y)\n    case [y, *z] if y > 1: t.extend(z)\n    case {'n': y}: n = y"
+        ),
+        "If the given x has 2 elements and the first element of the given x is \"add\":\n  \
+         - The second element of the given x is added at the end of the t.\n\
+         Otherwise, if the given x is not empty and the first element of the given x is greater than 1:\n  \
+         - The elements of the given x without its first element are added at the end of the t.\n\
+         Otherwise, if \"n\" is in the given x:\n  \
+         - The n becomes the entry for \"n\" in the given x.\n\
+         Otherwise:\n  - Nothing changes."
+    );
+    assert_eq!(
+        change(
+            "match n, x:\n    case 0, None: n = 1\n    case 1, int(y): n = y\n    case _, Point(size=3) | str(): n = 3"
+        ),
+        "If the n is 0 and the given x has no value:\n  - The n becomes 1.\n\
+         Otherwise, if the n is 1 and the given x is a whole number:\n  - The n becomes the given x.\n\
+         Otherwise, if either the given x is a point and the size of the given x is 3, or the given x is a text:\n  - The n becomes 3.\n\
+         Otherwise:\n  - Nothing changes."
+    );
+    // What is called is called once.
+    assert_eq!(
+        change("match ask(x):\n    case 1: n = 1\n    case 2: n = 2"),
+        "- \"ask\" is carried out with the given x, giving the answer.\n\
+         If the answer is 1:\n  - The n becomes 1.\n\
+         Otherwise, if the answer is 2:\n  - The n becomes 2."
+    );
+}
+
+#[test]
+fn expressions_that_choose_what_is_done_are_choices() {
+    let told = "If the given x is greater than 2:\n  - The given x is added at the end of the t.\n";
+    assert_eq!(
+        change("t.append(x) if x > 2 else s.add(x)"),
+        format!("{told}Otherwise:\n  - The given x is added to the s.")
+    );
+    assert_eq!(
+        change("x > 2 and t.append(x)"),
+        format!("{told}Otherwise:\n  - Nothing changes.")
+    );
+    assert_eq!(
+        change("x in s or s.add(x)"),
+        "If the given x is not in the s:\n  - The given x is added to the s.\nOtherwise:\n  - Nothing changes."
     );
 }
 

@@ -104,6 +104,8 @@ def follow_children(folder, wish):
     _posixsubprocess.fork_exec = started
     if hasattr(subprocess, "_fork_exec"):
         subprocess._fork_exec = started
+    # The other way in which `subprocess` starts a program where it can, since 3.13 mostly; it would go past this.
+    subprocess._USE_POSIX_SPAWN = False
 
 
 def go_on():

@@ -64,8 +64,8 @@ pub struct Newborn<T> {
 }
 
 impl Place {
-    /// Tells the supervisor that the system is loaded, or why not.
-    pub fn loaded(&mut self, answer: Result<(), impl Serialize>) -> io::Result<()> {
+    /// Tells the supervisor that the system is loaded, and what is to be known of it, or why not.
+    pub fn loaded(&mut self, answer: Result<impl Serialize, impl Serialize>) -> io::Result<()> {
         send(&mut self.connection, &Reply::Loaded(answer))
     }
 
@@ -94,7 +94,7 @@ impl Place {
                 end(worker.take(), 0);
                 return Ok(None);
             };
-            let reply: Reply<()> = match order {
+            let reply: Reply<(), ()> = match order {
                 Order::Ping => Reply::Here,
                 Order::Bury(patience) => Reply::Buried(end(worker.take(), patience)),
                 Order::Bear(task) => {

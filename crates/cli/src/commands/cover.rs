@@ -1,6 +1,7 @@
 //! `testwright cover`: which lines and branches a program reaches.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use testwright_python::{Collector, SourceChoice};
 use testwright_report::Attribution;
@@ -49,10 +50,15 @@ pub(crate) struct Cover {
 impl Cover {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
         let reports = Reports::prepare(&self.coverage_report)?;
+        let folder = std::env::current_dir().unwrap_or_default();
         let choice = SourceChoice {
             names: self.source,
             imports: Vec::new(),
-            folder: std::env::current_dir().unwrap_or_default(),
+            first_on_path: Some(match (self.module, Path::new(&self.words[0]).parent()) {
+                (false, Some(of_script)) => folder.join(of_script),
+                _ => folder.clone(),
+            }),
+            folder,
         };
         testwright_python::attach(|interpreter| {
             let collector = Collector::start(interpreter, &choice)?;

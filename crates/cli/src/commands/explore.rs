@@ -15,6 +15,7 @@ use super::SystemArguments;
 use super::run::at_least_one;
 use crate::console::Console;
 use crate::files::OutputFolder;
+use crate::guard::{guarded, tell_crash};
 use crate::pictures::PictureArguments;
 use crate::source::is_model;
 use crate::{ExitStatus, Trouble, duration, load, report, size};
@@ -202,6 +203,20 @@ struct Outcome {
     time: Duration,
 }
 
+/// Tells that the code under test has ended the process.
+fn crashed(
+    console: &mut Console<'_>,
+    note: &str,
+    failure: &Failure,
+) -> Result<ExitStatus, Trouble> {
+    tell_crash(console, note, failure)?;
+    Err(Error::new(
+        "the code under test ended the process, so nothing is known of the other states",
+    )
+    .with_help("`testwright run` survives that, and finds the few steps that lead there")
+    .into())
+}
+
 impl Explore {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
         if is_model(&self.harness) {
@@ -214,13 +229,12 @@ impl Explore {
         let options = self.system.options(Output::Drop);
         let formula = questions::formula(console, self.formula.as_deref())?;
         let (file, harness) = load::harness(console, &self.harness)?;
-        load::with_system(console, &file, harness, &options, |console, system| {
-            self.explore(
-                console,
-                system,
-                formula,
-                Desk::new(&self, findings, answers),
-            )
+        guarded(console, None, crashed, |console, note| {
+            load::with_system(console, &file, harness, &options, |console, system| {
+                note.write("While states were visited");
+                let desk = Desk::new(&self, findings, answers);
+                self.explore(console, system, formula, desk)
+            })
         })
     }
 

@@ -194,6 +194,22 @@ impl Feature {
         written: &mut Vec<gherkin::Feature>,
     ) -> Result<ExitStatus, Trouble> {
         let file = TextFile::read(&wanted.path)?;
+        if wanted
+            .path
+            .extension()
+            .is_some_and(|ending| ending == "tstl")
+        {
+            let name = &file.name;
+            let help = format!(
+                "`testwright explain {name}` tells what it says, and \
+                 `testwright run {name} --explain` tells the tests that fail as features"
+            );
+            return Err(Error::new(format!(
+                "`{name}` is a harness, and features are made of Python modules"
+            ))
+            .with_help(help)
+            .into());
+        }
         let subject = Subject::read(&file.name, &file.text)
             .map_err(|problems| explaining::not_python(console, &file, problems))?;
         let speaker = Speaker::new(vocabulary);

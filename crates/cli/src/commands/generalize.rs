@@ -63,7 +63,7 @@ impl Generalize {
         };
         source
             .read(console)?
-            .with_test(console, saved, &options, self.system.step_timeout, work)
+            .with_test(console, saved, &options, &self.system, work)
     }
 
     fn generalize(

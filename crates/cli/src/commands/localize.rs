@@ -122,56 +122,50 @@ impl Localize {
             ..self.system.options_for(&source, Output::Drop)?
         };
         let ready = source.read(console)?;
-        ready.with_subject(
-            console,
-            &options,
-            self.system.step_timeout,
-            |console, system| {
-                let suite = Suite::read(console, system, files)?;
-                let mut evidence = Evidence::default();
-                let given = suite.tests.iter().map(|(_, test)| test);
-                self.look_at(console, system, given, &mut evidence)?;
-                if evidence.failing == 0 {
-                    return Err(no_fault().into());
-                }
-                let usual = match evidence.passing {
-                    0 => Localize::USUAL_TESTS,
-                    _ => 0,
-                };
-                let seed = self.seed.unwrap_or_else(draw_seed);
-                let made = self.make(system, self.made.unwrap_or(usual), seed)?;
-                self.look_at(console, system, made.iter(), &mut evidence)?;
-                console.clear_status();
+        ready.with_subject(console, &options, &self.system, |console, system| {
+            let suite = Suite::read(console, system, files)?;
+            let mut evidence = Evidence::default();
+            let given = suite.tests.iter().map(|(_, test)| test);
+            self.look_at(console, system, given, &mut evidence)?;
+            if evidence.failing == 0 {
+                return Err(no_fault().into());
+            }
+            let usual = match evidence.passing {
+                0 => Localize::USUAL_TESTS,
+                _ => 0,
+            };
+            let seed = self.seed.unwrap_or_else(draw_seed);
+            let made = self.make(system, self.made.unwrap_or(usual), seed)?;
+            self.look_at(console, system, made.iter(), &mut evidence)?;
+            console.clear_status();
 
-                let mut suspects = evidence.spectrum.rank(self.formula.into());
-                if suspects.is_empty() {
-                    let message = "the failing tests reach no code that is measured";
-                    return Err(Error::new(message).with_help(system.help_to_reach()).into());
-                }
-                let all = suspects.len();
-                suspects.truncate(self.top as usize);
-                let targets: Vec<TargetId> =
-                    suspects.iter().map(|suspect| suspect.target).collect();
-                let lines = suspects.iter().zip(system.reachable(&targets, &root));
-                let lines = lines.map(|(suspect, place)| Line::new(suspect, place));
-                let report = Report {
-                    formula: self.formula,
-                    failing: evidence.failing,
-                    passing: evidence.passing,
-                    broken: suite.broken,
-                    made: made.len(),
-                    seed: (!made.is_empty()).then_some(seed),
-                    reached: all,
-                    suspects: lines.collect(),
-                    unit: system.unit(),
-                };
-                match self.json {
-                    true => console.say(report.to_json()),
-                    false => report.say(console),
-                }
-                Ok(ExitStatus::FailureFound)
-            },
-        )
+            let mut suspects = evidence.spectrum.rank(self.formula.into());
+            if suspects.is_empty() {
+                let message = "the failing tests reach no code that is measured";
+                return Err(Error::new(message).with_help(system.help_to_reach()).into());
+            }
+            let all = suspects.len();
+            suspects.truncate(self.top as usize);
+            let targets: Vec<TargetId> = suspects.iter().map(|suspect| suspect.target).collect();
+            let lines = suspects.iter().zip(system.reachable(&targets, &root));
+            let lines = lines.map(|(suspect, place)| Line::new(suspect, place));
+            let report = Report {
+                formula: self.formula,
+                failing: evidence.failing,
+                passing: evidence.passing,
+                broken: suite.broken,
+                made: made.len(),
+                seed: (!made.is_empty()).then_some(seed),
+                reached: all,
+                suspects: lines.collect(),
+                unit: system.unit(),
+            };
+            match self.json {
+                true => console.say(report.to_json()),
+                false => report.say(console),
+            }
+            Ok(ExitStatus::FailureFound)
+        })
     }
 
     /// Replays tests and notes what they reach.

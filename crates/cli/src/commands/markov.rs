@@ -67,43 +67,38 @@ impl Markov {
         };
         let options = self.system.options_for(&source, Output::Drop)?;
         let ready = source.read(console)?;
-        ready.with_subject(
-            console,
-            &options,
-            self.system.step_timeout,
-            |console, system| {
-                let suite = Suite::read(console, system, files)?;
-                let tests = suite.tests.iter().map(|(_, test)| test);
-                let catalog = system.actions();
-                let classes = Classes::new(catalog);
-                let model = MarkovModel::learn(catalog, &classes, self.order.into(), tests.clone());
-                if model.runs() == 0 {
-                    let message = format!("no test is longer than {}", self.steps());
-                    let help = "a smaller `--order` needs less";
-                    return Err(Error::new(message).with_help(help).into());
+        ready.with_subject(console, &options, &self.system, |console, system| {
+            let suite = Suite::read(console, system, files)?;
+            let tests = suite.tests.iter().map(|(_, test)| test);
+            let catalog = system.actions();
+            let classes = Classes::new(catalog);
+            let model = MarkovModel::learn(catalog, &classes, self.order.into(), tests.clone());
+            if model.runs() == 0 {
+                let message = format!("no test is longer than {}", self.steps());
+                let help = "a smaller `--order` needs less";
+                return Err(Error::new(message).with_help(help).into());
+            }
+            let text = model.write(&classes);
+            let story = format!(
+                "Learned from {}, {}: what follows {} of {}",
+                quantity::of(tests.len() as u64, "test"),
+                quantity::of(tests.map(|test| test.len() as u64).sum(), "step"),
+                quantity::of(model.runs() as u64, "run"),
+                self.steps(),
+            );
+            match destination.file() {
+                Some(place) => {
+                    place.write(&text)?;
+                    console.say(story);
+                    console.say(format_args!("Written to {}", place.shown().display()));
                 }
-                let text = model.write(&classes);
-                let story = format!(
-                    "Learned from {}, {}: what follows {} of {}",
-                    quantity::of(tests.len() as u64, "test"),
-                    quantity::of(tests.map(|test| test.len() as u64).sum(), "step"),
-                    quantity::of(model.runs() as u64, "run"),
-                    self.steps(),
-                );
-                match destination.file() {
-                    Some(place) => {
-                        place.write(&text)?;
-                        console.say(story);
-                        console.say(format_args!("Written to {}", place.shown().display()));
-                    }
-                    None => {
-                        console.tell(story);
-                        console.say(text.trim_end());
-                    }
+                None => {
+                    console.tell(story);
+                    console.say(text.trim_end());
                 }
-                Ok(ExitStatus::NothingFound)
-            },
-        )
+            }
+            Ok(ExitStatus::NothingFound)
+        })
     }
 
     fn steps(&self) -> String {

@@ -126,30 +126,25 @@ impl Quick {
             ..self.system.options_for(&source, Output::Drop)?
         };
         let ready = source.read(console)?;
-        ready.with_subject(
-            console,
-            &options,
-            self.system.step_timeout,
-            |console, system| {
-                system.reset()?;
-                let loaded = system.all_touched();
-                let originals = match files.is_empty() {
-                    true => self.make(console, system)?,
-                    false => given(console, system, files)?,
-                };
-                let (measured, chosen) = self.choose(console, system, &originals.tests, loaded)?;
-                let before = union(&measured);
-                if before.is_empty() {
-                    let message = "the tests reach nothing that loading the modules does not reach";
-                    return Err(Error::new(message).with_help(system.help_to_reach()).into());
-                }
-                let suite = self.verify(system, chosen)?;
-                self.write(system, &root, &originals.origin, &suite, &mut folder)?;
-                let after = union(suite.iter().map(|(quick, _)| quick));
-                let unit = system.unit();
-                Ok(self.say_result(console, originals.size, unit, &before, &suite, &after))
-            },
-        )
+        ready.with_subject(console, &options, &self.system, |console, system| {
+            system.reset()?;
+            let loaded = system.all_touched();
+            let originals = match files.is_empty() {
+                true => self.make(console, system)?,
+                false => given(console, system, files)?,
+            };
+            let (measured, chosen) = self.choose(console, system, &originals.tests, loaded)?;
+            let before = union(&measured);
+            if before.is_empty() {
+                let message = "the tests reach nothing that loading the modules does not reach";
+                return Err(Error::new(message).with_help(system.help_to_reach()).into());
+            }
+            let suite = self.verify(system, chosen)?;
+            self.write(system, &root, &originals.origin, &suite, &mut folder)?;
+            let after = union(suite.iter().map(|(quick, _)| quick));
+            let unit = system.unit();
+            Ok(self.say_result(console, originals.size, unit, &before, &suite, &after))
+        })
     }
 
     fn source(&self) -> Result<Source, Error> {

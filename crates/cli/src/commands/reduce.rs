@@ -8,8 +8,8 @@ use testwright_core::shrink::{Method, ReduceError, ReduceOptions, Speed};
 use testwright_core::{Catalog, Error, Failure, Test, saved};
 use testwright_python::Output;
 
-use super::SystemArguments;
 use super::replay::UntilInterrupted;
+use super::{StepperArgument, SystemArguments};
 use crate::belonging::HarnessArgument;
 use crate::console::Console;
 use crate::files::{Destination, TextFile};
@@ -61,6 +61,9 @@ pub(crate) struct Reduce {
     aim: Aim,
 
     #[command(flatten)]
+    stepper: StepperArgument,
+
+    #[command(flatten)]
     system: SystemArguments,
 }
 
@@ -82,6 +85,7 @@ impl Reduce {
             keep_last: false,
             json,
             aim: Aim::Normal(speed),
+            stepper: StepperArgument::default(),
             system,
         }
     }
@@ -89,6 +93,9 @@ impl Reduce {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
         let source = self.harness.of(std::slice::from_ref(&self.test))?;
         let options = self.system.options_for(&source, Output::Drop)?;
+        let options = self
+            .stepper
+            .put_into(options, &source, self.system.step_timeout)?;
         let destination = self.destination(&source)?;
         let saved = TextFile::read(&self.test)?;
         let work = |console: &mut Console<'_>, system: &mut dyn Subject, test: Test| {
@@ -126,7 +133,7 @@ impl Reduce {
             Ok(ExitStatus::FailureFound)
         };
         let ready = source.clone().read(console)?;
-        ready.with_test(console, saved, &options, self.system.step_timeout, work)
+        ready.with_test(console, saved, &options, &self.system, work)
     }
 
     /// The test itself may be replaced, for what is left of it fails in the same way.

@@ -76,27 +76,22 @@ impl Regress {
         };
         let name = source.shown();
         let ready = source.read(console)?;
-        ready.with_subject(
-            console,
-            &options,
-            self.system.step_timeout,
-            |console, system| {
-                let mut reached = Reached::since_loading(Attribution::Every, system.collector());
-                let cases = self.replay_all(console, system, files, &mut reached)?;
-                let status = say_summary(console, &cases);
-                if let Some(collector) = system.collector() {
-                    let report = reached.into_report(collector, &reports);
-                    reports.write(console, &report, |console, table| console.say(table))?;
-                }
-                let suite = TestSuite { name, cases };
-                match results {
-                    Some(Destination::File(place)) => place.write(&junit(&suite))?,
-                    Some(Destination::StandardOutput) => console.say(junit(&suite).trim_end()),
-                    None => {}
-                }
-                Ok(status)
-            },
-        )
+        ready.with_subject(console, &options, &self.system, |console, system| {
+            let mut reached = Reached::since_loading(Attribution::Every, system.collector());
+            let cases = self.replay_all(console, system, files, &mut reached)?;
+            let status = say_summary(console, &cases);
+            if let Some(collector) = system.collector() {
+                let report = reached.into_report(collector, &reports);
+                reports.write(console, &report, |console, table| console.say(table))?;
+            }
+            let suite = TestSuite { name, cases };
+            match results {
+                Some(Destination::File(place)) => place.write(&junit(&suite))?,
+                Some(Destination::StandardOutput) => console.say(junit(&suite).trim_end()),
+                None => {}
+            }
+            Ok(status)
+        })
     }
 
     fn replay_all(

@@ -7,7 +7,7 @@ use testwright_core::{ActionId, Error, Event, System, Test, Trace};
 use testwright_python::{Options, Output, SlotValue};
 use testwright_report::Attribution;
 
-use super::SystemArguments;
+use super::{StepperArgument, SystemArguments};
 use crate::belonging::HarnessArgument;
 use crate::console::{Console, Look};
 use crate::coverage::{CoverageArguments, Reached, Reports};
@@ -54,6 +54,9 @@ pub(crate) struct Replay {
     log: Option<i64>,
 
     #[command(flatten)]
+    stepper: StepperArgument,
+
+    #[command(flatten)]
     coverage: CoverageArguments,
 
     #[command(flatten)]
@@ -84,11 +87,13 @@ impl Replay {
         } else {
             Output::Drop
         };
-        Ok(Options {
+        let options = Options {
             log_level: self.log,
             measured: self.coverage.measured_for(source)?,
             ..self.system.options_for(source, output)?
-        })
+        };
+        self.stepper
+            .put_into(options, source, self.system.step_timeout)
     }
 
     fn replay_all(

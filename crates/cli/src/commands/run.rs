@@ -12,13 +12,15 @@ use testwright_core::{Catalog, Covered, Error, System, Test};
 use testwright_python::{Options, Output, PythonSystem};
 use testwright_report::CoverageReport;
 
-use super::SystemArguments;
+use super::{StepperArgument, SystemArguments};
 use crate::console::{Console, Look};
 use crate::coverage::{CoverageArguments, Reached, Reports};
 use crate::explaining::{Explaining, HarnessExplaining};
 use crate::files::OutputFolder;
+use crate::project::Project;
 use crate::source::Source;
 use crate::subject::Subject;
+use crate::workers::actions::Actions;
 use crate::workers::start::Starter;
 use crate::{ExitStatus, Trouble, duration, events, load, quantity, report};
 
@@ -79,6 +81,8 @@ Examples:
   testwright run stack.tstl --strategy swarm         leave out some lines of the harness in each test
   testwright run --resume                            go on where the last campaign was stopped
   testwright run stack.tstl --explain                failing tests in English, with a diagram
+  testwright run Queue Polite                        search models that are composed
+  testwright run Queue --stepper QueueStepper        look for where an implementation differs from its model
 
 Exit status: 0 nothing found, 1 a failure was found, 2 could not do what was asked."
 )]
@@ -165,6 +169,9 @@ pub(crate) struct Run {
     json_lines: bool,
 
     #[command(flatten)]
+    stepper: StepperArgument,
+
+    #[command(flatten)]
     workers: WorkerArguments,
 
     #[command(flatten)]
@@ -203,13 +210,8 @@ impl Run {
         earlier: Option<Earlier>,
     ) -> Result<ExitStatus, Trouble> {
         let source = self.source()?;
-        if let Source::Models(names) = &source {
-            return models::run(&self, console, names, &source);
-        }
-        let folder = OutputFolder::of_findings(&self.folder())?;
-        let kept = self.keep_tests.as_deref().map(OutputFolder::of_tests);
-        let kept = kept.transpose()?;
-        let reports = self.coverage.prepare()?;
+        self.stepper
+            .put_into(Options::default(), &source, self.system.step_timeout)?;
         if self.json_lines && self.jobs() == 0 {
             let error = Error::new("only workers tell what happens as it happens")
                 .with_help("leave `--jobs 0` or `--json-lines` out; `--json` works with both");
@@ -220,6 +222,13 @@ impl Run {
                 .with_help("leave `--jobs 0` out");
             return Err(error.into());
         }
+        if let Source::Models(names) = &source {
+            return models::run(&self, console, names, &source, words, earlier);
+        }
+        let folder = OutputFolder::of_findings(&self.folder())?;
+        let kept = self.keep_tests.as_deref().map(OutputFolder::of_tests);
+        let kept = kept.transpose()?;
+        let reports = self.coverage.prepare()?;
         let mut plan = self.plan();
         if let Some(earlier) = &earlier {
             plan.seed = earlier.record.begun.seed;
@@ -229,8 +238,8 @@ impl Run {
         let explaining = self
             .explain
             .then(|| Explaining::Harness(HarnessExplaining::new(&file, &harness)));
-        let catalog = harness.catalog.clone();
-        let desk = Desk::new(&self, source, folder, plan, catalog, explaining);
+        let actions = Actions::all(harness.catalog.clone());
+        let desk = Desk::new(&self, source.clone(), folder, plan, actions, explaining);
         let ran = match self.jobs() {
             0 => {
                 let what = report::actions_from_lines(&harness);
@@ -241,10 +250,11 @@ impl Run {
             }
             jobs => {
                 let isolation = self.workers.isolation(jobs, self.show_output);
-                let starter = Starter::new(console, &file, words, isolation)?;
+                let starter = Starter::new(console, Some(&file), words, isolation)?;
                 let means = Means {
-                    file: &file,
-                    harness: &harness,
+                    source: &source,
+                    harness: Some((&file, &harness)),
+                    text: &file.text,
                     starter: &starter,
                     words,
                     jobs,
@@ -262,6 +272,20 @@ impl Run {
     fn source(&self) -> Result<Source, Error> {
         let names = self.harness.iter().chain(&self.more);
         Source::of(&names.cloned().collect::<Vec<_>>())
+    }
+
+    /// What it is called in the store of a project. Models with an implementation fail otherwise than without.
+    fn stored_name(&self, project: &Project) -> Result<String, Error> {
+        let name = self.source()?.stored_name(project)?;
+        Ok(format!("{name}{}", self.stepper.as_option()))
+    }
+
+    /// The models, in a process that is to load them.
+    pub(crate) fn model_names(&self) -> Result<Vec<String>, Error> {
+        match self.source()? {
+            Source::Models(names) => Ok(names),
+            Source::Harness(_) => Err(Error::new("there are no models to load")),
+        }
     }
 
     fn names(&self) -> String {
@@ -291,6 +315,7 @@ impl Run {
     pub(crate) fn options(&self) -> Options {
         Options {
             measured: self.strategy.measured(self.coverage.measured()),
+            stepper: self.stepper.patient(self.system.step_timeout),
             ..self.system.options(self.output())
         }
     }
@@ -344,7 +369,7 @@ impl Run {
         let last_words = LastWords::prepare(plan.seed, system.actions(), started, self.json);
         let mut search = InProcess::new(self, console, desk, kept, started, last_words);
         search.note_coverage(system, || "loading the harness".to_owned());
-        let nobody_else = None::<fn() -> Option<Test>>;
+        let nobody_else = None::<fn(&mut S) -> Option<Test>>;
         let searched = strategy.search(system, &plan, &mut search, nobody_else);
         testwright_python::never_mind();
         let mut result = search.into_outcome(searched);

@@ -1,15 +1,17 @@
 //! `testwright standalone`: write a saved test as a Python file.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use testwright_core::Error;
+use testwright_core::{Error, Failure};
 use testwright_python::{Output, PythonSystem, Style};
 
 use super::SystemArguments;
 use crate::belonging::HarnessArgument;
 use crate::console::Console;
 use crate::files::{Destination, Place};
+use crate::guard::{guarded, tell_crash};
 use crate::{ExitStatus, Trouble, load};
 
 /// Write a test as a Python file that needs neither Testwright nor the harness
@@ -73,11 +75,10 @@ impl Standalone {
             "`testwright model test` writes runs of models as pytest files",
         )?;
         let destination = self.destination(&harness)?;
-        let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>, test| {
-            let place = destination.file();
-            let name = test_name(place.map_or(&self.test, Place::shown));
-            let file = place.map(Place::absolute);
-            let text = system.standalone(&test, self.style.into(), &name, file)?;
+        let place = destination.file();
+        let name = test_name(place.map_or(&self.test, Place::shown));
+        let file = place.map(Place::absolute);
+        let say = |console: &mut Console<'_>, text: String| {
             match place {
                 Some(place) => {
                     place.write(&text)?;
@@ -86,6 +87,32 @@ impl Standalone {
                 None => console.say(text.trim_end()),
             }
             Ok(ExitStatus::NothingFound)
+        };
+        // The test is run to see what is to be asserted, and may end the process.
+        let fatal = RefCell::new(None);
+        let ended = |console: &mut Console<'_>, note: &str, failure: &Failure| {
+            if note.is_empty() {
+                tell_crash(console, note, failure)?;
+            } else {
+                fatal.replace(Some(failure.clone()));
+            }
+            Ok(ExitStatus::CouldNot)
+        };
+        let status = guarded(console, None, ended, |console, note| {
+            let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>, test| {
+                note.write("while the test ran");
+                let text = system.standalone(&test, self.style.into(), &name, file)?;
+                say(console, text)
+            };
+            load::with_test(console, &harness, &self.test, &options, work)
+        })?;
+        let Some(failure) = fatal.into_inner() else {
+            return Ok(status);
+        };
+        let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>, test| {
+            let style = self.style.into();
+            let text = system.standalone_of_crash(&test, &failure, style, &name, file)?;
+            say(console, text)
         };
         load::with_test(console, &harness, &self.test, &options, work)
     }

@@ -86,29 +86,24 @@ impl Triage {
         let source = self.harness.of(&self.tests)?;
         let options = self.system.options_for(&source, Output::Drop)?;
         let ready = source.read(console)?;
-        ready.with_subject(
-            console,
-            &options,
-            self.system.step_timeout,
-            |console, system| {
-                let suite = Suite::read(console, system, files)?;
-                let sorted = self.sort(system, suite)?;
-                let groups = self.groups(system.actions(), &sorted);
-                if self.json {
-                    let report = Report::new(system.actions(), &sorted, &groups);
-                    console.say(report.to_json());
-                } else {
-                    for (number, group) in (1..).zip(&groups) {
-                        self.say_group(console, system.actions(), &sorted, number, group);
-                    }
-                    say_summary(console, &sorted, groups.len());
+        ready.with_subject(console, &options, &self.system, |console, system| {
+            let suite = Suite::read(console, system, files)?;
+            let sorted = self.sort(system, suite)?;
+            let groups = self.groups(system.actions(), &sorted);
+            if self.json {
+                let report = Report::new(system.actions(), &sorted, &groups);
+                console.say(report.to_json());
+            } else {
+                for (number, group) in (1..).zip(&groups) {
+                    self.say_group(console, system.actions(), &sorted, number, group);
                 }
-                Ok(match sorted.cases.is_empty() {
-                    true => ExitStatus::NothingFound,
-                    false => ExitStatus::FailureFound,
-                })
-            },
-        )
+                say_summary(console, &sorted, groups.len());
+            }
+            Ok(match sorted.cases.is_empty() {
+                true => ExitStatus::NothingFound,
+                false => ExitStatus::FailureFound,
+            })
+        })
     }
 
     /// Tells those that fail from the others.

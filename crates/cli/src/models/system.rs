@@ -1,17 +1,21 @@
 //! Models as a system that commands can work on.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use rustc_hash::FxHashSet;
+use testwright_campaign::SentName;
 use testwright_core::product::Trouble;
 use testwright_core::{
     ActionId, Catalog, Coverage, Covered, Error, Outcome, Random, System, TargetId, TemplateSet,
 };
 use testwright_model::{Walk, state_text};
-use testwright_python::{Models, Output, Printed, SlotValue};
+use testwright_python::{Models, Output, Printed, SlotValue, Steppers};
 
 use crate::files::TextFile;
 use crate::guard::Note;
-use crate::subject::{Reachable, Subject};
+use crate::subject::{PlacesReached, Reachable, Subject, Teller};
+use crate::workers::actions::spoken_of;
 
 /// Where what models print goes, from before they are imported.
 pub(crate) struct Curtain(Printed);
@@ -47,6 +51,13 @@ pub(crate) struct ModelSystem<'s, 'w, 'm> {
     at: At<'s>,
     /// The folder that names of modules refer to.
     folder: Option<PathBuf>,
+    /// Who wants to know what actions are called.
+    teller: Option<Teller>,
+    /// Which were told already.
+    told: FxHashSet<ActionId>,
+    /// What is tested, until it is there: the module, and how long it may take.
+    stepping: Option<(String, Duration)>,
+    steppers: Steppers<'m>,
 }
 
 /// How many of the states that models may be in are shown.
@@ -57,13 +68,24 @@ impl<'s, 'w, 'm> ModelSystem<'s, 'w, 'm> {
         models: &'w mut Models<'m>,
         curtain: &'s mut Curtain,
         at: At<'s>,
+        stepping: Option<(String, Duration)>,
     ) -> Result<ModelSystem<'s, 'w, 'm>, Trouble> {
         Ok(ModelSystem {
+            steppers: models.steppers(),
+            stepping,
             walk: Walk::new(&mut models.product)?,
             curtain,
             at,
             folder: std::env::current_dir().ok(),
+            teller: None,
+            told: FxHashSet::default(),
         })
+    }
+
+    /// The names of all actions.
+    pub(crate) fn class_names(&self) -> Vec<String> {
+        let templates = self.walk.actions().templates().iter();
+        templates.map(|template| template.class.clone()).collect()
     }
 
     /// Whether an invariant is false before any step.
@@ -80,6 +102,10 @@ impl<'s, 'w, 'm> ModelSystem<'s, 'w, 'm> {
 impl System for ModelSystem<'_, '_, '_> {
     fn actions(&self) -> &Catalog {
         self.walk.actions()
+    }
+
+    fn number(&mut self, class: &str, rest: &str) -> Option<ActionId> {
+        self.walk.number(class, rest)
     }
 
     fn reset(&mut self) -> Result<(), Error> {
@@ -105,6 +131,12 @@ impl System for ModelSystem<'_, '_, '_> {
     fn step(&mut self, action: ActionId) -> Outcome {
         if let At::Test(note) = self.at {
             note.add(&format!("{}\n", self.walk.actions().text(action)));
+        }
+        if let Some(teller) = &mut self.teller
+            && self.told.insert(action)
+            && let Some(name) = SentName::of(action, self.walk.actions())
+        {
+            teller(name);
         }
         let outcome = self.walk.step(action);
         if let At::Test(note) = self.at {
@@ -176,6 +208,64 @@ impl Subject for ModelSystem<'_, '_, '_> {
             }
         });
         each.collect()
+    }
+
+    fn tell_names(&mut self, teller: Option<Teller>) {
+        self.told.clear();
+        self.teller = teller;
+    }
+
+    fn come_to_life(&mut self) -> Result<(), Error> {
+        let Some((name, patience)) = self.stepping.take() else {
+            return Ok(());
+        };
+        match self.steppers.import(&name, Some(patience)) {
+            Ok(stepper) => {
+                self.walk.take_along(Box::new(stepper));
+                Ok(())
+            }
+            Err(Trouble::Unusable(error)) => Err(error),
+            Err(Trouble::Raised { what, traceback }) => {
+                let mut message = format!("the stepper `{name}` cannot be imported: {what}");
+                for line in traceback.lines() {
+                    message.push_str("\n  ");
+                    message.push_str(line);
+                }
+                Err(Error::new(message))
+            }
+            Err(trouble) => Err(Error::new(trouble.to_string())),
+        }
+    }
+
+    fn hear_of(&mut self, test: &str) {
+        for (class, rest) in spoken_of(test) {
+            self.walk.number(class, rest);
+        }
+    }
+
+    fn has_met(&self, action: ActionId) -> bool {
+        self.walk.chosen(action).is_some()
+    }
+
+    /// The files are the names of actions, and a way is two halves of a number that stands for the transition.
+    fn places(&self, targets: &[TargetId], known: usize) -> PlacesReached {
+        let templates = self.walk.actions().templates();
+        let new = templates.get(known..).unwrap_or_default();
+        let files = new
+            .iter()
+            .map(|one| (PathBuf::from(&one.class), Vec::new()));
+        let keys = targets
+            .iter()
+            .filter_map(|one| self.walk.transition_key(*one));
+        let arcs = keys.map(|(template, key)| (template.0, (key >> 32) as i32, key as i32));
+        PlacesReached {
+            files: files.collect(),
+            arcs: arcs.collect(),
+        }
+    }
+
+    fn move_to(&mut self, folder: &Path) -> Result<(), Error> {
+        testwright_python::attach(|interpreter| testwright_python::move_to(interpreter, folder))
     }
 
     fn help_to_reach(&self) -> &'static str {

@@ -100,6 +100,7 @@ proptest! {
             steps,
             steps_per_second: rate,
             covered: curve.range().map(|(_, top)| top),
+        unit: "branch",
             since_new,
             failures: &failures,
             workers: &workers,

@@ -225,7 +225,7 @@ impl Panel<'_> {
     }
 
     fn branches(&self) -> String {
-        quantity::of(self.standing.covered.unwrap_or(0), "branch")
+        quantity::of(self.standing.covered.unwrap_or(0), self.standing.unit)
     }
 
     /// When something new was reached.

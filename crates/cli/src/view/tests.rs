@@ -32,6 +32,7 @@ fn standing<'a>(
         steps: 1_204_000,
         steps_per_second: 61_234.5,
         covered: curve.range().map(|(_, top)| top),
+        unit: "branch",
         since_new: Some(Duration::from_millis(3_400)),
         failures,
         workers,

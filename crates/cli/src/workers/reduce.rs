@@ -10,13 +10,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use testwright_campaign::{
-    Log, Loss, Nursery, Overseen, Overseer, Patience, Processes, Remote, SentFailure, SentTest,
-    WHOLE_TEST, oversee,
+    Log, Loss, Nursery, Overseen, Overseer, Patience, Processes, Remote, SentFailure, WHOLE_TEST,
+    oversee,
 };
 use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::shrink::{ReduceError, ReduceOptions, Shrunk};
 use testwright_core::{Catalog, Error, Failure, FailureKind, Step, Test, saved};
 
+use super::actions::{Actions, Glossary};
 use super::start::{NoNursery, Starter};
 use super::{Report, Task};
 use crate::files::Place;
@@ -25,7 +26,7 @@ use crate::reducing::{self, Aim};
 /// Reduces one test after the other.
 pub(crate) struct Reducer<'a> {
     pub(crate) starter: &'a Starter,
-    pub(crate) catalog: &'a Catalog,
+    pub(crate) actions: &'a Actions,
     pub(crate) options: ReduceOptions,
     pub(crate) patience: Patience,
     /// Somebody wants it to end.
@@ -74,7 +75,8 @@ enum Attempt {
 /// What became of a worker that was to do one thing.
 enum Said {
     Report(Report),
-    Lost(Box<Loss>),
+    /// With the test that it was at.
+    Lost(Box<Loss>, Test),
     /// It never came to anything.
     Nothing,
 }
@@ -82,14 +84,14 @@ enum Said {
 impl<'a> Reducer<'a> {
     pub(crate) fn new(
         starter: &'a Starter,
-        catalog: &'a Catalog,
+        actions: &'a Actions,
         options: ReduceOptions,
         patience: Patience,
         stop: &'a AtomicBool,
     ) -> Reducer<'a> {
         Reducer {
             starter,
-            catalog,
+            actions,
             options,
             patience,
             stop,
@@ -101,7 +103,7 @@ impl<'a> Reducer<'a> {
     pub(crate) fn another(&self) -> Reducer<'a> {
         Reducer::new(
             self.starter,
-            self.catalog,
+            self.actions,
             self.options,
             self.patience,
             self.stop,
@@ -183,7 +185,7 @@ impl<'a> Reducer<'a> {
 
     /// Whether a test fails in the same way in a new process.
     fn fails(&mut self, test: &Test, failure: &Failure) -> Result<bool, Error> {
-        let text = saved::write(self.catalog, test, &[]);
+        let text = saved::write(&self.actions.catalog(), test, &[]);
         Ok(match self.replay(&text)? {
             Replayed::Fails { failure: other, .. } => other.is_same_as(failure),
             Replayed::Passes | Replayed::Unknown => false,
@@ -192,7 +194,7 @@ impl<'a> Reducer<'a> {
 
     fn attempt_in_worker(&mut self, test: &Test, failure: &Failure) -> Result<Attempt, Error> {
         let task = Task::Simplify {
-            test: test.into(),
+            test: self.actions.sent(test),
             failure: failure.into(),
         };
         match self.ask(&task, self.stop)? {
@@ -202,7 +204,7 @@ impl<'a> Reducer<'a> {
                 runs,
                 complete,
             }) => Ok(Attempt::Simpler {
-                test: test.into_test(self.catalog),
+                test: self.actions.received(test),
                 failure: sent.into_failure().unwrap_or_else(|| failure.clone()),
                 runs,
                 complete,
@@ -214,7 +216,7 @@ impl<'a> Reducer<'a> {
             // A process may be spoiled by the tests that were tried in it.
             Said::Report(Report::Impossible(_)) => self.attempt_from_here(test, failure, true),
             // Some shorter test is worse than this one.
-            Said::Report(_) | Said::Lost(_) | Said::Nothing => {
+            Said::Report(_) | Said::Lost(..) | Said::Nothing => {
                 self.attempt_from_here(test, failure, false)
             }
         }
@@ -324,7 +326,7 @@ impl<'a> Reducer<'a> {
         let (starter, stop) = (self.starter, self.stop);
         let start = move || start(starter, stop);
         Remote::new(
-            self.catalog.clone(),
+            self.actions.catalog().clone(),
             Processes::new(start, Task::Serve),
             patience,
         )
@@ -351,41 +353,43 @@ impl<'a> Reducer<'a> {
                 test,
                 failure: Some(failure),
             }) => Replayed::Fails {
-                test: test.into_test(self.catalog),
+                test: self.actions.received(test),
                 failure: failure
                     .into_failure()
                     .ok_or_else(|| Error::new("there is no such kind of failure"))?,
             },
-            Said::Lost(loss) => Replayed::Fails {
-                test: SentTest::from(&loss.current.test).into_test(self.catalog),
-                failure: failure_of(&loss, self.catalog),
+            Said::Lost(loss, test) => Replayed::Fails {
+                failure: failure_of(&loss, &test, &self.actions.catalog()),
+                test,
             },
             Said::Report(_) | Said::Nothing => Replayed::Unknown,
         })
     }
 
-    /// The test as a file for pytest.
+    /// The test as a file for pytest, or why there is none; nothing if there never is.
     pub(crate) fn write(
         &mut self,
         test: &Test,
         failure: &Failure,
         title: String,
         file: &Place,
-    ) -> Result<String, Error> {
+    ) -> Option<Result<String, Error>> {
         let task = Task::Write {
-            test: test.into(),
+            test: self.actions.sent(test),
             fatal: is_fatal(failure.kind).then(|| failure.into()),
             title,
             file: file.absolute().to_owned(),
         };
         // It is one test, and worth the moment even to who is in a hurry.
-        match self.ask(&task, &AtomicBool::new(false))? {
-            Said::Report(Report::Written(text)) => Ok(text),
-            Said::Report(Report::Impossible(error)) => Err(error.into()),
-            _ => Err(Error::new(
+        Some(match self.ask(&task, &AtomicBool::new(false)) {
+            Ok(Said::Report(Report::Written(text))) => Ok(text),
+            Ok(Said::Report(Report::NotWritten)) => return None,
+            Ok(Said::Report(Report::Impossible(error))) => Err(error.into()),
+            Ok(_) => Err(Error::new(
                 "the process that was to write it came to its end",
             )),
-        }
+            Err(error) => Err(error),
+        })
     }
 
     /// Lets a new worker do one thing, unless somebody wants to stop.
@@ -397,6 +401,7 @@ impl<'a> Reducer<'a> {
                 None => start(self.starter, stop)?,
             };
             let mut listener = Listener {
+                glossary: Glossary::new(self.actions),
                 stop,
                 said: None,
                 asked_to_stop: None,
@@ -405,7 +410,10 @@ impl<'a> Reducer<'a> {
             let said = match overseen {
                 Ok(Overseen::Over) => listener.said.map_or(Said::Nothing, Said::Report),
                 Ok(Overseen::Dismissed) => return Err(Error::new("interrupted")),
-                Ok(Overseen::Lost(loss)) => Said::Lost(loss),
+                Ok(Overseen::Lost(loss)) => {
+                    let test = listener.glossary.test(&loss.current);
+                    Said::Lost(loss, test)
+                }
                 Err(_) => continue,
             };
             self.nursery = Some(nursery);
@@ -415,12 +423,12 @@ impl<'a> Reducer<'a> {
     }
 }
 
-fn start(starter: &Starter, stop: &AtomicBool) -> Result<Nursery, Error> {
+pub(crate) fn start(starter: &Starter, stop: &AtomicBool) -> Result<Nursery, Error> {
     let mut wait = || !stop.load(Ordering::Relaxed);
     starter.start(&mut wait).map_err(|why| match why {
         NoNursery::Error(error) => error,
         NoNursery::Told(words) => {
-            Error::new(format!("the harness cannot be loaded any more:\n{words}"))
+            Error::new(format!("the system cannot be loaded any more:\n{words}"))
         }
         NoNursery::Abandoned => Error::new("interrupted"),
     })
@@ -452,6 +460,7 @@ fn longer_and_longer(history: &Test, last: usize) -> Vec<Test> {
 
 /// Waits for the one thing that a worker has to say.
 struct Listener<'a> {
+    glossary: Glossary<'a>,
     stop: &'a AtomicBool,
     said: Option<Report>,
     asked_to_stop: Option<Instant>,
@@ -466,7 +475,10 @@ impl Overseer<Report> for Listener<'_> {
     type Answer = ();
 
     fn hear(&mut self, report: Report, _log: &Log) {
-        self.said = Some(report);
+        match report {
+            Report::Met(name) => self.glossary.hear(&name),
+            report => self.said = Some(report),
+        }
     }
 
     fn answer(&mut self, report: Report, log: &Log) {
@@ -484,21 +496,12 @@ impl Overseer<Report> for Listener<'_> {
 }
 
 /// What a loss of a worker is as a failure of the test that it was at.
-pub(crate) fn failure_of(loss: &Loss, catalog: &Catalog) -> Failure {
-    let last = loss
-        .current
-        .test
-        .steps
-        .iter()
-        .rev()
-        .find_map(|step| match step {
-            Step::Act(action) if action.0 < catalog.len() => Some(*action),
-            _ => None,
-        });
-    let place = match last {
-        Some(action) => format!("template {}", catalog.template_of(action).0),
-        None => "reset".to_owned(),
-    };
+pub(crate) fn failure_of(loss: &Loss, test: &Test, catalog: &Catalog) -> Failure {
+    let last = test.steps.iter().rev().find_map(|step| match step {
+        Step::Act(action) => Some(*action),
+        Step::Restart => None,
+    });
+    let place = last.map_or_else(|| "reset".to_owned(), |action| catalog.origin(action));
     loss.ending.failure(&place, loss.waited)
 }
 

@@ -8,28 +8,27 @@ use std::os::unix::net::UnixStream;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use testwright_campaign::{Doing, Log, Logged, SentFailure, SentTest, Voice};
-use testwright_core::generate::{Found, Made, Progress, Search, SearchWatcher};
-use testwright_core::{Catalog, Error, System, TargetId, Test};
-use testwright_python::PythonSystem;
-
 use super::{Reached, Report, SearchTask, SentProblem, Wish};
 use crate::Terminal;
 use crate::commands::{Pace, Run};
 use crate::console::Console;
+use crate::subject::{PlacesReached, Subject};
+use testwright_campaign::{Doing, Log, Logged, SentFailure, SentTest, Voice};
+use testwright_core::generate::{Found, Made, Progress, Search, SearchWatcher};
+use testwright_core::{Error, System, TargetId, Test};
 
-/// The voice is used by who looks after the search and by who asks for tests of others.
-type SharedVoice = Rc<RefCell<Voice<UnixStream>>>;
+/// The voice is used by who looks after the search, by who asks for tests of others, and by who tells what actions are
+/// called.
+pub(super) type SharedVoice = Rc<RefCell<Voice<UnixStream>>>;
 
-/// Searches as the task says, tells what comes up, and gives the voice back.
-pub(super) fn search(
+/// Searches as the task says, and tells what comes up.
+pub(super) fn search<S: Subject>(
     run: &Run,
-    system: &mut PythonSystem<'_>,
+    system: &mut S,
     log: &Log,
-    voice: Voice<UnixStream>,
+    voice: &SharedVoice,
     task: SearchTask,
-) -> Voice<UnixStream> {
-    let voice: SharedVoice = Rc::new(RefCell::new(voice));
+) {
     let plan = Search {
         seed: task.seed,
         tests: task.tests,
@@ -55,10 +54,12 @@ pub(super) fn search(
         has_company: task.has_company,
         asked: Instant::now(),
         waiting: task.corpus.into(),
-        catalog: system.actions().clone(),
     };
     let searched = match strategy {
-        Ok(strategy) => strategy.search(&mut system, &plan, &mut watch, Some(|| others.next())),
+        Ok(strategy) => {
+            let others = |system: &mut Logged<'_, S>| others.next(system);
+            strategy.search(&mut system, &plan, &mut watch, Some(others))
+        }
         // It was all right when the nursery tried.
         Err(_) => Err(Error::new("a file that the strategy needs has changed")),
     };
@@ -72,19 +73,9 @@ pub(super) fn search(
     watch.tell(&Report::Searched {
         deadlocks: summary.progress.deadlocks,
         is_idle: summary.progress.tests > 0 && summary.progress.steps == 0,
-        problems: system
-            .system()
-            .problems()
-            .into_iter()
-            .map(problem)
-            .collect(),
+        problems: system.inner().problems().into_iter().map(problem).collect(),
         trouble: searched.err().map(Into::into),
     });
-    drop((watch, others));
-    match Rc::try_unwrap(voice) {
-        Ok(voice) => voice.into_inner(),
-        Err(_) => unreachable!("both others are gone"),
-    }
 }
 
 /// Looks after the search.
@@ -108,35 +99,22 @@ impl Watch<'_> {
 
     /// Tells what was reached for the first time, by the strategy's account and since this was last done. Whether there
     /// was anything.
-    fn note(
+    fn note<S: Subject>(
         &mut self,
-        system: &Logged<'_, PythonSystem<'_>>,
+        system: &Logged<'_, S>,
         told: &[TargetId],
         name: impl FnOnce() -> String,
     ) -> bool {
-        let Some(collector) = system.inner().coverage() else {
+        if !system.inner().is_measured() {
             return false;
-        };
+        }
         let mut targets = told.to_vec();
-        targets.extend(collector.take_new());
+        targets.extend(system.inner().news());
         if targets.is_empty() {
             return false;
         }
-        let arc = |target: &TargetId| {
-            let (file, (from, to)) = collector.meaning(*target);
-            (file, from, to)
-        };
-        let arcs: Vec<_> = targets.iter().map(arc).collect();
-        let mut files = Vec::new();
-        if arcs.iter().any(|(file, _, _)| *file >= self.files) {
-            let measured = collector.files();
-            let new = measured.get(self.files..).unwrap_or_default();
-            files.extend(
-                new.iter()
-                    .map(|file| (file.path.clone(), file.lines.iter().copied().collect())),
-            );
-            self.files = measured.len();
-        }
+        let PlacesReached { files, arcs } = system.inner().places(&targets, self.files);
+        self.files += files.len();
         self.tell(&Report::Reached(Reached {
             test: name(),
             files,
@@ -146,7 +124,7 @@ impl Watch<'_> {
     }
 }
 
-impl<'py> SearchWatcher<Logged<'_, PythonSystem<'py>>> for Watch<'_> {
+impl<S: Subject> SearchWatcher<Logged<'_, S>> for Watch<'_> {
     #[inline]
     fn proceed(&mut self, progress: &Progress) -> bool {
         if progress.tests != self.tests {
@@ -156,7 +134,7 @@ impl<'py> SearchWatcher<Logged<'_, PythonSystem<'py>>> for Watch<'_> {
         !self.log.is_to_stop() && self.steps.is_none_or(|steps| progress.steps < steps)
     }
 
-    fn unfinished(&mut self, system: &Logged<'_, PythonSystem<'py>>, new: &[TargetId]) {
+    fn unfinished(&mut self, system: &Logged<'_, S>, new: &[TargetId]) {
         let number = self.tests + 1;
         self.note(system, new, || format!("test {number}"));
     }
@@ -166,7 +144,7 @@ impl<'py> SearchWatcher<Logged<'_, PythonSystem<'py>>> for Watch<'_> {
         self.pace.is_too_slow(progress, self.length)
     }
 
-    fn made(&mut self, system: &Logged<'_, PythonSystem<'py>>, made: Made<'_>) -> ControlFlow<()> {
+    fn made(&mut self, system: &Logged<'_, S>, made: Made<'_>) -> ControlFlow<()> {
         self.log.does(Doing::OwnWork);
         let is_new = self.note(system, made.new, || format!("test {}", made.number + 1));
         if self.keep || is_new {
@@ -176,7 +154,7 @@ impl<'py> SearchWatcher<Logged<'_, PythonSystem<'py>>> for Watch<'_> {
             };
             self.tell(&Report::Made {
                 number: made.number,
-                test: SentTest::from(&test),
+                test: SentTest::of(&test, system.actions()),
                 failure: made.failure.map(SentFailure::from),
                 is_new,
             });
@@ -192,15 +170,11 @@ impl<'py> SearchWatcher<Logged<'_, PythonSystem<'py>>> for Watch<'_> {
         }
     }
 
-    fn found(
-        &mut self,
-        _system: &mut Logged<'_, PythonSystem<'py>>,
-        found: Found,
-    ) -> ControlFlow<()> {
+    fn found(&mut self, system: &mut Logged<'_, S>, found: Found) -> ControlFlow<()> {
         self.log.does(Doing::OwnWork);
         let report = Report::Found {
             number: found.number,
-            test: SentTest::from(&found.test),
+            test: SentTest::of(&found.test, system.actions()),
             failure: SentFailure::from(&found.failure),
         };
         let wish = self.voice.borrow_mut().ask(&report);
@@ -218,20 +192,18 @@ struct Others {
     has_company: bool,
     asked: Instant,
     waiting: VecDeque<SentTest>,
-    catalog: Catalog,
 }
 
 impl Others {
     /// What is worth a look is rare after the first seconds.
     const PAUSE: Duration = Duration::from_millis(200);
 
-    fn next(&mut self) -> Option<Test> {
+    fn next<S: System>(&mut self, system: &mut S) -> Option<Test> {
         if self.has_company && self.waiting.is_empty() && self.asked.elapsed() >= Others::PAUSE {
             self.asked = Instant::now();
             let news = self.voice.borrow_mut().ask(&Report::WhatIsNew);
             self.waiting = news.unwrap_or_default();
         }
-        let test = self.waiting.pop_front()?;
-        Some(test.into_test(&self.catalog))
+        Some(self.waiting.pop_front()?.for_system(system))
     }
 }

@@ -4,17 +4,18 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use testwright_campaign::{Limits, Nursery, Stillborn};
 use testwright_core::Error;
 
-use super::{Refusal, Setup};
+use super::{Greeting, HarnessFile, Refusal, Setup};
 use crate::console::Console;
 use crate::files::TextFile;
 
-/// Knows how to start a nursery for a harness.
+/// Knows how to start a nursery for a harness or models.
 #[derive(Debug)]
 pub(crate) struct Starter {
     python: PathBuf,
@@ -28,6 +29,8 @@ pub(crate) struct Starter {
     shows_output: bool,
     environment: Vec<(OsString, OsString)>,
     started: AtomicUsize,
+    /// What the first nursery had to tell.
+    greeting: OnceLock<Greeting>,
 }
 
 /// A folder for all that code under test writes, which is gone in the end.
@@ -117,7 +120,7 @@ pub(crate) enum NoNursery {
 impl Starter {
     pub(crate) fn new(
         console: &Console<'_>,
-        file: &TextFile,
+        harness: Option<&TextFile>,
         words: &[OsString],
         isolation: Isolation,
     ) -> Result<Starter, Error> {
@@ -126,8 +129,15 @@ impl Starter {
             Error::new("there is no Python program to start workers with")
                 .with_help("`--jobs 0` does all the work in this process")
         })?;
-        let path = whole_path(&file.path)
-            .map_err(|error| Error::new(format!("cannot find `{}`: {error}", file.name)))?;
+        let harness = harness.map(|file| {
+            let path = whole_path(&file.path)
+                .map_err(|error| Error::new(format!("cannot find `{}`: {error}", file.name)))?;
+            Ok::<_, Error>(HarnessFile {
+                path,
+                name: file.name.clone(),
+                text: file.text.clone(),
+            })
+        });
         let scratch = match isolation.in_place {
             true => None,
             false => Some(Scratch::new()?),
@@ -137,9 +147,7 @@ impl Starter {
             here: std::env::current_dir().unwrap_or_default(),
             words: words.to_vec(),
             setup: Setup {
-                path,
-                name: file.name.clone(),
-                text: file.text.clone(),
+                harness: harness.transpose()?,
                 folder: None,
                 limits: isolation.limits,
                 width: console.width(),
@@ -149,10 +157,16 @@ impl Starter {
             shows_output: isolation.shows_output,
             environment: isolation.environment,
             started: AtomicUsize::new(0),
+            greeting: OnceLock::new(),
         })
     }
 
-    /// Starts a nursery and waits until it has loaded the harness, as long as `wait` says so.
+    /// What is to be known of models, once a nursery has loaded them.
+    pub(crate) fn greeting(&self) -> Option<&Greeting> {
+        self.greeting.get()
+    }
+
+    /// Starts a nursery and waits until it has loaded the system, as long as `wait` says so.
     pub(crate) fn start(&self, wait: &mut dyn FnMut() -> bool) -> Result<Nursery, NoNursery> {
         let mut setup = self.setup.clone();
         let mut command = Command::new(&self.python);
@@ -185,6 +199,10 @@ impl Starter {
             command.current_dir(std::env::temp_dir());
             started = Nursery::start(&mut command, &setup, wait);
         }
+        let started = started.map(|(nursery, greeting)| {
+            let _first_counts = self.greeting.set(greeting);
+            nursery
+        });
         started.map_err(|why| match why {
             Stillborn::Refused(Refusal::Told(words)) => NoNursery::Told(words),
             Stillborn::Refused(Refusal::Error(error)) => NoNursery::Error(error.into()),
@@ -193,7 +211,9 @@ impl Starter {
                 "cannot start a process of `{}`: {error}",
                 self.python.display()
             ))),
-            Stillborn::Ended { how, stack } => NoNursery::Error(crashed(&how, &stack)),
+            Stillborn::Ended { how, stack } => {
+                NoNursery::Error(crashed(&how, &stack, self.setup.harness.is_none()))
+            }
         })
     }
 
@@ -234,14 +254,16 @@ fn look_like(other: &Path, folder: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The harness crashed the interpreter before there was any test.
-fn crashed(how: &str, stack: &str) -> Error {
-    let mut message = format!("the process that loads the harness {how}");
+/// The harness, or models, crashed the interpreter before there was any test.
+fn crashed(how: &str, stack: &str, is_models: bool) -> Error {
+    let what = if is_models { "models" } else { "harness" };
+    let mut message = format!("the process that loads the {what} {how}");
     for line in stack.lines() {
         message.push_str("\n  ");
         message.push_str(line);
     }
-    Error::new(message).with_help(
-        "this happens before the first test: while the modules under test are imported, or in the harness's own code",
-    )
+    Error::new(message).with_help(match is_models {
+        true => "this happens before the first test: while the modules are imported",
+        false => "this happens before the first test: while the modules under test are imported, or in the harness's own code",
+    })
 }

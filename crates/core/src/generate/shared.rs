@@ -14,7 +14,7 @@ pub struct Shared<T, F> {
     repeats: bool,
 }
 
-impl<T, F: FnMut() -> Option<Test>> Shared<T, F> {
+impl<T, F> Shared<T, F> {
     /// Asks before each test whether there is one to repeat.
     pub fn new(strategy: T, others: F) -> Shared<T, F> {
         Shared {
@@ -29,7 +29,7 @@ impl<S, T, F> Strategy<S> for Shared<T, F>
 where
     S: System + ?Sized,
     T: Strategy<S>,
-    F: FnMut() -> Option<Test>,
+    F: FnMut(&mut S) -> Option<Test>,
 {
     fn begin(
         &mut self,
@@ -38,7 +38,7 @@ where
         random: &mut Random,
     ) -> Result<(), Error> {
         self.strategy.begin(system, start, random)?;
-        let other = (self.others)();
+        let other = (self.others)(system);
         self.repeats = other.is_some();
         if let Some(test) = other {
             start.prefix = test;
@@ -99,7 +99,7 @@ mod tests {
     fn tests_of_others_are_repeated_and_the_rest_stays_as_it_is() {
         let mut others = vec![Test::of([ActionId(4), ActionId(17)])];
         let mut safe = Safe::new(99, &CODE);
-        let shared = &mut Shared::new(Uniform, || others.pop());
+        let shared = &mut Shared::new(Uniform, |_: &mut Safe| others.pop());
         let with = tests_of(&mut safe, shared, &SEARCH, 3);
         let without = tests_of(&mut safe, &mut Uniform, &SEARCH, 3);
         assert_eq!(with[0], Test::of([ActionId(4), ActionId(17)]));
@@ -113,7 +113,7 @@ mod tests {
         let mut safe = Safe::new(99, &CODE);
         let classes = Arc::new(Classes::new(safe.actions()));
         let auto = Auto::new(&classes, NewCoverage);
-        let shared = &mut Shared::new(auto, || others.pop());
+        let shared = &mut Shared::new(auto, |_: &mut Safe| others.pop());
         let tests = tests_of(&mut safe, shared, &SEARCH, 30);
         let goes_on = |test: &Test| test.steps.starts_with(&almost.steps) && test.len() > 3;
         assert!(tests[1..].iter().any(goes_on));

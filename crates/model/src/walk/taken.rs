@@ -1,10 +1,11 @@
 //! Which transitions were taken: what branches are for code, they are for models.
 
 use std::cell::Cell;
+use std::hash::{DefaultHasher, Hasher};
 
 use rustc_hash::FxHashMap;
 use testwright_core::product::Place;
-use testwright_core::{ActionId, Coverage, TargetId};
+use testwright_core::{ActionId, Coverage, TargetId, TemplateId};
 
 use super::Walk;
 use crate::graph::key_of_set;
@@ -63,6 +64,23 @@ impl Walk<'_, '_> {
     /// What was taken for the first time ever, since somebody was last told of that.
     pub fn new_transitions(&self) -> Vec<TargetId> {
         self.taken.take_new()
+    }
+
+    /// What a target is, for another process: the place of its action's template, and a number that all processes give
+    /// to this transition.
+    pub fn transition_key(&self, target: TargetId) -> Option<(TemplateId, u64)> {
+        let (state, action) = self.taken.meaning.get(target.0 as usize)?;
+        let mut hasher = DefaultHasher::new();
+        for (model, place) in self.product.models().iter().zip(state) {
+            // It begins with what tells states apart; what follows may be written in several ways.
+            match model.export(*place) {
+                Some(bytes) => hasher.write(&bytes[..bytes.len().min(size_of::<u128>())]),
+                None => hasher.write(model.text(*place).as_bytes()),
+            }
+            hasher.write_u8(u8::MAX);
+        }
+        hasher.write(self.actions.text(*action).as_bytes());
+        Some((self.actions.template_of(*action), hasher.finish()))
     }
 
     /// What a target is.

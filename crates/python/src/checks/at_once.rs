@@ -3,6 +3,11 @@
 //! A call from here into the interpreter takes as long as a small property does. So properties are not called one by
 //! one: a function is written that has all of them, for every combination of slots and alternatives, one after the
 //! other, and it is called once per step.
+//!
+//! That function asks of each slot whether it is filled, time and again. Which slots are filled seldom changes and is
+//! known here, so where the same ones often are, there is a function for these alone, which has nothing to ask.
+
+mod for_filled;
 
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -10,8 +15,10 @@ use pyo3::prelude::*;
 use crate::call;
 use crate::context::Context;
 use crate::functions;
+use crate::line_code::InstanceCode;
 
 use super::Property;
+use for_filled::ForFilled;
 
 /// All properties in one function.
 pub(super) struct AtOnce<'py> {
@@ -19,22 +26,24 @@ pub(super) struct AtOnce<'py> {
     function: Bound<'py, PyAny>,
     slots: [Bound<'py, PyAny>; 1],
     instances: Vec<Instance>,
+    for_filled: ForFilled<'py>,
 }
 
 /// A property for one combination of slots and alternatives.
-#[derive(Clone, Debug)]
-pub(super) struct Instance {
+struct Instance {
     /// The number of the property.
-    pub(super) property: usize,
-    pub(super) values: Vec<u64>,
+    property: usize,
+    code: InstanceCode,
+    /// The line of the harness.
+    line: usize,
 }
 
 /// What the function found.
 pub(super) enum Finding {
     /// Every property holds.
     AllHold,
-    /// This is the first that does not, because it is false or because it raised.
-    Broken(Instance, Option<PyErr>),
+    /// This is the first that does not, because it is false or because it raised: its number, and for which values.
+    Broken(usize, Vec<u64>, Option<PyErr>),
     /// Something was raised in nobody's name: the stack is too deep for one more call, for example.
     Unknown,
 }
@@ -46,34 +55,36 @@ impl<'py> AtOnce<'py> {
     /// `None` if the properties have to be called one by one.
     pub(super) fn new(context: &Context<'py>, properties: &[Property<'py>]) -> Option<AtOnce<'py>> {
         let mut instances = Vec::new();
-        let mut statements = Vec::new();
-        let mut lines = Vec::new();
-        for (number, property) in properties.iter().enumerate() {
-            for instance in property.condition.instances(context, MOST_INSTANCES)? {
-                statements.push(functions::instance(instances.len(), &instance));
-                lines.push(property.condition.line.line);
-                instances.push(Instance {
-                    property: number,
-                    values: instance.values,
-                });
-            }
+        for (property, of) in properties.iter().enumerate() {
+            let line = of.condition.line.line;
+            let codes = of.condition.instances(context, MOST_INSTANCES)?;
+            instances.extend(codes.into_iter().map(|code| Instance {
+                property,
+                code,
+                line,
+            }));
         }
         if instances.is_empty() || instances.len() > MOST_INSTANCES {
             return None;
         }
-        let arguments = (statements, lines, &context.path, &context.namespace);
-        let function = context.support.call_method1("make_checks", arguments);
+        let all = instances.iter().enumerate();
+        let statements = all.map(|(number, it)| functions::instance(number, &it.code, false));
+        let lines = instances.iter().map(|instance| instance.line);
+        // Whatever is wrong with the text shows better when the properties are compiled one by one.
+        let (function, places) = make_checks(context, statements, lines, None).ok()?;
         Some(AtOnce {
-            // Whatever is wrong with the text shows better when the properties are compiled one by one.
-            function: function.ok()?,
+            function,
             slots: [context.slots.clone().into_any()],
             instances,
+            for_filled: ForFilled::new(places),
         })
     }
 
     #[inline]
-    pub(super) fn check(&self) -> Finding {
-        match call::call(&self.function, &self.slots) {
+    pub(super) fn check(&mut self, context: &Context<'py>) -> Finding {
+        let result = self.for_filled.check(context, &self.instances);
+        let result = result.unwrap_or_else(|| call::call(&self.function, &self.slots));
+        match result {
             Ok(result) if result.is_none() => Finding::AllHold,
             result => self.finding(result),
         }
@@ -89,10 +100,27 @@ impl<'py> AtOnce<'py> {
             ),
         };
         match number.and_then(|number: usize| self.instances.get(number)) {
-            Some(instance) => Finding::Broken(instance.clone(), error),
+            Some(instance) => {
+                Finding::Broken(instance.property, instance.code.values.clone(), error)
+            }
             None => Finding::Unknown,
         }
     }
+}
+
+/// The function of some statements, each with its line, and the places of the slots that it reads. It is handed the list of
+/// all slots, or the values at some places.
+fn make_checks<'py>(
+    context: &Context<'py>,
+    statements: impl Iterator<Item = String>,
+    lines: impl Iterator<Item = usize>,
+    places: Option<&[usize]>,
+) -> PyResult<(Bound<'py, PyAny>, Vec<usize>)> {
+    let statements: Vec<String> = statements.collect();
+    let lines: Vec<usize> = lines.collect();
+    let arguments = (statements, lines, &context.path, &context.namespace, places);
+    let made = context.support.call_method1("make_checks", arguments)?;
+    made.extract()
 }
 
 /// The function keeps the number of the instance it is at in a variable.

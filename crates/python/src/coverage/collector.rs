@@ -23,6 +23,8 @@ pub struct SourceChoice {
     pub imports: Vec<String>,
     /// What the names are relative to.
     pub folder: PathBuf,
+    /// Where modules are found first, if that is not known to the interpreter yet.
+    pub first_on_path: Option<PathBuf>,
 }
 
 /// Observes modules under test, from the time they are imported.
@@ -70,7 +72,12 @@ impl<'py> Collector<'py> {
             c"testwright/observe.py",
             c"testwright_observe",
         )?;
-        let arguments = (&choice.names, &choice.imports, &choice.folder);
+        let arguments = (
+            &choice.names,
+            &choice.imports,
+            &choice.folder,
+            &choice.first_on_path,
+        );
         let sources = support.call_method1("Sources", arguments)?;
         let observer = Observer::start(python)?;
         let observe = observer.observe_module(python)?;

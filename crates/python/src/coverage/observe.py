@@ -38,10 +38,11 @@ class Sources:
     """Which modules to observe.
 
     `names` are files, folders or modules as people write them, relative to `folder`. Without any, everything is
-    observed that is neither part of the standard library nor installed, and the modules in `imports`.
+    observed that is neither part of the standard library nor installed, and the modules in `imports`. Modules are also
+    found in `first_on_path`, where a program looks that has not been started yet.
     """
 
-    def __init__(self, names, imports, folder):
+    def __init__(self, names, imports, folder, first_on_path=None):
         self.files, self.folders, self.modules, self.unknown = set(), set(), set(), []
         self.imports = set(imports)
         for name in names:
@@ -50,7 +51,7 @@ class Sources:
                 self.files.add(path)
             elif os.path.isdir(path):
                 self.folders.add(path)
-            elif is_module(name):
+            elif is_module(name, first_on_path):
                 self.modules.add(name)
             else:
                 self.unknown.append(name)
@@ -86,11 +87,16 @@ class Sources:
                 del sys.modules[name]
 
 
-def is_module(name):
+def is_module(name, first_on_path):
+    path = list(sys.path)
+    if first_on_path is not None:
+        sys.path.insert(0, os.fspath(first_on_path))
     try:
         return importlib.util.find_spec(name) is not None
     except (ImportError, ValueError):
         return False
+    finally:
+        sys.path[:] = path
 
 
 class Finder:

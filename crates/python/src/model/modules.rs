@@ -17,7 +17,7 @@ use super::scenarios;
 use super::speech::{Speech, raised};
 use super::stepper::observations;
 use super::{Handles, Models, StatesOf};
-use crate::{Process, interrupt};
+use crate::{Process, forked, interrupt};
 
 /// What a module is.
 #[derive(Clone, Copy, PartialEq)]
@@ -59,8 +59,11 @@ pub(crate) fn load<'py>(
     for library in LIBRARY {
         python.import(library).map_err(trouble)?;
     }
-    if process == Process::OfTheTool {
-        notice_interrupts(python).map_err(trouble)?;
+    match process {
+        Process::OfTheTool => notice_interrupts(python).map_err(trouble)?,
+        // Nobody is at the keyboard, and what models fork is theirs.
+        Process::OfAWorker => forked::recognise_all(),
+        Process::OfTheCaller => {}
     }
     if let Some(first) = names.first() {
         // A model can be its own stepper. What it asks for then may also be in the user's folder.

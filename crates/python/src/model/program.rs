@@ -13,6 +13,7 @@ use testwright_core::product::{
 use super::actions::{Action, Arguments};
 use super::speech::{Speech, raised};
 use super::states::States;
+use crate::forked;
 
 /// A model program, alive in its module.
 ///
@@ -132,6 +133,26 @@ impl<'py> Program<'py> {
         }
         let place = self.states.borrow_mut().keep(read, accepting, safe)?;
         Ok(Some(place))
+    }
+
+    /// What is possible in a state, found out by doing it.
+    fn tried_out(
+        &mut self,
+        words: &mut Words,
+        from: Place,
+        phase: Phase,
+        offers: &[Label],
+    ) -> Result<Vec<Move>, Trouble> {
+        let mut moves = Vec::new();
+        for (action, tuples) in self.choices(from, phase, offers)? {
+            for arguments in tuples {
+                if self.refusing_guard(from, action, &arguments)?.is_none() {
+                    let one = self.try_out(words, from, action, &arguments, Filtered::Forgotten)?;
+                    moves.extend(one);
+                }
+            }
+        }
+        Ok(moves)
     }
 
     /// Takes an action in a state, and looks at what it leads to; nothing if that is filtered out. The module is not in
@@ -330,16 +351,10 @@ impl Model for Program<'_> {
         phase: Phase,
         offers: &[Label],
     ) -> Result<Vec<Move>, Trouble> {
-        let mut moves = Vec::new();
-        for (action, tuples) in self.choices(from, phase, offers)? {
-            for arguments in tuples {
-                if self.refusing_guard(from, action, &arguments)?.is_none() {
-                    let one = self.try_out(words, from, action, &arguments, Filtered::Forgotten)?;
-                    moves.extend(one);
-                }
-            }
-        }
-        Ok(moves)
+        let moves = self.tried_out(words, from, phase, offers);
+        // An action may have copied the process, and this be the copy.
+        forked::leave_if_child();
+        moves
     }
 
     fn refusal(

@@ -39,9 +39,31 @@ const RESET: [&str; 2] = ["Reset", "reset"];
 /// Where steppers put what they observe.
 const QUEUE: &str = "observation_queue";
 
+/// Knows how to import steppers, also when the product of the models is lent away.
+#[derive(Clone)]
+pub struct Steppers<'py> {
+    python: Python<'py>,
+    handles: Handles<'py>,
+}
+
 impl<'py> Models<'py> {
     /// Imports a stepper. `patience` is how long it may take for a step, and to wait for something to observe.
     pub fn stepper(&self, name: &str, patience: Option<Duration>) -> Result<Stepper<'py>, Trouble> {
+        self.steppers().import(name, patience)
+    }
+
+    /// For who wants a stepper later.
+    pub fn steppers(&self) -> Steppers<'py> {
+        Steppers {
+            python: self.python,
+            handles: self.handles.clone(),
+        }
+    }
+}
+
+impl<'py> Steppers<'py> {
+    /// Imports a stepper. `patience` is how long it may take for a step, and to wait for something to observe.
+    pub fn import(&self, name: &str, patience: Option<Duration>) -> Result<Stepper<'py>, Trouble> {
         let python = self.python;
         let trouble = |error: PyErr| raised(python, &error);
         let observations = observations(python).map_err(trouble)?;

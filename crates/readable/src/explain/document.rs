@@ -124,6 +124,19 @@ impl<'a, 'w> Author<'a, 'w> {
                 format!("the {name}: values kept for later steps")
             }
             Start::Nothing => format!("{}: has no value at the start", self.noun(&variable.name)),
+            Start::Drawn(strategy) => {
+                let drawn = super::inputs::drawn(strategy, self.world, self.speaker);
+                format!("{}: starts as {drawn}", self.noun(&variable.name))
+            }
+            Start::Made(value, inputs) => {
+                let value = self.world.start(value).replaced(&mut |part| match part {
+                    Term::Reference(name) if inputs.contains(&name.name) => {
+                        Some(Reference::new(name.name.clone(), Role::Input).into())
+                    }
+                    _ => None,
+                });
+                format!("{}: {}", self.noun(&variable.name), self.start(&value))
+            }
             Start::Value(value) => {
                 let value = self.world.start(value);
                 format!("{}: {}", self.noun(&variable.name), self.start(&value))

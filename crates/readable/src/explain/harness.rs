@@ -20,7 +20,7 @@ use crate::phrase::{Recorder, Speaker, join};
 use crate::render::place;
 use crate::term::{Reference, Role, Term, Type};
 use crate::value::Value;
-use crate::words::{sentence, with_article};
+use crate::words::{is_plural, one_or_some, sentence};
 use fragment::{Code, Holes};
 use step::{Step, line, lines, steps};
 
@@ -135,10 +135,24 @@ fn pool_types(harness: &Harness, steps: &[Step<'_>], world: &World<'_>) -> Vec<T
             }
         }
     }
+    let names = harness.pools.iter().map(|pool| pool.name.clone());
     found
         .into_iter()
-        .map(|types| Type::common(types.into_iter()))
+        .zip(names)
+        .map(|(types, name)| pool_type(types, name))
         .collect()
+}
+
+/// What is known of a pool by what is put into it. Nothing tells that `make_queue()` or `<queue>.copy()` gives one of Python's
+/// own collections, so what they give is an object of the system, and its methods are calls like any others (P38).
+fn pool_type(types: Vec<Type>, name: String) -> Type {
+    let is_object = !types.iter().any(Type::is_built_in);
+    let class = types.iter().find(|one| matches!(one, Type::Object(_)));
+    match (is_object && !types.is_empty(), class) {
+        (true, Some(class)) => class.clone(),
+        (true, None) => Type::Object(name),
+        (false, _) => Type::common(types.into_iter()),
+    }
 }
 
 struct Author<'a, 'w> {
@@ -336,15 +350,16 @@ impl<'w> Author<'_, 'w> {
 
     /// "there is a tree and a key" (L1).
     fn kept(&self, step: &Step<'_>) -> Vec<String> {
-        let all: Vec<String> = self
-            .slots(step)
+        let slots = self.slots(step);
+        let Some((first, _)) = slots.first() else {
+            return vec![];
+        };
+        let is = if is_plural(first) { "are" } else { "is" };
+        let all: Vec<String> = slots
             .iter()
-            .map(|(name, number)| with_article(&numbered(name, *number)))
+            .map(|(name, number)| one_or_some(&numbered(name, *number)))
             .collect();
-        match all.is_empty() {
-            true => vec![],
-            false => vec![format!("there is {}", join::nouns(&all, "and"))],
-        }
+        vec![format!("there {is} {}", join::nouns(&all, "and"))]
     }
 
     /// "What must always be true:" (L8).
@@ -370,7 +385,8 @@ impl<'w> Author<'_, 'w> {
                     .iter()
                     .map(|(name, number)| {
                         let name = self.speaker.words(name);
-                        format!("every {}", numbered(&name, u64::from(*number)))
+                        let each = if is_plural(&name) { "all" } else { "every" };
+                        format!("{each} {}", numbered(&name, u64::from(*number)))
                     })
                     .collect();
                 let clause = teller.plain(&conjunct);

@@ -73,6 +73,11 @@ pub(crate) fn known<'w>(
     }
 }
 
+/// What a strategy gives.
+pub(crate) fn drawn(strategy: &Expression, world: &World<'_>, speaker: Speaker<'_>) -> String {
+    with_kinds(world, speaker, |kinds| kinds.of_strategy(strategy, None)).any(None)
+}
+
 fn annotated(input: &Input, world: &World<'_>, speaker: Speaker<'_>) -> Type {
     match &input.annotation {
         Some(annotation) => {

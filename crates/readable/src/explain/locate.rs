@@ -58,6 +58,10 @@ pub(crate) struct Variable {
 #[derive(Debug, Clone)]
 pub(crate) enum Start {
     Value(Expression),
+    /// Whatever this strategy gives.
+    Drawn(Expression),
+    /// Made of arguments of the rule that initialises, by these names.
+    Made(Expression, Vec<String>),
     /// Values that rules keep for other rules.
     Bundle,
     /// It is not told.

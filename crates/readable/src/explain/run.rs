@@ -7,8 +7,10 @@ mod assign;
 mod call;
 mod choose;
 mod cycle;
+mod gather;
 mod local;
 mod scope;
+mod taken;
 mod world;
 
 use std::cell::{Cell, RefCell};
@@ -37,6 +39,8 @@ pub(crate) struct Path {
     pub(crate) facts: Facts,
     /// Locals that change in ways for which there is no expression: they are told of like state variables.
     loose: BTreeSet<String>,
+    /// What the statement at hand has taken out of collections, and the place where it stands for itself.
+    taken: Vec<(Range, Term)>,
 }
 
 /// In which function statements stand.
@@ -52,6 +56,8 @@ pub(crate) struct Frame<'w> {
     helpers: Vec<String>,
     /// Whether what ends here is an outcome of the action.
     counts: bool,
+    /// Whether it may be done several times, so that nothing can be called old or new (R10).
+    repeats: bool,
 }
 
 impl<'w> Frame<'w> {
@@ -64,6 +70,7 @@ impl<'w> Frame<'w> {
             receiver: first.filter(|_| is_method).map(|one| one.name.clone()),
             helpers: vec![callable.name.clone()],
             counts: true,
+            repeats: false,
         }
     }
 
@@ -72,6 +79,13 @@ impl<'w> Frame<'w> {
         Frame {
             globals: names.into_iter().collect(),
             ..self
+        }
+    }
+
+    fn repeated(&self) -> Frame<'w> {
+        Frame {
+            repeats: true,
+            ..self.uncounted()
         }
     }
 
@@ -221,6 +235,7 @@ impl<'w> Execution<'w> {
         events: &mut Vec<Event>,
     ) -> Option<End> {
         let range = &statement.range;
+        self.take_out(statement, path, frame, events);
         if let Some(expression) = evaluated(statement) {
             self.name_inside(expression, path, frame);
         }
@@ -288,6 +303,11 @@ impl<'w> Execution<'w> {
                 otherwise,
                 ..
             } => {
+                if !otherwise.is_empty() && cycle::breaks(body) {
+                    // What is done only if no round broke off has no words.
+                    self.unread(range, frame, events);
+                    return None;
+                }
                 let cycle = cycle::Cycle {
                     target,
                     iterable,
@@ -324,14 +344,11 @@ impl<'w> Execution<'w> {
                 finally,
             } => {
                 push(work, finally);
+                let rest = work.clone();
                 push(work, otherwise);
-                return self.try_to(body, handlers, path, frame, events);
+                return self.try_to(body, handlers, &rest, path, frame, events);
             }
-            StatementKind::Match { .. } => {
-                let text = frame.text.get(range.clone()).unwrap_or_default();
-                let words: Vec<&str> = text.split_whitespace().collect();
-                events.push(event(EventKind::Python(words.join(" ")), range));
-            }
+            StatementKind::Match { .. } => self.unread(range, frame, events),
             // Declarations, and what has no effect that anyone could see.
             StatementKind::Annotated { value: None, .. }
             | StatementKind::Function(_)
@@ -344,6 +361,13 @@ impl<'w> Execution<'w> {
             | StatementKind::Pass => {}
         }
         None
+    }
+
+    /// What cannot be read is told as it is written (6.6).
+    fn unread(&self, range: &Range, frame: &Frame<'w>, events: &mut Vec<Event>) {
+        let text = frame.text.get(range.clone()).unwrap_or_default();
+        let words: Vec<&str> = text.split_whitespace().collect();
+        events.push(event(EventKind::Python(words.join(" ")), range));
     }
 
     /// Whether the facts decide a condition.

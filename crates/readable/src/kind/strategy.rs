@@ -5,7 +5,7 @@ use testwright_source::tree::{Expression, ExpressionKind, Keyword, Operator};
 use super::annotation::{dictionary_of, list_of};
 use super::{Kind, Kinds, either, group, last_name};
 use crate::phrase::join;
-use crate::term::{Call, Reference, Role, Scope, Term, Type};
+use crate::term::{Call, Reference, Role, Scope, Term, Type, is_class_name};
 use crate::value::Value;
 
 /// How many names of strategies may refer to one another: a strategy may be defined by itself.
@@ -135,9 +135,17 @@ impl Kinds<'_> {
                 (Some(key), Some(value)) => dictionary_of(&key, &value),
                 _ => Kind::named("dictionary", Type::dictionary()),
             },
-            "sampled_from" => arguments
-                .get("elements", Some(0))
-                .map_or_else(Kind::unknown, |elements| self.among(&self.term(elements))),
+            "sampled_from" => {
+                arguments
+                    .get("elements", Some(0))
+                    .map_or_else(Kind::unknown, |elements| match self.term(elements) {
+                        // The members of an enumeration.
+                        Term::Reference(class) if is_class_name(&class.name) => {
+                            self.of_user_class(&class.name)
+                        }
+                        term => self.among(&term),
+                    })
+            }
             "just" => arguments
                 .positions
                 .first()
@@ -231,12 +239,11 @@ impl Kinds<'_> {
                 .get("unique", None)
                 .is_some_and(|unique| unique.kind == ExpressionKind::Boolean(true));
         let unique = if is_unique { "different " } else { "" };
-        let members = if is_one {
-            &element.noun
-        } else {
-            &element.plural
+        let members = match is_one {
+            true => format!("{}{}", element.noun, element.restriction),
+            false => element.several(),
         };
-        let restriction = format!(" of {size}{unique}{members}{}", element.restriction);
+        let restriction = format!(" of {size}{unique}{members}");
         list_of(noun, &element).with_restriction(restriction)
     }
 
@@ -289,16 +296,16 @@ impl Kinds<'_> {
         match method {
             "filter" => {
                 let kind = self.strategy(strategy, variable, depth);
-                let condition = self.applied(function, variable, &kind.type_);
-                let restriction = format!(
-                    "{} such that {}",
-                    kind.restriction,
-                    self.speaker.clause(&condition)
-                );
-                Some(Kind {
-                    restriction,
-                    ..kind
-                })
+                // A value that has no name of its own is "it", one of several "each".
+                let such_that = |word: &str| {
+                    let unnamed: Term = Reference::new(word, Role::Phrase).into();
+                    let variable = variable.unwrap_or(&unnamed);
+                    let condition = self.applied(function, Some(variable), &kind.type_);
+                    format!(" such that {}", self.speaker.clause(&condition))
+                };
+                let restriction = kind.restriction.clone() + &such_that("it");
+                let several = kind.several_restriction.clone() + &such_that("each");
+                Some(kind.with_restriction(restriction).with_several(several))
             }
             "map" => {
                 let kind = self.strategy(strategy, None, depth);

@@ -8,7 +8,7 @@ use crate::value::Value;
 
 impl Call {
     /// What a call hands through: `list(x)`, `tuple(x)`, `x.copy()` and the like say nothing but x (P24).
-    pub(super) fn copied(&self) -> Option<&Term> {
+    pub(crate) fn copied(&self) -> Option<&Term> {
         if !self.keywords.is_empty() {
             return None;
         }
@@ -76,19 +76,26 @@ impl Speaker<'_> {
         Noun::one(format!("the result of {what}"))
     }
 
+    /// What is called: its name in quotation marks, or where it comes from if it has none.
+    #[must_use]
+    pub fn callee(&self, call: &Call) -> String {
+        match &call.callee {
+            Callee::Function { name, .. }
+            | Callee::Method { name, .. }
+            | Callee::Other(Term::Reference(Reference { name, .. })) => {
+                format!("\"{}\"", self.words(name))
+            }
+            Callee::Other(term) => join::operand(&self.noun(term).text),
+        }
+    }
+
     /// What is called, on what and with what: `"insert" on the tree with the key`.
     #[must_use]
     pub fn called(&self, call: &Call) -> String {
         let arguments = self.arguments(call);
+        let callee = self.callee(call);
         let mut text = match &call.callee {
-            Callee::Function { name, .. }
-            | Callee::Other(Term::Reference(Reference { name, .. })) => {
-                format!("\"{}\"", self.words(name))
-            }
-            Callee::Method { object, name } if is_self(object) => {
-                format!("\"{}\"", self.words(name))
-            }
-            Callee::Method { object, name } => {
+            Callee::Method { object, .. } if !is_self(object) => {
                 let object = self.noun(object).text;
                 // "on O with A with B" would not say where O ends.
                 let object = if arguments.is_some() {
@@ -96,9 +103,9 @@ impl Speaker<'_> {
                 } else {
                     object
                 };
-                format!("\"{}\" on {object}", self.words(name))
+                format!("{callee} on {object}")
             }
-            Callee::Other(term) => self.noun(term).text,
+            _ => callee,
         };
         if let Some(arguments) = arguments {
             text += &format!(" with {arguments}");

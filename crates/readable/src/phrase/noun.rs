@@ -73,6 +73,11 @@ impl Speaker<'_> {
             Term::Dictionary(entries) => self.dictionary(entries),
             Term::Attribute { object, name } => {
                 let words = self.words(name);
+                // "The is empty of x" has a verb too many, unless it is seen to be a name.
+                if crate::words::begins_with_verb(&words) && !self.vocabulary.has_name(name) {
+                    let object = self.noun(object).text;
+                    return Some(Noun::one(format!("the \"{words}\" flag of {object}")));
+                }
                 Some(Noun {
                     plural: crate::words::is_plural(&words),
                     text: format!("the {words} of {}", self.noun(object).text),
@@ -469,6 +474,7 @@ mod tests {
         assert_eq!(np("x.balance"), "the balance of x");
         assert_eq!(np("x.owner.lastName"), "the last name of the owner of x");
         assert_eq!(np("x.items"), "the items of x (plural)");
+        assert_eq!(np("x.is_open"), "the \"is open\" flag of x");
     }
 
     #[test]

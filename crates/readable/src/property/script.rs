@@ -216,11 +216,11 @@ pub(crate) fn called(call: &Call, speaker: &Speaker<'_>) -> String {
     if let Some(words) = speaker.call_idiom(&Term::Call(Box::new(call.clone()))) {
         return words;
     }
-    let (name, object) = match &call.callee {
-        Callee::Function { name, .. } => (speaker.words(name), None),
-        Callee::Method { object, name } => (speaker.words(name), Some(speaker.noun(object).text)),
-        Callee::Other(term) => (speaker.noun(term).text, None),
+    let object = match &call.callee {
+        Callee::Method { object, .. } => Some(speaker.noun(object).text),
+        _ => None,
     };
+    let name = speaker.callee(call);
     let object = object
         .map(|object| format!(" on {object}"))
         .unwrap_or_default();
@@ -228,5 +228,5 @@ pub(crate) fn called(call: &Call, speaker: &Speaker<'_>) -> String {
     let arguments = arguments
         .map(|arguments| format!(" with {arguments}"))
         .unwrap_or_default();
-    format!("\"{name}\"{object}{arguments}")
+    format!("{name}{object}{arguments}")
 }

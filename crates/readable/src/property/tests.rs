@@ -345,6 +345,43 @@ fn f7_loops() {
 }
 
 #[test]
+fn f7_and_p31_what_a_loop_gathers_is_written_out() {
+    assert_eq!(
+        steps(
+            "xs: list[int], n: int",
+            "evens = []\ntotal = 0\nfor x in xs:\n    if x % 2 == 0:\n        evens.append(x)\nfor x in evens:\n    total += x * n\nassert shop.total(xs, n) == total\nassert len(evens) <= len(xs)"
+        ),
+        [
+            "When I call \"total\" with xs and n",
+            "Then the result equals the sum of x times n for each x in the elements x of xs such that x is even",
+            "And the number of elements x of xs such that x is even is at most the number of elements in xs",
+        ]
+    );
+    // Who has to be asked is asked once.
+    assert_eq!(
+        steps(
+            "xs: list[int]",
+            "prices = {}\nfor x in xs:\n    prices[x] = shop.price(x)\nassert len(prices) <= len(xs)"
+        ),
+        [
+            "And I have a dictionary in which x is the result of \"price\" with x for each x in xs, called prices",
+            "Then the number of entries in prices is at most the number of elements in xs",
+        ]
+    );
+    // What asks for what was gathered so far, or is changed later, stays a loop.
+    for body in [
+        "seen = []\nfor x in xs:\n    if x not in seen:\n        seen.append(x)\nassert seen == xs",
+        "seen = []\nfor x in xs:\n    seen.append(x)\nseen.append(1)\nassert seen == xs",
+    ] {
+        let told = steps("xs: list[int]", body).join("\n");
+        assert!(
+            told.contains("for x in xs") || told.contains("for every x in xs"),
+            "{told}"
+        );
+    }
+}
+
+#[test]
 fn f7_only_the_branch_that_the_sample_takes() {
     let body = "if n > 3:\n    assert n > 2\nelse:\n    assert n < 4";
     assert_eq!(

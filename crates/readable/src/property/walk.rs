@@ -7,6 +7,7 @@ use testwright_source::tree::{Expression, ExpressionKind, Statement, StatementKi
 
 use super::code::{self, quoted};
 use super::find::Property;
+use super::gathering::{Gathering, gatherings};
 use super::loops;
 use super::scope::Here;
 use super::script::{Code, Line, Saying, Script};
@@ -75,7 +76,41 @@ impl<'a> Walk<'a> {
 
     /// Reads statements; whether the property ends with them.
     fn statements(&mut self, body: &[Statement]) -> bool {
-        body.iter().any(|statement| self.statement(statement))
+        let gatherings: Vec<Gathering<'_>> = gatherings(body)
+            .into_iter()
+            .filter(|one| !self.is_changed_after(one.name, one.range.end))
+            .collect();
+        body.iter().any(|statement| {
+            let start = statement.range.start;
+            if let Some(gathering) = gatherings.iter().find(|one| one.range.start == start) {
+                self.gather(gathering);
+                return false;
+            }
+            let is_filled_later = gatherings.iter().any(|one| one.start == start);
+            !is_filled_later && self.statement(statement)
+        })
+    }
+
+    /// A local that a loop has filled stands for what is in it, or is given it once if the system has to be asked.
+    fn gather(&mut self, gathering: &Gathering<'_>) {
+        let term = self.here.term(&gathering.as_expression());
+        let code = gathering.code(&mut self.here);
+        let name = gathering.name;
+        if !term.any(&Term::is_unknown_call) && term.size() <= LONGEST {
+            self.here.write_term(name, term, code);
+            return;
+        }
+        let code = Code {
+            body: vec![format!("{} = {code}", self.here.place(name))],
+            ..Code::default()
+        };
+        let type_ = term.type_of();
+        let saying = Saying::Have {
+            term,
+            name: name.to_owned(),
+        };
+        self.line(Keyword::Given, saying, code, gathering.range.start);
+        self.here.variable(name, type_);
     }
 
     fn statement(&mut self, statement: &Statement) -> bool {

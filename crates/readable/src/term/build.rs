@@ -1,5 +1,6 @@
 //! From syntax to terms: every name is looked up, every local written out, every constant part worked out.
 
+use testwright_source::Range;
 use testwright_source::tree::{self, Expression, ExpressionKind, Piece};
 
 use super::{Call, Callee, Clause, Reference, Role, Term, Type, UnaryOperator, is_class_name};
@@ -10,6 +11,11 @@ use crate::value::{Float, Value};
 pub trait Scope {
     /// What the name stands for: a reference, the value of a local or of a constant. Nothing if it is not known here.
     fn name(&self, name: &str) -> Option<Term>;
+
+    /// What the expression at this place stands for, if that is known already.
+    fn expression(&self, _range: &Range) -> Option<Term> {
+        None
+    }
 
     /// What `object.name` stands for if it is more than an attribute, as `self.x` is in a state machine (R8).
     fn attribute(&self, _object: &str, _name: &str) -> Option<Term> {
@@ -79,6 +85,9 @@ impl Reader<'_> {
 
     /// Recursion is as deep as the syntax tree, whose depth the parser limits.
     fn term(&mut self, expression: &Expression) -> Term {
+        if let Some(known) = self.scope.expression(&expression.range) {
+            return known;
+        }
         let term = match &expression.kind {
             ExpressionKind::None => Term::Value(Value::Nothing),
             ExpressionKind::Boolean(value) => Term::Value(Value::Boolean(*value)),

@@ -212,8 +212,12 @@ impl Explore {
         // Models find their initial state before they are copied.
         let _begun = models.product.begin(0);
         let mut passing = models.passing();
-        let connections = helpers::start(models, &mut passing, self.jobs.unwrap_or(1))?;
-        let mut team = Team::new(connections, &mut passing);
+        let connections = helpers::start(models, &mut passing, self.jobs.unwrap_or(1) - 1)?;
+        let mut team = Team::new(
+            connections,
+            &mut passing,
+            Box::new(move || started.elapsed()),
+        );
         let explored = explore_with(&mut models.product, &mut team, &limits, &mut proceed);
         drop(team);
         let refused = match &explored.trouble {

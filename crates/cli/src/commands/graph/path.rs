@@ -35,7 +35,7 @@ impl Graph {
             console,
             saved,
             &options,
-            self.system.step_timeout,
+            &self.system,
             |console, system, test| {
                 let mut branches = Branches {
                     random: Random::new(self.seed),

@@ -12,7 +12,7 @@ use testwright_campaign::SentTest;
 use testwright_campaign::store::{CampaignEnding, KnownFailure, Status};
 use testwright_core::generate::Progress;
 use testwright_core::saved::{self, SavedLine, SavedStep};
-use testwright_core::{Catalog, Error, Failure, Step, Test};
+use testwright_core::{Error, Failure, Step, Test};
 use testwright_lang::Harness;
 use testwright_python::{Measured, Problem};
 
@@ -30,15 +30,20 @@ use crate::console::Console;
 use crate::coverage::{Merged, Reports};
 use crate::events::{self, KnownState, WorkerFate};
 use crate::files::{OutputFolder, TextFile};
+use crate::source::Source;
 use crate::workers::Wish;
+use crate::workers::actions::Actions;
 use crate::workers::reduce::Reducer;
 use crate::workers::start::{NoNursery, Starter};
-use crate::{ExitStatus, Trouble, load, report};
+use crate::{ExitStatus, Trouble, load, quantity, report};
 
 /// What a campaign works with.
 pub(super) struct Means<'a> {
-    pub(super) file: &'a TextFile,
-    pub(super) harness: &'a Harness,
+    pub(super) source: &'a Source,
+    /// The harness, unless there are models.
+    pub(super) harness: Option<(&'a TextFile, &'a Harness)>,
+    /// What the harness, or the models, say.
+    pub(super) text: &'a str,
     pub(super) starter: &'a Starter,
     /// What was typed after `testwright run`.
     pub(super) words: &'a [OsString],
@@ -55,7 +60,7 @@ pub(super) fn run(
     earlier: Option<Earlier>,
 ) -> Result<ExitStatus, Trouble> {
     let run = desk.run;
-    let catalog = &means.harness.catalog;
+    let actions = &*desk.actions.clone();
     console.keep_quiet(run.json || run.json_lines);
     let mut memory = remember(console, run, means, desk.plan.seed, earlier.as_ref())?;
     let earlier = earlier.map_or_else(Head::default, Head::new);
@@ -66,7 +71,7 @@ pub(super) fn run(
     };
     let corpus: Vec<SentTest> = corpus
         .iter()
-        .filter_map(|text| test_of(catalog, text))
+        .filter_map(|text| test_of(actions, text))
         .collect();
     let interrupt = Interrupt::listen();
     let shares = Shares::new(run, &earlier.progress, means.jobs);
@@ -75,7 +80,7 @@ pub(super) fn run(
     let known = Mutex::new(Vec::new());
     let orders = Orders {
         starter: means.starter,
-        catalog,
+        actions,
         seed: desk.plan.seed,
         patience: run.workers.patience(run.system.step_timeout),
         keep_tests: kept.is_some(),
@@ -88,7 +93,7 @@ pub(super) fn run(
     };
     let mut reducer = Reducer::new(
         means.starter,
-        catalog,
+        actions,
         run.reduce_options(),
         run.workers.patience(run.system.step_timeout),
         &interrupt.is_wanted,
@@ -100,7 +105,7 @@ pub(super) fn run(
     let mut campaign = Campaign {
         run,
         console,
-        harness: means.harness,
+        means,
         desk,
         kept,
         memory,
@@ -122,7 +127,7 @@ pub(super) fn run(
         problems: BTreeMap::new(),
         merged: earlier.merged,
         before: (earlier.progress, earlier.time),
-        is_measured: run.options().measured != Measured::Nothing,
+        is_measured: means.source.is_models() || run.options().measured != Measured::Nothing,
         is_ahead: vec![false; shares.jobs],
         shared: vec![Vec::new(); shares.jobs],
         trouble: None,
@@ -155,8 +160,12 @@ pub(super) fn run(
         .coverage
         .is_wanted()
         .then(|| merged.into_report(reports));
-    let concluded = run.conclude(console, catalog, result, coverage, reports);
-    load::tell_afterwards(console, means.file, &problems);
+    let catalog = actions.catalog().clone();
+    let concluded = run.conclude(console, &catalog, result, coverage, reports);
+    match means.harness {
+        Some((file, _)) => load::tell_afterwards(console, file, &problems),
+        None => load::tell_without_place(console, &problems),
+    }
     concluded
 }
 
@@ -171,11 +180,11 @@ fn remember(
     if run.no_store {
         return Ok(Memory::default());
     }
-    let whereabouts = Whereabouts::new(run.store.as_deref(), run.harness())?;
+    let whereabouts = Whereabouts::new(run.store.as_deref(), run)?;
     let words = means.words.iter();
     let words = words.map(|word| word.to_string_lossy().into_owned());
     let beginning = Beginning {
-        file: means.file,
+        text: means.text,
         seed,
         words: std::iter::once("run".to_owned()).chain(words).collect(),
         python: testwright_python::attach(testwright_python::version),
@@ -185,21 +194,21 @@ fn remember(
 }
 
 /// A saved test, as far as it can be read without running it.
-fn test_of(catalog: &Catalog, text: &str) -> Option<SentTest> {
-    let saved = saved::read(catalog, text).ok()?;
+fn test_of(actions: &Actions, text: &str) -> Option<SentTest> {
+    let saved = actions.read(text).ok()?;
     let step = |line: &SavedLine| match &line.step {
         SavedStep::Restart => Some(Step::Restart),
         SavedStep::Act { candidates } => candidates.first().copied().map(Step::Act),
     };
     let steps: Option<Vec<Step>> = saved.lines.iter().map(step).collect();
-    Some(SentTest::of_steps(&steps?))
+    Some(SentTest::of_steps(&steps?, &actions.catalog()))
 }
 
 /// A campaign under way.
 struct Campaign<'a, 'c> {
     run: &'a Run,
     console: &'a mut Console<'c>,
-    harness: &'a Harness,
+    means: &'a Means<'a>,
     desk: Desk<'a>,
     /// Where every test is kept, if that is wanted.
     kept: Option<OutputFolder>,
@@ -378,15 +387,27 @@ impl<'a, 'c> Campaign<'a, 'c> {
         self.started = Instant::now();
         let jobs = self.gauges.len();
         let plan = &self.desk.plan;
-        let what = report::actions_from_lines(self.harness);
+        if let Some(greeting) = self.means.starter.greeting() {
+            self.desk.actions.learn_classes(&greeting.classes);
+            if !greeting.told.is_empty() {
+                self.console.tell(greeting.told.trim_end());
+            }
+        }
+        let (actions, templates) = {
+            let catalog = self.desk.actions.catalog();
+            (catalog.len(), catalog.templates().len())
+        };
+        let what = match self.means.harness {
+            Some((_, harness)) => report::actions_from_lines(harness),
+            None => quantity::of(templates as u64, "action name"),
+        };
         self.run.say_plan(self.console, &what, plan, jobs);
-        let catalog = &self.harness.catalog;
         let start = events::Start {
-            harness: &self.run.harness().display().to_string(),
+            harness: &self.run.names(),
             seed: plan.seed,
             jobs,
-            actions: catalog.len(),
-            templates: catalog.templates().len(),
+            actions,
+            templates,
             version: crate::VERSION,
         };
         self.tell(&start);
@@ -449,7 +470,7 @@ impl<'a, 'c> Campaign<'a, 'c> {
                     self.share(worker, &test);
                     let notes = self.desk.notes(origin, None);
                     self.memory
-                        .keep(saved::write(&self.desk.catalog, &test, &notes));
+                        .keep(saved::write(&self.desk.actions.catalog(), &test, &notes));
                 }
                 self.keep(origin, &test, failure.as_ref());
             }
@@ -499,9 +520,10 @@ impl<'a, 'c> Campaign<'a, 'c> {
     fn share(&mut self, from: usize, test: &Test) {
         /// Who does not come to ask does not need more.
         const MOST: usize = 100;
+        let sent = self.desk.actions.sent(test);
         for (worker, waiting) in self.shared.iter_mut().enumerate() {
             if worker != from && waiting.len() < MOST {
-                waiting.push(SentTest::from(test));
+                waiting.push(sent.clone());
             }
         }
     }
@@ -513,7 +535,7 @@ impl<'a, 'c> Campaign<'a, 'c> {
         };
         self.tests_kept += 1;
         let notes = self.desk.notes(origin, failure);
-        let text = saved::write(&self.desk.catalog, test, &notes);
+        let text = saved::write(&self.desk.actions.catalog(), test, &notes);
         if let Err(error) = kept.write(&format!("test-{}.test", self.tests_kept), &text) {
             self.give_up(error.into());
         }
@@ -597,7 +619,7 @@ impl<'a, 'c> Campaign<'a, 'c> {
         let event = events::Reduced {
             number,
             steps: finding.test.len(),
-            test: &report::step_labels(&self.desk.catalog, &finding.test),
+            test: &report::step_labels(&self.desk.actions.catalog(), &finding.test),
             file: &finding.file.display().to_string(),
             reproduced: finding.reproduced,
         };
@@ -627,13 +649,17 @@ impl<'a, 'c> Campaign<'a, 'c> {
     fn show(&mut self) {
         let scene = Scene {
             run: self.run,
-            catalog: &self.desk.catalog,
+            actions: &self.desk.actions,
             seed: self.desk.plan.seed,
             elapsed: self.time(),
             before: self.before.0,
             gauges: self.gauges,
             findings: &self.findings,
             covered: self.is_measured.then(|| self.merged.size()),
+            unit: match self.means.source.is_models() {
+                true => "transition",
+                false => "branch",
+            },
         };
         self.watching.show(self.console, &scene);
     }
@@ -643,7 +669,13 @@ impl<'a, 'c> Campaign<'a, 'c> {
         self.note();
         let ending = match &self.trouble {
             Some(Trouble::Error(error)) => CampaignEnding::Failed(error.message.clone()),
-            Some(Trouble::Told) => CampaignEnding::Failed("the harness has errors".to_owned()),
+            Some(Trouble::Told) => {
+                let what = match self.means.source.is_models() {
+                    true => "the models have errors",
+                    false => "the harness has errors",
+                };
+                CampaignEnding::Failed(what.to_owned())
+            }
             _ if self.is_interrupted() => CampaignEnding::Interrupted,
             _ => CampaignEnding::Complete,
         };

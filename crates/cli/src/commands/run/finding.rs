@@ -2,11 +2,12 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use testwright_campaign::store::{KnownFailure, Status};
 use testwright_core::generate::Search;
-use testwright_core::{Catalog, Error, Failure, FailureKind, Step, Test, saved};
+use testwright_core::{Error, Failure, FailureKind, Step, Test, saved};
 use testwright_report::Timestamp;
 
 use super::Run;
@@ -15,6 +16,7 @@ use crate::console::{Console, Look};
 use crate::explaining::{Explained, Explaining};
 use crate::files::{OutputFolder, Place};
 use crate::source::Source;
+use crate::workers::actions::Actions;
 use crate::{quantity, report};
 
 /// A failing test, as it came up.
@@ -126,7 +128,8 @@ pub(super) struct Desk<'a> {
     source: Source,
     pub(super) folder: OutputFolder,
     pub(super) plan: Search,
-    pub(super) catalog: Catalog,
+    /// The actions that are known by now.
+    pub(super) actions: Arc<Actions>,
     /// How failing tests are told in English, if that is wanted.
     explaining: Option<Explaining>,
     /// The failure that was announced last, so that nobody takes what follows for something else.
@@ -139,7 +142,7 @@ impl<'a> Desk<'a> {
         source: Source,
         folder: OutputFolder,
         plan: Search,
-        catalog: Catalog,
+        actions: Actions,
         explaining: Option<Explaining>,
     ) -> Desk<'a> {
         Desk {
@@ -147,7 +150,7 @@ impl<'a> Desk<'a> {
             source,
             folder,
             plan,
-            catalog,
+            actions: Arc::new(actions),
             explaining,
             announced: 0,
         }
@@ -233,7 +236,12 @@ impl Desk<'_> {
                 self.restore(console, finding);
                 console.say(story);
                 console.say("");
-                report::say_test(console, &self.catalog, &finding.test, &finding.failure);
+                report::say_test(
+                    console,
+                    &self.actions.catalog(),
+                    &finding.test,
+                    &finding.failure,
+                );
                 if let Some(explained) = &explained {
                     explained.say(console);
                 }
@@ -245,13 +253,13 @@ impl Desk<'_> {
     /// The test as it was found, as text.
     pub(super) fn full_text(&self, discovery: &Discovery) -> String {
         let notes = self.notes(discovery.origin, Some(&discovery.failure));
-        saved::write(&self.catalog, &discovery.test, &notes)
+        saved::write(&self.actions.catalog(), &discovery.test, &notes)
     }
 
     /// The reduced test of a finding, as text.
     pub(super) fn text_of(&self, finding: &Finding, test: &Test, failure: &Failure) -> String {
         let notes = self.notes(finding.origin, Some(failure));
-        saved::write(&self.catalog, test, &notes)
+        saved::write(&self.actions.catalog(), test, &notes)
     }
 
     /// A failure of an earlier campaign is one of this.
@@ -260,7 +268,7 @@ impl Desk<'_> {
         console: &mut Console<'_>,
         (number, known, status): (usize, &KnownFailure, Status),
         (test, failure): (Test, Failure),
-        pytest: Result<String, Error>,
+        pytest: Option<Result<String, Error>>,
     ) -> Finding {
         let title = console.paint(Look::Bad, format_args!("Failure {number}"));
         let kind = report::in_words(failure.kind);
@@ -307,7 +315,7 @@ impl Desk<'_> {
             test,
             failure,
             story,
-            pytest: Some(pytest),
+            pytest,
         };
         self.close(console, &mut finding, verdict);
         finding
@@ -327,7 +335,7 @@ impl Desk<'_> {
     /// The reduced test in English.
     fn explained(&self, finding: &Finding) -> Option<Explained> {
         let explaining = self.explaining.as_ref()?;
-        explaining.explain(&self.catalog, &finding.test, &finding.failure)
+        explaining.explain(&self.actions.catalog(), &finding.test, &finding.failure)
     }
 
     /// The file of the reduced test.
@@ -398,6 +406,7 @@ impl Desk<'_> {
     pub(super) fn notes(&self, origin: Origin, failure: Option<&Failure>) -> Vec<(String, String)> {
         let note = |name: &str, text: String| (name.to_owned(), text);
         let mut notes = self.source.notes();
+        notes.extend(self.run.stepper.name().map(|name| note("stepper", name)));
         notes.push(note("seed", format!("{}, {origin}", self.plan.seed)));
         notes.extend(
             failure
@@ -424,7 +433,10 @@ impl Desk<'_> {
         let words = format!("{}: {}", report::in_words(failure.kind), failure.message);
         match (failure.kind, test.steps.last()) {
             (FailureKind::Crash | FailureKind::Hang, Some(Step::Act(action))) => {
-                format!("{words}, last step `{}`", self.catalog.text(*action))
+                format!(
+                    "{words}, last step `{}`",
+                    self.actions.catalog().text(*action)
+                )
             }
             _ => words,
         }
@@ -462,9 +474,10 @@ impl Desk<'_> {
             let check = if self.plan.check { "" } else { " --no-check" };
             console.say("");
             console.say(format_args!(
-                "To see it again: testwright replay {} {}{check}",
+                "To see it again: testwright replay {} {}{}{check}",
                 report::shell_word(path),
                 self.source.as_option(),
+                self.run.stepper.as_option(),
             ));
         }
         console.say("");

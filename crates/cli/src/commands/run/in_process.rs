@@ -1,6 +1,7 @@
 //! A search in the process of the command itself (`--jobs 0`): for debuggers, and where processes cannot be copied.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use testwright_core::generate::{Found, Made, Progress, SearchWatcher, Summary};
@@ -21,6 +22,7 @@ use crate::files::OutputFolder;
 use crate::pulse::Pulse;
 use crate::reducing::{self, Aim, Reduced};
 use crate::subject::Subject;
+use crate::workers::actions::Actions;
 
 /// Looks after a search until it ends.
 pub(super) struct InProcess<'s, 'c> {
@@ -222,13 +224,13 @@ impl InProcess<'_, '_> {
         };
         let number = self.findings.len() + 1;
         // Models may have more actions by now.
-        self.desk.catalog = system.actions().clone();
+        self.desk.actions = Arc::new(Actions::all(system.actions().clone()));
         let mut finding = self.desk.open(self.console, &discovery, number);
         // Known already if the system gets stuck while the test is reduced.
         self.last_words
             .found(FailureReport::new(&finding, system.actions()));
         let verdict = self.judge(system, &discovery, number);
-        self.desk.catalog = system.actions().clone();
+        self.desk.actions = Arc::new(Actions::all(system.actions().clone()));
         self.desk.close(self.console, &mut finding, verdict);
         finding
     }

@@ -66,7 +66,7 @@ fn judge(run: &Run, reducer: &mut Reducer<'_>, job: &Job) -> Result<Verdict, Err
                 test,
                 failure,
                 story,
-                pytest: Some(pytest),
+                pytest,
             }
         }
     })

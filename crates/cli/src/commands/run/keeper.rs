@@ -7,11 +7,12 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use testwright_campaign::{
-    Doing, Log, Loss, Overseen, Overseer, Patience, Recorded, SentFailure, SentTest, oversee,
+    Doing, Log, Loss, Overseen, Overseer, Patience, SentFailure, SentTest, oversee,
 };
-use testwright_core::{ActionId, Catalog, Error, Failure, Test};
+use testwright_core::{ActionId, Error, Failure, Test};
 
 use super::finding::{Discovery, Origin};
+use crate::workers::actions::{Actions, Glossary};
 use crate::workers::reduce::failure_of;
 use crate::workers::start::{NoNursery, Starter};
 use crate::workers::{Reached, Report, SearchTask, SentProblem, Task, Wish};
@@ -19,7 +20,7 @@ use crate::workers::{Reached, Report, SearchTask, SentProblem, Task, Wish};
 /// What all keepers share.
 pub(super) struct Orders<'a> {
     pub(super) starter: &'a Starter,
-    pub(super) catalog: &'a Catalog,
+    pub(super) actions: &'a Actions,
     pub(super) seed: u64,
     pub(super) patience: Patience,
     pub(super) keep_tests: bool,
@@ -123,7 +124,7 @@ impl Gauge {
         self.crashes.load(Ordering::Relaxed)
     }
 
-    /// The action that it took last, if any; nothing is known of its number.
+    /// The action that it took last, if any.
     pub(super) fn action(&self) -> Option<ActionId> {
         let action = self.action.load(Ordering::Relaxed);
         (action > 0).then(|| ActionId(action - 1))
@@ -199,6 +200,7 @@ pub(super) fn keep(
             beats: (0, Instant::now()),
             asked_to_stop: None,
             is_spoiled: false,
+            glossary: Glossary::new(orders.actions),
         };
         let overseen = oversee(
             &mut current,
@@ -256,6 +258,8 @@ struct Ear<'a> {
     asked_to_stop: Option<Instant>,
     /// The system cannot be reset in this process any more.
     is_spoiled: bool,
+    /// What the worker calls the actions.
+    glossary: Glossary<'a>,
 }
 
 impl Ear<'_> {
@@ -321,9 +325,10 @@ impl Ear<'_> {
             hangs: loss.ending.hangs,
             reason: loss.ending.how.clone(),
         });
-        let failure = failure_of(&loss, self.orders.catalog);
-        let test = all_of(&loss.current, self.orders.catalog);
-        let history = all_of(&loss.history, self.orders.catalog);
+        // Without what cannot be: code under test may write into the log.
+        let test = self.glossary.test(&loss.current);
+        let history = self.glossary.test(&loss.history);
+        let failure = failure_of(&loss, &test, &self.orders.actions.catalog());
         let discovery = Discovery {
             // In a reset before the first step it must be what was there before.
             test: match test.is_empty() {
@@ -346,17 +351,13 @@ impl Ear<'_> {
     }
 }
 
-/// What was recorded, without what cannot be: code under test may write into the log.
-fn all_of(recorded: &Recorded, catalog: &Catalog) -> Test {
-    SentTest::from(&recorded.test).into_test(catalog)
-}
-
 impl Overseer<Report> for Ear<'_> {
     type Answer = Reply;
 
     fn hear(&mut self, report: Report, log: &Log) {
         self.measure(log);
         match report {
+            Report::Met(name) => self.glossary.hear(&name),
             Report::Reached(reached) => self.reached(reached),
             Report::Made {
                 number,
@@ -366,7 +367,7 @@ impl Overseer<Report> for Ear<'_> {
             } => self.send(Event::Made {
                 worker: self.worker,
                 origin: self.origin(number),
-                test: test.into_test(self.orders.catalog),
+                test: self.orders.actions.received(test),
                 failure: failure.and_then(SentFailure::into_failure),
                 is_new,
             }),
@@ -412,10 +413,10 @@ impl Overseer<Report> for Ear<'_> {
                 // It is long, and nobody needs it twice.
                 let history = match self.orders.is_known(&failure) {
                     true => None,
-                    false => Some(all_of(&log.history(), self.orders.catalog)),
+                    false => Some(self.glossary.test(&log.history())),
                 };
                 let discovery = Discovery {
-                    test: test.into_test(self.orders.catalog),
+                    test: self.orders.actions.received(test),
                     failure,
                     origin: self.origin(number),
                 };
@@ -440,7 +441,8 @@ impl Overseer<Report> for Ear<'_> {
         }
         let at_step = self.beats.1.elapsed().as_millis() as u64;
         self.gauge.at_step.store(at_step, Ordering::Relaxed);
-        let action = log.last().map_or(0, |action| action.0.saturating_add(1));
+        let action = log.last().and_then(|action| self.glossary.action(action));
+        let action = action.map_or(0, |action| action.0.saturating_add(1));
         self.gauge.action.store(action, Ordering::Relaxed);
         if !self.orders.stop.load(Ordering::Relaxed) {
             return true;

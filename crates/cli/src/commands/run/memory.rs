@@ -15,8 +15,8 @@ use testwright_campaign::store::{
 use testwright_core::generate::Progress;
 use testwright_core::{Error, Failure};
 
+use super::Run;
 use crate::console::Console;
-use crate::files::TextFile;
 use crate::project::Project;
 
 /// The store, as one campaign uses it.
@@ -56,7 +56,8 @@ pub(super) struct Earlier {
 
 /// What is kept with a campaign from its beginning on.
 pub(super) struct Beginning<'a> {
-    pub(super) file: &'a TextFile,
+    /// What the harness, or the models, say.
+    pub(super) text: &'a str,
     pub(super) seed: u64,
     pub(super) words: Vec<String>,
     pub(super) python: String,
@@ -70,13 +71,14 @@ pub(super) struct Whereabouts {
 }
 
 impl Whereabouts {
-    pub(super) fn new(chosen: Option<&Path>, harness: &Path) -> Result<Whereabouts, Error> {
+    /// What is `run`, in the store that was chosen.
+    pub(super) fn new(chosen: Option<&Path>, run: &Run) -> Result<Whereabouts, Error> {
         let project = Project::here()?;
         let path = chosen.unwrap_or_else(|| project.store());
         Ok(Whereabouts {
             // The current folder may not stay where it is.
             path: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
-            harness: project.name_of(harness)?,
+            harness: run.stored_name(&project)?,
         })
     }
 }
@@ -101,7 +103,7 @@ impl Memory {
                 }
                 None => store.begin(&NewCampaign {
                     harness: whereabouts.harness.clone(),
-                    digest: digest(&beginning.file.text),
+                    digest: digest(beginning.text),
                     seed: beginning.seed,
                     words: beginning.words,
                     version: crate::VERSION.to_owned(),

@@ -36,14 +36,15 @@ pub(super) fn earlier(
             Some("type it again if you want it: it is not taken from the store, which may be somebody else's"),
         );
     }
-    if run.harness.is_none() && Path::new(&begun.harness).is_absolute() {
+    let is_elsewhere = |name: &str| Path::new(name).is_absolute();
+    if run.harness.is_none() && begun.harness.split(' ').any(is_elsewhere) {
         let message = format!(
             "the harness of the campaign, `{}`, is not in this project",
             begun.harness
         );
         return Err(Error::new(message).with_help("name it to resume the campaign"));
     }
-    let whereabouts = whereabouts(run, resumed.harness())?;
+    let whereabouts = Whereabouts::new(run.store.as_deref(), &resumed)?;
     if whereabouts.harness != begun.harness {
         let message = format!(
             "the campaign was begun in another folder, with `{}`",
@@ -77,15 +78,8 @@ fn take_only_what_is_typed(resumed: &mut Run, typed: &Run) -> Vec<&'static str> 
 
 /// Whether a word says something that the campaign did not know.
 fn is_new(run: &Run, word: &OsStr) -> bool {
-    let is_harness = run
-        .harness
-        .as_deref()
-        .is_some_and(|path| path == Path::new(word));
-    word != "--resume" && !is_harness
-}
-
-fn whereabouts(run: &Run, harness: &Path) -> Result<Whereabouts, Error> {
-    Whereabouts::new(run.store.as_deref(), harness)
+    let mut names = run.harness.iter().chain(&run.more);
+    word != "--resume" && !names.any(|name| name == Path::new(word))
 }
 
 /// The campaign to go on with.
@@ -98,7 +92,7 @@ fn find(run: &Run) -> Result<CampaignRecord, Error> {
         return Err(none(run));
     };
     let found = match run.harness.as_deref() {
-        Some(harness) => store.unfinished(&whereabouts(run, harness)?.harness)?,
+        Some(_) => store.unfinished(&Whereabouts::new(run.store.as_deref(), run)?.harness)?,
         None => {
             let records = store.campaigns()?;
             let is_left = |record: &CampaignRecord| match &record.state {
@@ -117,7 +111,7 @@ fn find(run: &Run) -> Result<CampaignRecord, Error> {
 
 fn none(run: &Run) -> Error {
     let message = match run.harness.as_deref() {
-        Some(harness) => format!("there is no campaign of `{}` to resume", harness.display()),
+        Some(_) => format!("there is no campaign of `{}` to resume", run.names()),
         None => "there is no campaign to resume".to_owned(),
     };
     Error::new(message).with_help(

@@ -176,7 +176,7 @@ pub(crate) enum Chosen<S> {
 
 impl<S: System + Covered> Chosen<S> {
     /// Searches with it, and lets it profit from tests of others, if there are any.
-    pub(crate) fn search<F: FnMut() -> Option<Test>>(
+    pub(crate) fn search<F: FnMut(&mut S) -> Option<Test>>(
         self,
         system: &mut S,
         plan: &Search,

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use testwright_core::Catalog;
 use testwright_core::generate::Progress;
 
 use super::Run;
@@ -10,6 +9,7 @@ use super::finding::Finding;
 use super::keeper::{Gauge, State};
 use crate::console::Console;
 use crate::view::{self, Curve, Doing, FailureLine, FailureState, Standing, WorkerLine};
+use crate::workers::actions::Actions;
 use crate::{events, report};
 
 /// Looks at a campaign from time to time, and shows it.
@@ -52,15 +52,17 @@ impl Rate {
 /// What there is to see.
 pub(super) struct Scene<'a> {
     pub(super) run: &'a Run,
-    pub(super) catalog: &'a Catalog,
+    pub(super) actions: &'a Actions,
     pub(super) seed: u64,
     pub(super) elapsed: Duration,
     /// What the campaign had done when it was stopped, if it is resumed.
     pub(super) before: Progress,
     pub(super) gauges: &'a [Gauge],
     pub(super) findings: &'a [Finding],
-    /// How many branches were reached, if that is measured.
+    /// How many branches or transitions were reached, if that is measured.
     pub(super) covered: Option<u64>,
+    /// Which of the two.
+    pub(super) unit: &'static str,
 }
 
 impl Scene<'_> {
@@ -154,7 +156,8 @@ impl Watching {
                 let action = gauge
                     .action()
                     .filter(|_| gauge.at_step() >= Watching::SLOW)?;
-                (action.0 < scene.catalog.len()).then(|| scene.catalog.text(action))
+                let catalog = scene.actions.catalog();
+                catalog.contains(action).then(|| catalog.text(action))
             })
             .collect();
         let mut workers: Vec<WorkerLine<'_>> = Vec::new();
@@ -184,7 +187,7 @@ impl Watching {
             crashes: 0,
         }));
         draw(&Standing {
-            harness: &scene.run.harness().display().to_string(),
+            harness: &scene.run.names(),
             seed: scene.seed,
             elapsed: scene.elapsed,
             time: scene.run.time(),
@@ -193,6 +196,7 @@ impl Watching {
             steps: scene.steps(),
             steps_per_second: self.rates.iter().map(|rate| rate.per_second).sum(),
             covered: scene.covered,
+            unit: scene.unit,
             since_new: self.covered.1.map(|since| now - since),
             failures: &failures,
             workers: &workers,

@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyBaseException;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple, PyType};
+use pyo3::types::{PyDict, PyInt, PyTuple, PyType};
 use rustc_hash::FxHashMap;
 use testwright_capture::{Exception, NodeId, Object, ObjectKind, Reference, Value};
 
@@ -109,7 +109,9 @@ impl Moment<'_> {
         // SAFETY: the layout is the one of the object's class.
         let attributes = unsafe { attributes(object, layout) };
         let is_bare = keeps_nothing(layout.base);
-        if is_enumeration && let Some(names) = member_names(&attributes) {
+        // SAFETY: likewise.
+        if is_enumeration && let Some(names) = unsafe { member_names(&class, layout, &attributes) }
+        {
             return Value::Member {
                 class: reference,
                 names,
@@ -252,11 +254,80 @@ fn members<'py>(exception: &Bound<'py, PyBaseException>) -> Vec<Bound<'py, PyAny
 }
 
 /// The names of a member, or of the members that are combined in it.
-fn member_names(attributes: &[(String, Bound<'_, PyAny>)]) -> Option<Vec<String>> {
-    let (_, name) = attributes.iter().find(|(name, _)| name == "_name_")?;
+///
+/// # Safety
+///
+/// The layout must be the one of the class.
+unsafe fn member_names(
+    class: &Bound<'_, PyType>,
+    layout: &Layout,
+    attributes: &[(String, Bound<'_, PyAny>)],
+) -> Option<Vec<String>> {
+    let name = attribute(attributes, "_name_")?;
+    if name.is_none() {
+        // SAFETY: as the caller promises.
+        return unsafe { combined_names(class, layout, attributes) };
+    }
     // SAFETY: the name is alive.
     let name = unsafe { names::text(name.py(), name.as_ptr()) }?;
     Some(name.split('|').map(str::to_owned).collect())
+}
+
+/// The names of the members that a nameless combination of flags consists of, in the order of their bits.
+///
+/// Before 3.11 that is every combination, later only the empty one.
+///
+/// # Safety
+///
+/// The layout must be the one of the class.
+unsafe fn combined_names(
+    class: &Bound<'_, PyType>,
+    layout: &Layout,
+    attributes_of_all: &[(String, Bound<'_, PyAny>)],
+) -> Option<Vec<String>> {
+    let mut missing = bits(attributes_of_all)?;
+    let members = names::entry(&names::namespace(class)?, "_member_map_")?;
+    let mut flags = Vec::new();
+    for (name, member) in members.cast::<PyDict>().ok()?.iter() {
+        if !member.get_type().is(class) {
+            continue;
+        }
+        // SAFETY: the layout is the one of the member's class, and the name is alive.
+        let (name, attributes) = unsafe {
+            let name = names::text(name.py(), name.as_ptr())?;
+            (name, attributes(&member, layout))
+        };
+        flags.extend(
+            bits(&attributes)
+                .filter(|bits| bits.is_power_of_two())
+                .map(|bit| (bit, name)),
+        );
+    }
+    flags.sort_by_key(|(bit, _)| *bit);
+    let mut found = Vec::new();
+    for (bit, name) in flags {
+        // A second name of the same flag finds nothing left.
+        if missing & bit != 0 {
+            missing &= !bit;
+            found.push(name);
+        }
+    }
+    // Bits that have no names cannot be told by names.
+    (missing == 0).then_some(found)
+}
+
+/// The number that a flag stands for.
+fn bits(attributes: &[(String, Bound<'_, PyAny>)]) -> Option<u128> {
+    let number = attribute(attributes, "_value_")?;
+    number.cast_exact::<PyInt>().ok()?.extract().ok()
+}
+
+fn attribute<'a, 'py>(
+    attributes: &'a [(String, Bound<'py, PyAny>)],
+    wanted: &str,
+) -> Option<&'a Bound<'py, PyAny>> {
+    let (_, value) = attributes.iter().find(|(name, _)| name == wanted)?;
+    Some(value)
 }
 
 /// The attributes of an instance with their names: slots first.

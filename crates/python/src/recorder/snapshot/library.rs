@@ -150,8 +150,8 @@ impl Moment<'_> {
                 };
                 Some(made(Reference::new("logging", "getLogger"), arguments))
             }
-            // One that has this value by default says the same to all who ask.
-            ("_contextvars", "ContextVar") => {
+            // One that has this value by default says the same to all who ask. (3.9 counts it among the built-ins.)
+            ("_contextvars" | "builtins", "ContextVar") => {
                 let name = self.node(&object.getattr("name").ok()?, depth);
                 let value = object.call_method0("get").ok();
                 let value = value.map(|value| ("default".to_owned(), self.node(&value, depth)));

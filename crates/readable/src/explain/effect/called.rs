@@ -20,12 +20,15 @@ pub(super) fn called(speaker: &Speaker<'_>, term: &Term, giving: &[Reference]) -
         return told;
     }
     if !term.is_unknown_call() {
-        return format!("{} is computed", speaker.noun(term).text);
+        let noun = speaker.noun(term);
+        // A copy that nobody keeps is no result, but what is copied may fail, or be compared with a reference.
+        let done = match call.copied() {
+            Some(Term::Reference(_)) => "looked at",
+            _ => "computed",
+        };
+        return format!("{} {} {done}", noun.text, is_or_are(&noun));
     }
-    let name = match &call.callee {
-        Callee::Function { name, .. } | Callee::Method { name, .. } => speaker.words(name),
-        Callee::Other(other) => speaker.noun(other).text,
-    };
+    let name = speaker.callee(call);
     let object = match &call.callee {
         Callee::Method { object, .. } => format!(" on {}", speaker.target(object).text),
         _ => String::new(),
@@ -42,7 +45,7 @@ pub(super) fn called(speaker: &Speaker<'_>, term: &Term, giving: &[Reference]) -
         true => String::new(),
         false => format!(", giving {}", join::nouns(&given, "and")),
     };
-    format!("\"{name}\" is carried out{object}{with}{given}")
+    format!("{name} is carried out{object}{with}{given}")
 }
 
 /// The methods of Python's own collections that change them.
@@ -80,7 +83,10 @@ fn method(speaker: &Speaker<'_>, object: &Term, name: &str, call: &Call) -> Opti
                 text()
             )
         }
-        ("pop", Type::Dictionary(..), [key, ..]) => entry_removed(speaker, object, key),
+        ("pop", Type::Dictionary(..), [key]) => entry_removed(speaker, object, key),
+        ("pop", Type::Dictionary(..), [key, _]) => {
+            format!("{} if present", entry_removed(speaker, object, key))
+        }
         ("pop", Type::Set(_), []) => format!("an element of {} is removed", text()),
         ("pop", _, []) => format!("the last element of {} is removed", text()),
         ("pop", _, [at]) => element_removed(speaker, object, at),

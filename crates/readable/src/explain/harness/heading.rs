@@ -7,7 +7,7 @@ use super::fragment::{Holes, told};
 use super::{Author, Step, bare_frame};
 use crate::explain::run::{Execution, Path};
 use crate::term::Term;
-use crate::words::{sentence, with_article};
+use crate::words::{is_plural, one_or_some, sentence};
 
 impl<'w> Author<'_, 'w> {
     /// "choose a key", "make a tree", "insert", "set a list"; a title that was there already gets a number.
@@ -22,7 +22,7 @@ impl<'w> Author<'_, 'w> {
 
     fn bare_title(&self, step: &Step<'_>) -> String {
         if let Some((axis, value)) = step.defines() {
-            let pool = with_article(&self.pool_words(step, axis));
+            let pool = one_or_some(&self.pool_words(step, axis));
             if choice(step, value).is_some() {
                 return format!("choose {pool}");
             }
@@ -45,7 +45,7 @@ impl<'w> Author<'_, 'w> {
         });
         let target = target.and_then(Holes::axis_of);
         let name = match target.as_ref().or(step.used().first()) {
-            Some(axis) => with_article(&self.pool_words(step, *axis)),
+            Some(axis) => one_or_some(&self.pool_words(step, *axis)),
             None => "something".to_owned(),
         };
         // What is only looked at is not set.
@@ -88,11 +88,15 @@ impl<'w> Author<'_, 'w> {
         let speaker = self.speaker.with_recorder(self.recorder);
         let phrase = speaker.noun(&term).text;
         // "The new stack is a new stack" says it twice.
+        let made = match is_plural(&words) {
+            true => format!("new {words} are made"),
+            false => format!("a new {words} is made"),
+        };
         match phrase.strip_prefix(&format!("a new {words}")) {
-            Some("") => sentence(&format!("a new {words} is made")),
+            Some("") => sentence(&made),
             Some(rest) if rest.starts_with(" made from ") => {
                 let rest = rest.trim_start_matches(" made");
-                sentence(&format!("a new {words} is made{rest}"))
+                sentence(&format!("{made}{rest}"))
             }
             _ => sentence(&format!("the new {words} is {phrase}")),
         }

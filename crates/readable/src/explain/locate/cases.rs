@@ -1,21 +1,30 @@
-//! `match` as the `if`s that it stands for, where its cases only compare.
+//! `match`, and expressions that choose what is done, as the `if`s that they stand for: `match` wherever its patterns can be asked for with comparisons.
 
 use testwright_source::Range;
 use testwright_source::tree::{
-    Case, Comparison, Expression, ExpressionKind, Pattern, Statement, StatementKind,
+    Case, Comparison, Expression, ExpressionKind, Handler, Pattern, Statement, StatementKind,
+    UnaryOperator,
 };
 
 /// The same statements without a `match`, wherever that can be said with `if`.
 pub(super) fn without_cases(body: &[Statement]) -> Vec<Statement> {
-    body.iter().map(statement).collect()
+    let mut all = Vec::new();
+    for one in body {
+        let chain = match &one.kind {
+            StatementKind::Match { subject, cases } => lines(subject, cases, &one.range),
+            StatementKind::Expression(chosen) => chosen_calls(chosen).map(|one| vec![one]),
+            _ => None,
+        };
+        match chain {
+            Some(statements) => all.extend(statements),
+            None => all.push(statement(one)),
+        }
+    }
+    all
 }
 
 fn statement(statement: &Statement) -> Statement {
     let kind = match &statement.kind {
-        StatementKind::Match { subject, cases } => match chain(subject, cases, &statement.range) {
-            Some(kind) => kind,
-            None => statement.kind.clone(),
-        },
         StatementKind::If {
             condition,
             body,
@@ -56,6 +65,23 @@ fn statement(statement: &Statement) -> Statement {
             items: items.clone(),
             body: without_cases(body),
         },
+        StatementKind::Try {
+            body,
+            handlers,
+            otherwise,
+            finally,
+        } => StatementKind::Try {
+            body: without_cases(body),
+            handlers: handlers
+                .iter()
+                .map(|handler| Handler {
+                    body: without_cases(&handler.body),
+                    ..handler.clone()
+                })
+                .collect(),
+            otherwise: without_cases(otherwise),
+            finally: without_cases(finally),
+        },
         other => other.clone(),
     };
     Statement {
@@ -64,82 +90,337 @@ fn statement(statement: &Statement) -> Statement {
     }
 }
 
-/// The first case as an `if`, the others as its `else`.
-fn chain(subject: &Expression, cases: &[Case], range: &Range) -> Option<StatementKind> {
-    let (first, rest) = cases.split_first()?;
-    let otherwise = match rest.is_empty() {
-        true => vec![],
-        false => vec![Statement {
-            range: range.clone(),
-            kind: chain(subject, rest, range)?,
-        }],
+/// `a() if c else b()`, `c and a()` and `c or a()` as statements: what is done depends on the condition.
+fn chosen_calls(chosen: &Expression) -> Option<Statement> {
+    let range = &chosen.range;
+    let alone = |one: &Expression| {
+        let statement = Statement {
+            range: one.range.clone(),
+            kind: StatementKind::Expression(one.clone()),
+        };
+        chosen_calls(one).unwrap_or(statement)
     };
-    let mut body = without_cases(&first.body);
-    let asked = match &first.pattern {
-        Pattern::As {
-            pattern: None,
-            name,
-        } => {
-            // A guard may speak of the name before it is given.
-            if let Some(name) = name {
-                first.guard.is_none().then_some(())?;
-                body.insert(0, named(name, subject, range));
-            }
-            None
+    let all_but_last = |operands: &[Expression], joined: fn(Vec<Expression>) -> ExpressionKind| {
+        let (last, first) = operands.split_last()?;
+        let condition = match first {
+            [only] => only.clone(),
+            _ => expression(joined(first.to_vec()), range),
+        };
+        Some((condition, alone(last)))
+    };
+    let (condition, body, otherwise) = match &chosen.kind {
+        ExpressionKind::Conditional {
+            condition,
+            then,
+            otherwise,
+        } => (
+            (**condition).clone(),
+            vec![alone(then)],
+            vec![alone(otherwise)],
+        ),
+        ExpressionKind::And(operands) => {
+            let (condition, done) = all_but_last(operands, ExpressionKind::And)?;
+            (condition, vec![done], vec![])
         }
-        pattern => Some(question(subject, pattern)?),
+        ExpressionKind::Or(operands) => {
+            let (condition, done) = all_but_last(operands, ExpressionKind::Or)?;
+            let kind = ExpressionKind::Unary {
+                operator: UnaryOperator::Not,
+                operand: Box::new(condition),
+            };
+            (expression(kind, range), vec![done], vec![])
+        }
+        _ => return None,
     };
-    let parts: Vec<Expression> = asked.into_iter().chain(first.guard.clone()).collect();
-    let condition = match parts.as_slice() {
-        [] => expression(ExpressionKind::Boolean(true), range),
-        [only] => only.clone(),
-        _ => expression(ExpressionKind::And(parts), range),
-    };
-    Some(StatementKind::If {
-        condition,
-        body,
-        otherwise,
+    Some(Statement {
+        range: range.clone(),
+        kind: StatementKind::If {
+            condition,
+            body,
+            otherwise,
+        },
     })
 }
 
-fn named(name: &str, subject: &Expression, range: &Range) -> Statement {
+/// A `match` as other statements. A call is made once, so what it gives has a name of its own.
+fn lines(subject: &Expression, cases: &[Case], range: &Range) -> Option<Vec<Statement>> {
+    if !matches!(subject.kind, ExpressionKind::Call { .. }) {
+        return chain(subject, cases, range);
+    }
+    let name = "answer";
+    let mut lines = vec![given(name, subject, range)];
+    let answer = expression(ExpressionKind::Name(name.to_owned()), &subject.range);
+    lines.extend(chain(&answer, cases, range)?);
+    Some(lines)
+}
+
+/// The first case as an `if`, the others as its `else`. Names that a guard may speak of are given before it is asked.
+fn chain(subject: &Expression, cases: &[Case], range: &Range) -> Option<Vec<Statement>> {
+    let (first, rest) = cases.split_first()?;
+    let otherwise = match rest.is_empty() {
+        true => vec![],
+        false => chain(subject, rest, range)?,
+    };
+    let mut question = Question::default();
+    question.ask(subject, &first.pattern)?;
+    let Question {
+        mut conditions,
+        names,
+    } = question;
+    let given = |(name, value): &(String, Expression)| given(name, value, range);
+    let names: Vec<Statement> = names.iter().map(given).collect();
+    let (before, mut body) = match &first.guard {
+        Some(guard) => {
+            conditions.push(guard.clone());
+            (names, vec![])
+        }
+        None => (vec![], names),
+    };
+    body.extend(without_cases(&first.body));
+    let condition = match conditions.as_slice() {
+        [] => expression(ExpressionKind::Boolean(true), range),
+        [only] => only.clone(),
+        _ => expression(ExpressionKind::And(conditions), range),
+    };
+    let mut statements = before;
+    statements.push(Statement {
+        range: range.clone(),
+        kind: StatementKind::If {
+            condition,
+            body,
+            otherwise,
+        },
+    });
+    Some(statements)
+}
+
+fn given(name: &str, value: &Expression, range: &Range) -> Statement {
     let target = expression(ExpressionKind::Name(name.to_owned()), range);
     Statement {
         range: range.clone(),
         kind: StatementKind::Assign {
             targets: vec![target],
-            value: subject.clone(),
+            value: value.clone(),
         },
     }
 }
 
-/// Whether the subject is what a pattern asks for, if that is a value or one of several.
-fn question(subject: &Expression, pattern: &Pattern) -> Option<Expression> {
-    let compared = |comparison, value: Expression| {
-        let range = value.range.clone();
-        let kind = ExpressionKind::Compare {
-            first: Box::new(subject.clone()),
-            rest: vec![(comparison, value)],
-        };
-        expression(kind, &range)
-    };
-    match pattern {
-        Pattern::Value(value) => Some(compared(Comparison::Equal, value.clone())),
-        Pattern::Or(all) => {
-            let values: Option<Vec<Expression>> = all
-                .iter()
-                .map(|one| match one {
-                    Pattern::Value(value) => Some(value.clone()),
-                    _ => None,
-                })
-                .collect();
-            let values = values?;
+/// What a pattern asks of a subject, and the names that it gives to parts of it.
+#[derive(Default)]
+struct Question {
+    conditions: Vec<Expression>,
+    names: Vec<(String, Expression)>,
+}
+
+impl Question {
+    /// Nothing if it cannot be said with comparisons: what stands at which position in an object is not known.
+    fn ask(&mut self, subject: &Expression, pattern: &Pattern) -> Option<()> {
+        match pattern {
+            Pattern::Value(value) => {
+                let comparison = match value.kind {
+                    ExpressionKind::None | ExpressionKind::Boolean(_) => Comparison::Is,
+                    _ => Comparison::Equal,
+                };
+                self.conditions
+                    .push(compared(subject, comparison, value.clone()));
+            }
+            Pattern::Or(all) => self.any(subject, all)?,
+            Pattern::As { pattern, name } => {
+                if let Some(pattern) = pattern {
+                    self.ask(subject, pattern)?;
+                }
+                if let Some(name) = name {
+                    self.names.push((name.clone(), subject.clone()));
+                }
+            }
+            Pattern::Sequence(parts) => self.parts(subject, parts)?,
+            Pattern::Mapping {
+                entries,
+                rest: None,
+            } => {
+                for (key, pattern) in entries {
+                    let range = &key.range;
+                    let entry = subscript(subject, key.clone(), range);
+                    let is_there = compared(key, Comparison::In, subject.clone());
+                    self.conditions.push(is_there);
+                    self.ask(&entry, pattern)?;
+                }
+            }
+            Pattern::Class {
+                class,
+                positions,
+                keywords,
+            } => {
+                let range = &class.range;
+                let arguments = vec![subject.clone(), class.clone()];
+                self.conditions.push(called("isinstance", arguments, range));
+                match positions.as_slice() {
+                    [] => {}
+                    // `int(n)` is the number itself.
+                    [only] if class.as_name().is_some_and(is_its_own_position) => {
+                        self.ask(subject, only)?;
+                    }
+                    _ => return None,
+                }
+                for (name, pattern) in keywords {
+                    let kind = ExpressionKind::Attribute {
+                        object: Box::new(subject.clone()),
+                        name: name.clone(),
+                    };
+                    self.ask(&expression(kind, range), pattern)?;
+                }
+            }
+            Pattern::Mapping { rest: Some(_), .. } | Pattern::Star(_) => return None,
+        }
+        Some(())
+    }
+
+    /// `a | b`: values are one question, other alternatives are joined by "or" and give no names.
+    fn any(&mut self, subject: &Expression, all: &[Pattern]) -> Option<()> {
+        let values: Option<Vec<Expression>> = all
+            .iter()
+            .map(|one| match one {
+                Pattern::Value(value) => Some(value.clone()),
+                _ => None,
+            })
+            .collect();
+        if let Some(values) = values {
             let range = values.first()?.range.clone();
             let display = expression(ExpressionKind::Tuple(values), &range);
-            Some(compared(Comparison::In, display))
+            self.conditions
+                .push(compared(subject, Comparison::In, display));
+            return Some(());
         }
-        _ => None,
+        let mut alternatives = Vec::new();
+        for pattern in all {
+            let mut question = Question::default();
+            question.ask(subject, pattern)?;
+            if !question.names.is_empty() {
+                return None;
+            }
+            match question.conditions.as_slice() {
+                // Anything will do.
+                [] => return Some(()),
+                [only] => alternatives.push(only.clone()),
+                [first, ..] => {
+                    let range = first.range.clone();
+                    let kind = ExpressionKind::And(question.conditions);
+                    alternatives.push(expression(kind, &range));
+                }
+            }
+        }
+        let range = alternatives.first()?.range.clone();
+        self.conditions
+            .push(expression(ExpressionKind::Or(alternatives), &range));
+        Some(())
     }
+
+    /// `[a, b, *rest]`: how many there are, and what each is.
+    fn parts(&mut self, subject: &Expression, parts: &[Pattern]) -> Option<()> {
+        let range = &subject.range;
+        let star = parts.iter().position(|one| matches!(one, Pattern::Star(_)));
+        if let (ExpressionKind::Tuple(subjects) | ExpressionKind::List(subjects), None) =
+            (&subject.kind, star)
+        {
+            // `match a, b:` asks one question of each.
+            if subjects.len() != parts.len() {
+                return None;
+            }
+            for (subject, part) in subjects.iter().zip(parts) {
+                self.ask(subject, part)?;
+            }
+            return Some(());
+        }
+        let (comparison, needed) = match star {
+            None => (Comparison::Equal, parts.len()),
+            Some(_) => (Comparison::GreaterOrEqual, parts.len() - 1),
+        };
+        if star.is_none() || needed > 0 {
+            let length = called("len", vec![subject.clone()], range);
+            self.conditions
+                .push(compared(&length, comparison, number(needed, range)));
+        }
+        for (at, part) in parts.iter().enumerate() {
+            let behind = parts.len() - at;
+            match part {
+                Pattern::Star(None) => {}
+                Pattern::Star(Some(name)) => {
+                    let kind = ExpressionKind::Slice {
+                        start: (at > 0).then(|| Box::new(number(at, range))),
+                        stop: (behind > 1).then(|| Box::new(from_end(behind - 1, range))),
+                        step: None,
+                    };
+                    let rest = subscript(subject, expression(kind, range), range);
+                    self.names.push((name.clone(), rest));
+                }
+                part => {
+                    let index = match star.is_some_and(|star| at > star) {
+                        true => from_end(behind, range),
+                        false => number(at, range),
+                    };
+                    self.ask(&subscript(subject, index, range), part)?;
+                }
+            }
+        }
+        Some(())
+    }
+}
+
+/// Python's own classes whose only position is the value itself.
+fn is_its_own_position(class: &str) -> bool {
+    matches!(
+        class,
+        "bool"
+            | "bytearray"
+            | "bytes"
+            | "dict"
+            | "float"
+            | "frozenset"
+            | "int"
+            | "list"
+            | "set"
+            | "str"
+            | "tuple"
+    )
+}
+
+fn compared(first: &Expression, comparison: Comparison, second: Expression) -> Expression {
+    let range = second.range.clone();
+    let kind = ExpressionKind::Compare {
+        first: Box::new(first.clone()),
+        rest: vec![(comparison, second)],
+    };
+    expression(kind, &range)
+}
+
+fn called(function: &str, arguments: Vec<Expression>, range: &Range) -> Expression {
+    let function = expression(ExpressionKind::Name(function.to_owned()), range);
+    let kind = ExpressionKind::Call {
+        function: Box::new(function),
+        arguments,
+        keywords: vec![],
+    };
+    expression(kind, range)
+}
+
+fn subscript(object: &Expression, index: Expression, range: &Range) -> Expression {
+    let kind = ExpressionKind::Subscript {
+        object: Box::new(object.clone()),
+        index: Box::new(index),
+    };
+    expression(kind, range)
+}
+
+fn number(value: usize, range: &Range) -> Expression {
+    expression(ExpressionKind::Integer(value.to_string()), range)
+}
+
+fn from_end(back: usize, range: &Range) -> Expression {
+    let kind = ExpressionKind::Unary {
+        operator: UnaryOperator::Minus,
+        operand: Box::new(number(back, range)),
+    };
+    expression(kind, range)
 }
 
 fn expression(kind: ExpressionKind, range: &Range) -> Expression {

@@ -175,8 +175,14 @@ fn is_bundle(value: &Expression) -> bool {
 fn variables(class: &Class, own: &Module) -> Vec<Variable> {
     let mut variables: Vec<Variable> = Vec::new();
     for (method, _) in methods(class) {
-        if method.name == "__init__" || decorator(method, "initialize").is_some() {
+        let initialize = decorator(method, "initialize");
+        if method.name == "__init__" || initialize.is_some() {
+            let known = variables.len();
             started(&method.body, &mut variables);
+            let strategies = initialize.map_or(&[][..], |(_, keywords)| keywords);
+            for variable in &mut variables[known..] {
+                draw(variable, strategies);
+            }
         }
     }
     // Set for the class, changed through `self`: a variable like any other.
@@ -217,6 +223,33 @@ fn started(body: &[Statement], variables: &mut Vec<Variable>) {
         for target in targets {
             start(target, value, statement, variables);
         }
+    }
+}
+
+fn mentions(expression: &Expression, name: &str) -> bool {
+    let inside = crate::property::children(expression);
+    expression.as_name() == Some(name) || inside.into_iter().any(|one| mentions(one, name))
+}
+
+/// A variable that is given an argument of the rule starts as whatever the argument's strategy gives.
+fn draw(variable: &mut Variable, strategies: &[Keyword]) {
+    let Start::Value(value) = &variable.start else {
+        return;
+    };
+    let argument = value.as_name();
+    let strategy = strategies
+        .iter()
+        .find(|keyword| argument.is_some() && keyword.name.as_deref() == argument);
+    if let Some(strategy) = strategy {
+        variable.start = Start::Drawn(strategy.value.clone());
+        return;
+    }
+    let inputs: Vec<String> = strategies
+        .iter()
+        .filter_map(|keyword| keyword.name.clone())
+        .collect();
+    if inputs.iter().any(|input| mentions(value, input)) {
+        variable.start = Start::Made(value.clone(), inputs);
     }
 }
 

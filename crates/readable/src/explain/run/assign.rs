@@ -123,10 +123,67 @@ impl<'w> Execution<'w> {
                 self.assign(inner, value, range, path, frame, events);
             }
             _ => {
+                if self.entry_of_local(target, &value, range, path, frame, events) {
+                    return;
+                }
                 let target = self.place(target, path, frame);
                 self.set(target, value, range, path, events);
             }
         }
+    }
+
+    /// `local[key] = value`, where the local has a collection of its own: a dictionary that is written out stands for itself
+    /// with one entry more, anything else is told of by its name from now on.
+    fn entry_of_local(
+        &self,
+        target: &Expression,
+        value: &Term,
+        range: &Range,
+        path: &mut Path,
+        frame: &Frame<'w>,
+        events: &mut Vec<Event>,
+    ) -> bool {
+        let Some(name) = self.own_collection(target, path, frame) else {
+            return false;
+        };
+        if let ExpressionKind::Subscript { object, index } = &target.kind
+            && object.as_name() == Some(&name)
+            && let Some(known) = path.locals.get(&name)
+            && let Some(mut entries) = entries(&self.expanded(known))
+        {
+            let key = self.term(index, path, frame);
+            // Of a key that may be there already nobody can tell.
+            let is_certain = key.as_value().is_some()
+                && entries
+                    .iter()
+                    .all(|(known, _)| known.as_ref().and_then(Term::as_value).is_some());
+            if entries.is_empty() || is_certain {
+                entries.retain(|(known, _)| known.as_ref() != Some(&key));
+                entries.push((Some(key), value.clone()));
+                let term = self.define(&name, Term::Dictionary(entries).folded(), range);
+                path.locals.insert(name, term);
+                return true;
+            }
+        }
+        self.loosen(&name, range, path, events);
+        false
+    }
+
+    /// The local whose own collection a target lies in.
+    pub(super) fn own_collection(
+        &self,
+        target: &Expression,
+        path: &Path,
+        frame: &Frame<'w>,
+    ) -> Option<String> {
+        let ExpressionKind::Subscript { .. } = &target.kind else {
+            return None;
+        };
+        let name = super::cycle::holder(target).as_name()?;
+        let known = path.locals.get(name)?;
+        let is_own = is_fresh(&self.expanded(known)) && known.type_of().is_built_in();
+        let is_known = frame.globals.contains(name) || path.loose.contains(name);
+        (is_own && !is_known).then(|| name.to_owned())
     }
 
     /// A target as a term, locals in it written out: what they stand for is what changes.
@@ -309,6 +366,9 @@ impl<'w> Execution<'w> {
         events: &mut Vec<Event>,
     ) {
         let value = self.value_of(value, range, path, frame, events);
+        if let Some(name) = self.own_collection(target, path, frame) {
+            self.loosen(&name, range, path, events);
+        }
         let local = match &target.kind {
             ExpressionKind::Name(name) if !frame.globals.contains(name) => Some(name),
             _ => None,
@@ -352,6 +412,9 @@ impl<'w> Execution<'w> {
         frame: &Frame<'w>,
         events: &mut Vec<Event>,
     ) {
+        if let Some(name) = self.own_collection(target, path, frame) {
+            self.loosen(&name, range, path, events);
+        }
         let change = match &target.kind {
             ExpressionKind::Name(name) if !frame.globals.contains(name) => {
                 path.locals.remove(name);
@@ -457,6 +520,20 @@ fn local_names<'e>(target: &'e Expression, frame: &Frame<'_>, names: &mut Vec<&'
             all.iter().all(|one| local_names(one, frame, names))
         }
         _ => false,
+    }
+}
+
+/// The entries of a dictionary that is written out.
+fn entries(value: &Term) -> Option<Vec<(Option<Term>, Term)>> {
+    match value {
+        Term::Dictionary(entries) => Some(entries.clone()),
+        Term::Value(Value::Dictionary(entries)) => Some(
+            entries
+                .iter()
+                .map(|(key, value)| (Some(key.clone().into()), value.clone().into()))
+                .collect(),
+        ),
+        _ => None,
     }
 }
 

@@ -60,11 +60,7 @@ impl<'w> Execution<'w> {
                 let term = self.term(expression, path, frame);
                 self.carry_out(term, range, path, events);
             }
-            _ => {
-                let text = frame.text.get(range.clone()).unwrap_or_default();
-                let words: Vec<&str> = text.split_whitespace().collect();
-                events.push(event(EventKind::Python(words.join(" ")), range));
-            }
+            _ => self.unread(range, frame, events),
         }
     }
 
@@ -148,7 +144,10 @@ impl<'w> Execution<'w> {
         match popped(&with_object(term.clone(), |object| self.expanded(object))) {
             Some(value) => {
                 self.carry_out(term, range, path, events);
-                value
+                match value {
+                    Term::Item { object, .. } if frame.repeats => that_one(&object),
+                    other => other,
+                }
             }
             None => term,
         }
@@ -409,6 +408,16 @@ fn entry(dictionary: &Term, key: Term, path: &Path) -> Term {
         object: Box::new(now),
         index: Box::new(key),
     }
+}
+
+/// What was just taken out of a collection.
+fn that_one(object: &Term) -> Term {
+    let (words, type_) = match object.type_of() {
+        Type::Dictionary(_, value) => ("that entry", *value),
+        other => ("that element", other.element()),
+    };
+    let one = Reference::new(words, Role::Phrase);
+    one.with_type(type_).into()
 }
 
 /// What `t.pop(…)` gives, in terms of what `t` was before.

@@ -7,7 +7,7 @@ use testwright_source::tree::{Expression, ExpressionKind, Handler, Statement, St
 
 use super::{Ended, Execution, Frame, Path, Work, error_name, event, push};
 use crate::explain::flow::{End, Event, EventKind, Flow};
-use crate::term::Term;
+use crate::term::{Change, Term};
 use crate::value::Value;
 
 /// Whether statements may leave the sequence that they stand in.
@@ -244,11 +244,12 @@ impl<'w> Execution<'w> {
         }
     }
 
-    /// `try`: what is tried, then what is done if it fails (Y10).
+    /// `try`: what is tried, then what is done if it fails (Y10). `rest` is what follows if nothing leaves.
     pub(super) fn try_to(
         &self,
         body: &'w [Statement],
         handlers: &'w [Handler],
+        rest: &Work<'w>,
         path: &mut Path,
         frame: &Frame<'w>,
         events: &mut Vec<Event>,
@@ -257,6 +258,7 @@ impl<'w> Execution<'w> {
         let uncounted = frame.uncounted();
         let tried = self.body(body, path.clone(), &uncounted);
         *path = tried.path;
+        let first = events.len();
         let end = match tried.flow {
             Flow {
                 events: done,
@@ -270,6 +272,9 @@ impl<'w> Execution<'w> {
                 None
             }
         };
+        if events.len() == first && !handlers.is_empty() {
+            self.look_up(body, &before, frame, events);
+        }
         for handler in handlers {
             let mut inside = before.clone();
             // How much was done before it failed is not known.
@@ -278,7 +283,13 @@ impl<'w> Execution<'w> {
             if let Some(name) = &handler.name {
                 self.result(name, &mut inside);
             }
-            let caught = self.body(&handler.body, inside, &uncounted);
+            let mut work = match end {
+                // Only who has failed comes to what follows.
+                Some(_) => rest.clone(),
+                None => Work::new(),
+            };
+            push(&mut work, &handler.body);
+            let caught = self.run(work, inside, &uncounted);
             for (name, version) in &caught.path.versions {
                 let known = path.versions.entry(name.clone()).or_default();
                 *known = (*known).max(*version);
@@ -294,5 +305,31 @@ impl<'w> Execution<'w> {
             events.push(event(kind, &range));
         }
         end
+    }
+
+    /// What may fail although nothing happens: what is only looked up has to be told, or nobody knows what "this" is.
+    fn look_up(
+        &self,
+        body: &'w [Statement],
+        path: &Path,
+        frame: &Frame<'w>,
+        events: &mut Vec<Event>,
+    ) {
+        for statement in body {
+            let looked_up = match &statement.kind {
+                StatementKind::Assign { value, .. } | StatementKind::Return(Some(value)) => value,
+                _ => continue,
+            };
+            let term = self.term(looked_up, path, frame);
+            if term.as_value().is_none() && !matches!(term, Term::Reference(_)) {
+                let kind = EventKind::Change {
+                    change: Change::Call(term),
+                    is_new: false,
+                    giving: vec![],
+                };
+                events.push(event(kind, &statement.range));
+                return;
+            }
+        }
     }
 }

@@ -1,12 +1,12 @@
 //! Loops (Y9): one event each, an expression where they add something up, an alternative where they look for something.
 
 use testwright_source::Range;
-use testwright_source::tree::{Expression, ExpressionKind, Operator, Statement, StatementKind};
+use testwright_source::tree::{Expression, ExpressionKind, Statement, StatementKind};
 
+use super::gather::bound;
 use super::{Execution, FIRST, Frame, Path, Work, event, leaves, push};
-use crate::explain::flow::{End, Event, EventKind};
+use crate::explain::flow::{End, Event, EventKind, root};
 use crate::term::{Call, Callee, Change, Clause, Form, Reference, Role, Term, Type};
-use crate::value::Value;
 
 /// A `for` loop.
 pub(super) struct Cycle<'w> {
@@ -14,12 +14,6 @@ pub(super) struct Cycle<'w> {
     pub(super) iterable: &'w Expression,
     pub(super) body: &'w [Statement],
     pub(super) range: &'w Range,
-}
-
-/// A body that does one thing, under one condition or under none.
-struct Single<'w> {
-    condition: Option<&'w Expression>,
-    statement: &'w Statement,
 }
 
 impl<'w> Execution<'w> {
@@ -32,18 +26,16 @@ impl<'w> Execution<'w> {
         events: &mut Vec<Event>,
     ) -> Option<End> {
         let iterable = self.term(cycle.iterable, path, frame);
-        let mut names = Vec::new();
-        bind(cycle.target, &iterable.type_of().element(), &mut names);
-        let mut inside = path.clone();
-        for (name, type_) in &names {
-            let variable = Reference::new(name.clone(), Role::Variable).with_type(type_.clone());
-            inside.locals.insert(name.clone(), variable.into());
-        }
-        let targets: Vec<String> = names.into_iter().map(|(name, _)| name).collect();
+        let (targets, inside) = bound(cycle.target, &iterable, path);
         if let Some(end) = self.first(cycle, &targets, &iterable, &inside, work, path, frame) {
             return Some(end);
         }
-        if self.accumulate(cycle, &targets, &iterable, &inside, path, frame) {
+        let clause = Clause {
+            targets: targets.clone(),
+            iterable: iterable.clone(),
+            conditions: vec![],
+        };
+        if self.gather(cycle, clause, &inside, path, frame) {
             return None;
         }
         let body = self.rounds(
@@ -116,7 +108,7 @@ impl<'w> Execution<'w> {
         let mut inside = inside;
         for name in assigned {
             let is_outer = path.locals.contains_key(&name) && !frame.globals.contains(&name);
-            if is_outer && !targets.contains(&name) {
+            if is_outer && !targets.contains(&name) && !self.is_alias(&name, body, path) {
                 self.loosen(&name, range, path, events);
                 inside.loose.insert(name.clone());
                 if let Some(known) = path.locals.get(&name) {
@@ -124,7 +116,7 @@ impl<'w> Execution<'w> {
                 }
             }
         }
-        let frame = frame.uncounted();
+        let frame = frame.repeated();
         // A round may come after others: what the body changes has some later value when it begins.
         let once = self.body(body, inside.clone(), &frame).flow.settled();
         let mut changed = Vec::new();
@@ -148,6 +140,14 @@ impl<'w> Execution<'w> {
             *known = (*known).max(last) + 1;
         }
         settled
+    }
+
+    /// Whether a local is another name for something that is remembered, and stays so: what happens to it happens to that.
+    fn is_alias(&self, name: &str, body: &[Statement], path: &Path) -> bool {
+        let known = path.locals.get(name).map(|known| self.expanded(known));
+        let mut given = Vec::new();
+        given_names(body, &mut given);
+        known.is_some_and(|known| root(&known).is_some()) && !given.iter().any(|one| one == name)
     }
 
     /// `for v in X: if c: … return e`: "the first v in X such that C", and the rest as the other case.
@@ -206,142 +206,10 @@ impl<'w> Execution<'w> {
         let ways = [(steps, then), (work.clone(), path.clone())];
         Some(self.split(found, ways, cycle.range, frame))
     }
-
-    /// `t = 0; for v in X: t += e` and `r = []; for v in X: r.append(e)`, each with or without a condition, are expressions.
-    fn accumulate(
-        &self,
-        cycle: &Cycle<'w>,
-        targets: &[String],
-        iterable: &Term,
-        inside: &Path,
-        path: &mut Path,
-        frame: &Frame<'w>,
-    ) -> bool {
-        let Some(single) = single(cycle.body) else {
-            return false;
-        };
-        let Some((name, element, is_sum)) = addition(single.statement) else {
-            return false;
-        };
-        let is_local = !frame.globals.contains(name) && !path.loose.contains(name);
-        let Some(before) = path.locals.get(name).filter(|_| is_local).cloned() else {
-            return false;
-        };
-        let clauses = vec![Clause {
-            targets: targets.to_vec(),
-            iterable: iterable.clone(),
-            conditions: single
-                .condition
-                .iter()
-                .map(|condition| self.term(condition, inside, frame))
-                .collect(),
-        }];
-        let element = Box::new(self.term(element, inside, frame));
-        let reads_itself = |term: &Term| *term == before && before.as_value().is_none();
-        if element.any(&reads_itself) {
-            return false;
-        }
-        let start = self.expanded(&before);
-        let total = match (is_sum, start.as_value()) {
-            (true, Some(value)) if value.is_number() => {
-                let all = Term::Comprehension {
-                    form: Form::Generator,
-                    element,
-                    clauses,
-                };
-                let sum = Term::call("sum", vec![all]);
-                match value.as_integer() {
-                    Some(0) => sum,
-                    _ => Term::Binary {
-                        left: Box::new(before),
-                        operator: Operator::Add,
-                        right: Box::new(sum),
-                    },
-                }
-            }
-            (false, Some(Value::List(items))) if items.is_empty() => Term::Comprehension {
-                form: Form::List,
-                element,
-                clauses,
-            },
-            _ => return false,
-        };
-        let term = self.define(name, total, cycle.range);
-        path.locals.insert(name.to_owned(), term);
-        true
-    }
-}
-
-/// The only thing that a body does.
-fn single(body: &[Statement]) -> Option<Single<'_>> {
-    let [statement] = body else { return None };
-    match &statement.kind {
-        StatementKind::If {
-            condition,
-            body,
-            otherwise,
-        } if otherwise.is_empty() => {
-            let [inner] = body.as_slice() else {
-                return None;
-            };
-            Some(Single {
-                condition: Some(condition),
-                statement: inner,
-            })
-        }
-        _ => Some(Single {
-            condition: None,
-            statement,
-        }),
-    }
-}
-
-/// `t += e`, `t = t + e` (a sum) or `r.append(e)`: the name and what is added.
-fn addition(statement: &Statement) -> Option<(&str, &Expression, bool)> {
-    match &statement.kind {
-        StatementKind::Augmented {
-            target,
-            operator: Operator::Add,
-            value,
-        } => Some((target.as_name()?, value, true)),
-        StatementKind::Assign { targets, value } => {
-            let [target] = targets.as_slice() else {
-                return None;
-            };
-            let ExpressionKind::Binary {
-                left,
-                operator: Operator::Add,
-                right,
-            } = &value.kind
-            else {
-                return None;
-            };
-            let name = target.as_name()?;
-            (left.as_name()? == name).then_some((name, &**right, true))
-        }
-        StatementKind::Expression(expression) => {
-            let ExpressionKind::Call {
-                function,
-                arguments,
-                ..
-            } = &expression.kind
-            else {
-                return None;
-            };
-            let ExpressionKind::Attribute { object, name } = &function.kind else {
-                return None;
-            };
-            let [element] = arguments.as_slice() else {
-                return None;
-            };
-            (name == "append").then_some((object.as_name()?, element, false))
-        }
-        _ => None,
-    }
 }
 
 /// The names that a target binds, and what is known of their types.
-fn bind(target: &Expression, type_: &Type, names: &mut Vec<(String, Type)>) {
+pub(super) fn bind(target: &Expression, type_: &Type, names: &mut Vec<(String, Type)>) {
     match &target.kind {
         ExpressionKind::Name(name) => names.push((name.clone(), type_.clone())),
         ExpressionKind::Tuple(parts) | ExpressionKind::List(parts) => {
@@ -354,8 +222,8 @@ fn bind(target: &Expression, type_: &Type, names: &mut Vec<(String, Type)>) {
     }
 }
 
-/// Names that statements assign, or change in place.
-fn assigned_names(body: &[Statement], names: &mut Vec<String>) {
+/// Names that statements give a new value as a whole.
+fn given_names(body: &[Statement], names: &mut Vec<String>) {
     let mut add = |expression: &Expression| {
         let mut found = Vec::new();
         bind(expression, &Type::Unknown, &mut found);
@@ -365,6 +233,54 @@ fn assigned_names(body: &[Statement], names: &mut Vec<String>) {
         match &statement.kind {
             StatementKind::Assign { targets, .. } => targets.iter().for_each(&mut add),
             StatementKind::Augmented { target, .. } => add(target),
+            _ => {}
+        }
+    }
+    for inner in body.iter().flat_map(bodies) {
+        given_names(inner, names);
+    }
+}
+
+/// The statements inside of a statement.
+fn bodies(statement: &Statement) -> Vec<&[Statement]> {
+    match &statement.kind {
+        StatementKind::If {
+            body, otherwise, ..
+        }
+        | StatementKind::For {
+            body, otherwise, ..
+        }
+        | StatementKind::While {
+            body, otherwise, ..
+        } => vec![body, otherwise],
+        StatementKind::With { body, .. } => vec![body],
+        StatementKind::Try {
+            body,
+            handlers,
+            otherwise,
+            finally,
+        } => {
+            let handlers = handlers.iter().map(|one| one.body.as_slice());
+            let all = [body.as_slice(), otherwise, finally].into_iter();
+            all.chain(handlers).collect()
+        }
+        StatementKind::Match { cases, .. } => cases.iter().map(|one| &*one.body).collect(),
+        _ => vec![],
+    }
+}
+
+/// Names that statements assign, or change in place.
+pub(super) fn assigned_names(body: &[Statement], names: &mut Vec<String>) {
+    let mut add = |expression: &Expression| {
+        let mut found = Vec::new();
+        bind(holder(expression), &Type::Unknown, &mut found);
+        names.extend(found.into_iter().map(|(name, _)| name));
+    };
+    for statement in body {
+        match &statement.kind {
+            StatementKind::Assign { targets, .. } => targets.iter().for_each(&mut add),
+            StatementKind::Augmented { target, .. } => add(target),
+            StatementKind::Delete(targets) => targets.iter().for_each(&mut add),
             StatementKind::Expression(expression) => {
                 if let ExpressionKind::Call { function, .. } = &expression.kind
                     && let ExpressionKind::Attribute { object, name } = &function.kind
@@ -376,25 +292,27 @@ fn assigned_names(body: &[Statement], names: &mut Vec<String>) {
             _ => {}
         }
     }
-    for statement in body {
-        match &statement.kind {
-            StatementKind::If {
-                body, otherwise, ..
-            }
-            | StatementKind::For {
-                body, otherwise, ..
-            }
-            | StatementKind::While {
-                body, otherwise, ..
-            } => {
-                assigned_names(body, names);
-                assigned_names(otherwise, names);
-            }
-            StatementKind::With { body, .. } | StatementKind::Try { body, .. } => {
-                assigned_names(body, names);
-            }
-            _ => {}
+    for inner in body.iter().flat_map(bodies) {
+        assigned_names(inner, names);
+    }
+}
+
+/// Whether a round may be the last one because of a `break`.
+pub(super) fn breaks(body: &[Statement]) -> bool {
+    body.iter().any(|statement| match &statement.kind {
+        StatementKind::Break => true,
+        StatementKind::For { otherwise, .. } | StatementKind::While { otherwise, .. } => {
+            breaks(otherwise)
         }
+        _ => bodies(statement).into_iter().any(breaks),
+    })
+}
+
+/// What an entry or an element lies in.
+pub(super) fn holder(expression: &Expression) -> &Expression {
+    match &expression.kind {
+        ExpressionKind::Subscript { object, .. } => holder(object),
+        _ => expression,
     }
 }
 

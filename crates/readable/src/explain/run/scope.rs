@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use testwright_source::Range;
 use testwright_source::tree::ParameterKind;
 
 use super::{EARLIER, Execution, Frame, Path, globals};
@@ -18,6 +19,10 @@ pub(super) struct View<'v, 'w> {
 }
 
 impl Scope for View<'_, '_> {
+    fn expression(&self, range: &Range) -> Option<Term> {
+        self.path.taken(range)
+    }
+
     fn name(&self, name: &str) -> Option<Term> {
         let local = self.path.locals.get(name).cloned();
         local.or_else(|| self.execution.world.global(name, &self.path.versions))
@@ -109,12 +114,14 @@ impl<'w> Execution<'w> {
             },
             helpers,
             counts: false,
+            repeats: frame.repeats,
         };
         let path = Path {
             locals,
             versions: path.versions.clone(),
             facts: path.facts.clone(),
             loose: Default::default(),
+            taken: Vec::new(),
         };
         Some(self.body(&helper.body, path, &inner))
     }
@@ -203,7 +210,7 @@ pub(super) fn pure(flow: Flow, in_condition: bool) -> Option<Term> {
 }
 
 /// `then` if the condition holds, `otherwise` if not, as one term.
-fn combined(condition: Term, then: Term, otherwise: Term, in_condition: bool) -> Term {
+pub(super) fn combined(condition: Term, then: Term, otherwise: Term, in_condition: bool) -> Term {
     let truth = |term: &Term| match term.as_value() {
         Some(Value::Boolean(value)) => Some(*value),
         Some(Value::Nothing) if in_condition => Some(false),
@@ -227,7 +234,7 @@ fn combined(condition: Term, then: Term, otherwise: Term, in_condition: bool) ->
     }
 }
 
-fn negated(condition: Term) -> Term {
+pub(super) fn negated(condition: Term) -> Term {
     match condition {
         Term::Not(inner) => *inner,
         other => Term::Not(Box::new(other)),

@@ -65,9 +65,11 @@ impl<'w> World<'w> {
         };
         for variable in &parts.state {
             let type_ = match &variable.start {
-                Start::Value(value) => world.constant_term(value, 0).type_of(),
+                Start::Value(value) | Start::Made(value, _) => {
+                    world.constant_term(value, 0).type_of()
+                }
                 Start::Bundle => Type::list(),
-                Start::Nothing => Type::Unknown,
+                Start::Drawn(_) | Start::Nothing => Type::Unknown,
             };
             // What is `None` at the start becomes something else.
             let type_ = match type_ {

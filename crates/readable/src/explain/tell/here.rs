@@ -93,7 +93,8 @@ impl Teller<'_, '_> {
 
     fn definition(&self, (_, definition): &Told) -> Item {
         let speaker = self.speaker.with_marking(Marking::None);
-        let reference = Reference::new(definition.name.clone(), Role::Local);
+        let reference = Reference::new(definition.name.clone(), Role::Local)
+            .with_type(definition.value.type_of());
         let name = speaker.reference(&reference).text;
         let means = speaker.noun(&self.said(&definition.value)).text;
         let lines = self.lines(&definition.range);

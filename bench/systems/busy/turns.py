@@ -1,0 +1,28 @@
+"""The same work by two modules in turns, of which one is measured: how many times as long that one takes, once warm."""
+
+import json
+import statistics
+import sys
+import time
+
+import busy
+import busy_unmeasured
+
+ROUNDS = int(sys.argv[1])
+#: So many rounds at a time, the first half of all to warm up.
+BLOCK = 10
+
+
+def taken(module, first):
+    start = time.process_time_ns()
+    for number in range(first, first + BLOCK):
+        module.work(number)
+    return time.process_time_ns() - start
+
+
+for number in range(ROUNDS // 2):
+    busy.work(number)
+    busy_unmeasured.work(number)
+starts = range(ROUNDS // 2, ROUNDS, BLOCK)
+shares = [taken(busy, start) / taken(busy_unmeasured, start) for start in starts]
+print(json.dumps({"warm": statistics.median(shares)}))

@@ -1,0 +1,419 @@
+//! Loops that do nothing but gather something into locals (Y9): a sum, a list, a set, a dictionary, or whether there was one.
+//! They are expressions, and the reader sees no loop at all.
+
+use testwright_source::Range;
+use testwright_source::tree::{Expression, ExpressionKind, Operator, Statement, StatementKind};
+
+use super::assign::is_fresh;
+use super::cycle::{Cycle, assigned_names, bind};
+use super::scope::{combined, negated};
+use super::{Execution, Frame, Path};
+use crate::term::{Clause, Form, Reference, Role, Term, Type};
+use crate::value::Value;
+
+/// What one statement of such a loop adds to a local, and for which rounds.
+#[derive(Debug, Clone)]
+struct Addition {
+    name: String,
+    what: What,
+    clauses: Vec<Clause>,
+}
+
+#[derive(Debug, Clone)]
+enum What {
+    /// `t += e`.
+    Sum(Term),
+    /// `r.append(e)`.
+    Element(Term),
+    /// `s.add(e)`.
+    Member(Term),
+    /// `d[k] = v`.
+    Entry(Term, Term),
+    /// `found = v`, the same in every round.
+    Mark(Term),
+}
+
+impl<'w> Execution<'w> {
+    /// Whether a loop is an expression for each local that it changes; if so, they stand for these from now on.
+    pub(super) fn gather(
+        &self,
+        cycle: &Cycle<'w>,
+        clause: Clause,
+        inside: &Path,
+        path: &mut Path,
+        frame: &Frame<'w>,
+    ) -> bool {
+        let mut changed = Vec::new();
+        assigned_names(cycle.body, &mut changed);
+        changed.retain(|name| path.locals.contains_key(name) && !clause.targets.contains(name));
+        let is_local = |name: &String| !frame.globals.contains(name) && !path.loose.contains(name);
+        if !changed.iter().all(is_local) {
+            return false;
+        }
+        // What the rounds before have gathered has no words, so nothing may ask for it.
+        let mut inside = inside.clone();
+        for name in &changed {
+            let unknown = Reference::new(name.clone(), Role::Local);
+            inside.locals.insert(name.clone(), unknown.into());
+        }
+        let mut additions = Vec::new();
+        let mut clauses = vec![clause];
+        let gathers = self.additions(cycle.body, inside, &mut clauses, frame, &mut additions);
+        let mut names: Vec<&String> = additions.iter().map(|one| &one.name).collect();
+        names.sort();
+        names.dedup();
+        if gathers.is_none() || additions.is_empty() || names.len() != additions.len() {
+            return false;
+        }
+        let asks = |term: &Term| {
+            self.expanded(term).any(&|part| {
+                matches!(part, Term::Reference(one)
+                    if one.role == Role::Local && changed.contains(&one.name))
+            })
+        };
+        if additions.iter().any(|one| one.terms().any(asks)) {
+            return false;
+        }
+        let totals: Option<Vec<(String, Term)>> = additions
+            .into_iter()
+            .map(|one| {
+                let before = path.locals.get(&one.name)?;
+                let total = self.total(&one.name.clone(), one, before, cycle.range)?;
+                Some(total)
+            })
+            .collect();
+        let Some(totals) = totals else { return false };
+        path.locals.extend(totals);
+        true
+    }
+
+    /// What statements add, if they do nothing else. `clauses` are the loops around them, with their conditions.
+    fn additions(
+        &self,
+        body: &'w [Statement],
+        mut inside: Path,
+        clauses: &mut Vec<Clause>,
+        frame: &Frame<'w>,
+        found: &mut Vec<Addition>,
+    ) -> Option<()> {
+        let conditions = clauses.last()?.conditions.len();
+        let depth = clauses.len();
+        for statement in body {
+            match &statement.kind {
+                StatementKind::Pass => {}
+                StatementKind::If {
+                    condition,
+                    body,
+                    otherwise,
+                } => {
+                    let condition = self.term(condition, &inside, frame);
+                    if otherwise.is_empty()
+                        && matches!(body.as_slice(), [one] if one.kind == StatementKind::Continue)
+                    {
+                        // The rest is for the others.
+                        clauses.last_mut()?.conditions.push(negated(condition));
+                        continue;
+                    }
+                    let side = |body: &'w [Statement], condition: Term| {
+                        let mut found = Vec::new();
+                        let mut clauses = clauses.clone();
+                        clauses.last_mut()?.conditions.push(condition);
+                        let inside = inside.clone();
+                        self.additions(body, inside, &mut clauses, frame, &mut found)?;
+                        Some(found)
+                    };
+                    let then = side(body, condition.clone())?;
+                    if otherwise.is_empty() {
+                        found.extend(then);
+                    } else {
+                        let otherwise = side(otherwise, negated(condition.clone()))?;
+                        found.extend(either(&condition, then, otherwise, clauses)?);
+                    }
+                }
+                StatementKind::For {
+                    is_async: false,
+                    target,
+                    iterable,
+                    body,
+                    otherwise,
+                } if otherwise.is_empty() => {
+                    let iterable = self.term(iterable, &inside, frame);
+                    let (targets, inside) = bound(target, &iterable, &inside);
+                    clauses.push(Clause {
+                        targets,
+                        iterable,
+                        conditions: vec![],
+                    });
+                    self.additions(body, inside, clauses, frame, found)?;
+                    clauses.truncate(depth);
+                }
+                _ => match self.addition(statement, &inside, frame) {
+                    Some((name, what)) => {
+                        let clauses = clauses.clone();
+                        let name = name.to_owned();
+                        found.push(Addition {
+                            name,
+                            what,
+                            clauses,
+                        });
+                        if let What::Mark(_) = found.last()?.what {
+                            // Once it is marked, further rounds change nothing.
+                            return (body.len() == 1 || ends(body)).then_some(());
+                        }
+                    }
+                    None => self.own_local(statement, &mut inside, frame)?,
+                },
+            }
+        }
+        clauses.last_mut()?.conditions.truncate(conditions);
+        Some(())
+    }
+
+    /// A local of the round itself: what it is given stands for it.
+    fn own_local(
+        &self,
+        statement: &'w Statement,
+        inside: &mut Path,
+        frame: &Frame<'w>,
+    ) -> Option<()> {
+        let StatementKind::Assign { targets, value } = &statement.kind else {
+            return None;
+        };
+        let [target] = targets.as_slice() else {
+            return None;
+        };
+        let name = target.as_name()?;
+        let is_own = !inside.locals.contains_key(name) && !frame.globals.contains(name);
+        let value = self.term(value, inside, frame);
+        if !is_own || value.any(&Term::is_unknown_call) {
+            return None;
+        }
+        inside.locals.insert(name.to_owned(), value);
+        Some(())
+    }
+
+    /// What a single statement adds to which name.
+    fn addition<'s>(
+        &self,
+        statement: &'s Statement,
+        inside: &Path,
+        frame: &Frame<'w>,
+    ) -> Option<(&'s str, What)> {
+        let term = |one: &Expression| self.term(one, inside, frame);
+        let is_outer = |name: &str| {
+            matches!(inside.locals.get(name), Some(Term::Reference(one))
+                if one.role == Role::Local && one.name == name)
+        };
+        let (name, what) = match &statement.kind {
+            StatementKind::Augmented {
+                target,
+                operator: Operator::Add,
+                value,
+            } => (target.as_name()?, What::Sum(term(value))),
+            StatementKind::Assign { targets, value } => {
+                let [target] = targets.as_slice() else {
+                    return None;
+                };
+                match (&target.kind, &value.kind) {
+                    (
+                        ExpressionKind::Name(name),
+                        ExpressionKind::Binary {
+                            left,
+                            operator: Operator::Add,
+                            right,
+                        },
+                    ) if left.as_name() == Some(name) => (name.as_str(), What::Sum(term(right))),
+                    (ExpressionKind::Name(name), _) => (name.as_str(), What::Mark(term(value))),
+                    (ExpressionKind::Subscript { object, index }, _) => {
+                        (object.as_name()?, What::Entry(term(index), term(value)))
+                    }
+                    _ => return None,
+                }
+            }
+            StatementKind::Expression(expression) => {
+                let ExpressionKind::Call {
+                    function,
+                    arguments,
+                    ..
+                } = &expression.kind
+                else {
+                    return None;
+                };
+                let ExpressionKind::Attribute { object, name } = &function.kind else {
+                    return None;
+                };
+                let [element] = arguments.as_slice() else {
+                    return None;
+                };
+                let what = match name.as_str() {
+                    "append" => What::Element(term(element)),
+                    "add" => What::Member(term(element)),
+                    _ => return None,
+                };
+                (object.as_name()?, what)
+            }
+            _ => return None,
+        };
+        is_outer(name).then_some((name, what))
+    }
+
+    /// What a local stands for behind the loop.
+    fn total(
+        &self,
+        name: &str,
+        addition: Addition,
+        before: &Term,
+        range: &Range,
+    ) -> Option<(String, Term)> {
+        let start = self.expanded(before);
+        let clauses = addition.clauses;
+        let joined = |operator, is_empty: bool, all: Term| match is_empty {
+            true => all,
+            false => Term::Binary {
+                left: Box::new(before.clone()),
+                operator,
+                right: Box::new(all),
+            },
+        };
+        let total = match addition.what {
+            What::Sum(element) => {
+                let value = start.as_value().filter(|value| value.is_number())?;
+                let all = comprehension(Form::Generator, element, clauses);
+                let sum = Term::call("sum", vec![all]);
+                joined(Operator::Add, value.as_integer() == Some(0), sum)
+            }
+            What::Element(element) => {
+                let is_list = matches!(start.type_of(), Type::List(_)) && is_fresh(&start);
+                is_list.then_some(())?;
+                let is_empty =
+                    matches!(start.as_value(), Some(Value::List(items)) if items.is_empty());
+                let all = comprehension(Form::List, element, clauses);
+                joined(Operator::Add, is_empty, all)
+            }
+            What::Member(element) => {
+                let is_set = matches!(start.type_of(), Type::Set(_)) && is_fresh(&start);
+                is_set.then_some(())?;
+                let is_empty =
+                    matches!(start.as_value(), Some(Value::Set(items)) if items.is_empty());
+                let all = comprehension(Form::Set, element, clauses);
+                joined(Operator::BitOr, is_empty, all)
+            }
+            What::Entry(key, value) => {
+                let is_empty = matches!(start.as_value(), Some(Value::Dictionary(entries)) if entries.is_empty());
+                is_empty.then_some(())?;
+                Term::DictionaryComprehension {
+                    key: Box::new(key),
+                    value: Box::new(value),
+                    clauses,
+                }
+            }
+            What::Mark(value) => {
+                let names: Vec<&String> = clauses.iter().flat_map(|one| &one.targets).collect();
+                let differs = value.any(
+                    &|part| matches!(part, Term::Reference(one) if names.contains(&&one.name)),
+                );
+                let condition = one_condition(clauses)?;
+                let is_some = Term::call("any", vec![condition]);
+                (!differs).then(|| combined(is_some, value, before.clone(), false))?
+            }
+        };
+        Some((name.to_owned(), self.define(name, total, range)))
+    }
+}
+
+impl Addition {
+    /// Everything that it speaks of.
+    fn terms(&self) -> impl Iterator<Item = &Term> {
+        let (first, second) = match &self.what {
+            What::Entry(key, value) => (key, Some(value)),
+            What::Sum(term) | What::Element(term) | What::Member(term) | What::Mark(term) => {
+                (term, None)
+            }
+        };
+        let around = self
+            .clauses
+            .iter()
+            .flat_map(|clause| std::iter::once(&clause.iterable).chain(&clause.conditions));
+        std::iter::once(first).chain(second).chain(around)
+    }
+}
+
+fn comprehension(form: Form, element: Term, clauses: Vec<Clause>) -> Term {
+    Term::Comprehension {
+        form,
+        element: Box::new(element),
+        clauses,
+    }
+}
+
+/// The conditions of the innermost loop as what is asked of each: `(c for v in X)`.
+fn one_condition(mut clauses: Vec<Clause>) -> Option<Term> {
+    let last = clauses.last_mut()?;
+    let mut conditions = std::mem::take(&mut last.conditions);
+    let condition = match conditions.len() {
+        0 => return None,
+        1 => conditions.pop()?,
+        _ => Term::And(conditions),
+    };
+    Some(comprehension(Form::Generator, condition, clauses))
+}
+
+/// The names that a loop binds, and what is known inside of it.
+pub(super) fn bound(target: &Expression, iterable: &Term, outside: &Path) -> (Vec<String>, Path) {
+    let mut names = Vec::new();
+    bind(target, &iterable.type_of().element(), &mut names);
+    let mut inside = outside.clone();
+    for (name, type_) in &names {
+        let variable = Reference::new(name.clone(), Role::Variable).with_type(type_.clone());
+        inside.locals.insert(name.clone(), variable.into());
+    }
+    (names.into_iter().map(|(name, _)| name).collect(), inside)
+}
+
+/// Both sides of an `if` add to the same names: what they add depends on the condition.
+fn either(
+    condition: &Term,
+    then: Vec<Addition>,
+    otherwise: Vec<Addition>,
+    clauses: &[Clause],
+) -> Option<Vec<Addition>> {
+    if then.len() != otherwise.len() {
+        return None;
+    }
+    let choice = |one: Term, other: Term| Term::Conditional {
+        condition: Box::new(condition.clone()),
+        then: Box::new(one),
+        otherwise: Box::new(other),
+    };
+    let is_plain = |one: &Addition| {
+        let given = |all: &[Clause]| all.iter().map(|one| one.conditions.len()).sum::<usize>();
+        one.clauses.len() == clauses.len() && given(&one.clauses) == given(clauses) + 1
+    };
+    then.into_iter()
+        .zip(otherwise)
+        .map(|(one, other)| {
+            if one.name != other.name || !is_plain(&one) || !is_plain(&other) {
+                return None;
+            }
+            let what = match (one.what, other.what) {
+                (What::Sum(a), What::Sum(b)) => What::Sum(choice(a, b)),
+                (What::Element(a), What::Element(b)) => What::Element(choice(a, b)),
+                (What::Member(a), What::Member(b)) => What::Member(choice(a, b)),
+                (What::Entry(key, a), What::Entry(other, b)) if key == other => {
+                    What::Entry(key, choice(a, b))
+                }
+                _ => return None,
+            };
+            Some(Addition {
+                name: one.name,
+                what,
+                clauses: clauses.to_vec(),
+            })
+        })
+        .collect()
+}
+
+/// Whether all that follows the first statement is the end of the loop.
+fn ends(body: &[Statement]) -> bool {
+    matches!(body, [_, last] if last.kind == StatementKind::Break)
+}
