@@ -76,6 +76,7 @@ fn generated(calls: Vec<Made>) -> Generated {
     let options = Options {
         modules: Vec::new(),
         style: Style::Unittest,
+        present: BTreeSet::new(),
     };
     let runner = Python {
         executable: PathBuf::from("python3"),

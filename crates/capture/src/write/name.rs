@@ -12,7 +12,7 @@ use crate::recording::{
 use crate::value::{NodeId, ObjectId, Reference, Value};
 
 /// No name is longer.
-const LONGEST: usize = 60;
+pub(super) const LONGEST: usize = 60;
 
 /// What has to be imported to call a unit.
 pub(super) fn importable(unit: &Unit, call: &Call) -> Reference {
@@ -78,7 +78,7 @@ pub(crate) fn numbered(name: &str, number: usize) -> String {
     format!("{}{suffix}", cut.trim_end_matches('_'))
 }
 
-fn shortened(name: &str) -> String {
+pub(super) fn shortened(name: &str) -> String {
     if name.len() <= LONGEST {
         return name.to_owned();
     }
@@ -258,7 +258,7 @@ fn told_word(graph: &Graph, node: NodeId) -> Option<String> {
 }
 
 /// A value that is short and says something.
-fn value_word(graph: &Graph, node: NodeId) -> Option<String> {
+pub(super) fn value_word(graph: &Graph, node: NodeId) -> Option<String> {
     match graph.value(node) {
         Value::None => Some("none".to_owned()),
         Value::Boolean(value) => Some(if *value { "true" } else { "false" }.to_owned()),
@@ -304,7 +304,7 @@ fn message_words(graph: &Graph, arguments: &[NodeId]) -> Option<String> {
 }
 
 /// What kind of value it is, where that may tell it from others.
-fn type_word(value: &Value) -> Option<String> {
+pub(super) fn type_word(value: &Value) -> Option<String> {
     let word = match value {
         Value::Integer(_) | Value::LargeInteger(_) => "number",
         Value::Float(number) if number.0 < 0.0 => "negative_float",
