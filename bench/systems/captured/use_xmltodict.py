@@ -21,7 +21,7 @@ def read():
     print(xmltodict.parse(SETTINGS, process_comments=True)["settings"]["#comment"])
     print(xmltodict.parse(b"<a><b>1</b><b>2</b></a>", force_cdata=True))
     names = {"http://example.org/": None, "http://example.org/b": "b"}
-    spaced = '<root xmlns="http://example.org/" xmlns:n="http://example.org/b"><n:x/></root>'
+    spaced = '<top xmlns="http://example.org/" xmlns:n="http://example.org/b"><n:x/></top>'
     print(xmltodict.parse(spaced, process_namespaces=True, namespaces=names))
 
     def whole_numbers(path, key, value):
