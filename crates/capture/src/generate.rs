@@ -85,7 +85,10 @@ pub fn generate(
     let mut pools: Vec<Pool<'_>> = Vec::new();
     let mut words: BTreeMap<&str, Rc<BTreeSet<String>>> = BTreeMap::new();
     for (number, unit) in (0..).zip(&recording.units) {
-        match target(&knowledge, unit) {
+        // Whoever is not recorded uses what is meant to be used, whatever it is called.
+        let mut calls = recording.calls_of(UnitId(number));
+        let is_used = calls.any(|call| call.caller.is_none());
+        match target(&knowledge, unit, is_used) {
             Ok(module) if options.modules.is_empty() || options.modules.contains(&module) => {
                 let calls = generator.pool(UnitId(number));
                 // Without any, what it does is a matter of those who call it.
@@ -129,12 +132,18 @@ struct Pool<'a> {
     choices: Rc<BTreeSet<String>>,
 }
 
-/// The module in which a unit is tested, or why it is not (nothing where nobody would expect it).
-fn target(knowledge: &Knowledge<'_>, unit: &recording::Unit) -> Result<String, Option<String>> {
+/// The module in which a unit is tested, or why it is not (nothing where nobody would expect it). What is private is tested
+/// only if code that was not recorded uses it.
+fn target(
+    knowledge: &Knowledge<'_>,
+    unit: &recording::Unit,
+    is_used: bool,
+) -> Result<String, Option<String>> {
     let Some((module, definition)) = knowledge.definition(unit) else {
         return Err(None);
     };
-    if module.is_test || definition.is_test || !definition.is_target() {
+    let is_target = definition.is_target() || (is_used && definition.can_be_tested());
+    if module.is_test || definition.is_test || !is_target {
         return Err(None);
     }
     // What happens between its two halves is up to those who use it.

@@ -148,11 +148,18 @@ impl<'a> Builder<'a> {
     /// What a value of the call itself should be afterwards. Objects that exist in the test stand for themselves, but not the
     /// one at `node`, which is to be compared.
     pub(super) fn expected(&mut self, node: NodeId) -> Result<Code, Missing> {
+        self.expected_of(self.call, node)
+    }
+
+    /// The same for a value of another call, which this one has made.
+    pub(super) fn expected_of(&mut self, call: &'a Call, node: NodeId) -> Result<Code, Missing> {
         let stand = self.stand();
         let (live, named) = (self.live.clone(), std::mem::take(&mut self.named));
         self.is_expecting = true;
-        self.name_what_is_shared(&[node]);
-        let graph = &self.call.values;
+        let graph = &call.values;
+        if std::ptr::eq(call, self.call) {
+            self.name_what_is_shared(&[node]);
+        }
         if let Some(own) = graph.object(node) {
             self.live.remove(&own);
         }

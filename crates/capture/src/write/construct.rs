@@ -9,7 +9,8 @@ use super::exercise::is_for_new_object;
 use super::plan::Setup;
 use crate::Graph;
 use crate::recording::{
-    Call, Execution, Outcome, ParameterKind, Receiver, Recording, Unit, UnitId,
+    Call, CallId, Execution, Outcome, ParameterKind, Receiver, Recording, Unit, UnitId,
+    UnitKind,
 };
 use crate::value::{Function, NodeId, Object, ObjectKind, Reference, Value};
 
@@ -20,6 +21,8 @@ pub(crate) struct Evidence<'a> {
     by_class: BTreeMap<&'a Reference, Vec<Creation<'a>>>,
     /// The calls of functions that returned another function, by its module and qualified name.
     functions: BTreeMap<(&'a str, &'a str), Vec<(&'a Call, &'a Unit, NodeId)>>,
+    /// The calls of generators, by the call that made them.
+    generators: BTreeMap<(u32, CallId), Vec<(&'a Call, &'a Unit)>>,
     /// The units that returned something in some call.
     returning: BTreeSet<UnitId>,
     /// The script of each execution, as the command named it.
@@ -40,6 +43,7 @@ impl<'a> Evidence<'a> {
         let mut by_class: BTreeMap<&Reference, Vec<Creation<'_>>> = BTreeMap::new();
         let mut returning = BTreeSet::new();
         let mut functions: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        let mut generators: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for call in &recording.calls {
             if let Outcome::Returned(result) = call.outcome
                 && *call.values.value(result) != Value::None
@@ -49,6 +53,10 @@ impl<'a> Evidence<'a> {
             let Some(unit) = recording.unit(call.unit) else {
                 continue;
             };
+            if let (UnitKind::Generator, Some(caller)) = (unit.kind, call.caller) {
+                let key = (call.execution, caller);
+                generators.entry(key).or_default().push((call, unit));
+            }
             let is_quiet = call.events.is_empty() && call.uncaptured.is_empty();
             if let (Receiver::None, Outcome::Returned(result)) = (&call.receiver, &call.outcome)
                 && let Value::Function(function) = call.values.value(*result)
@@ -77,6 +85,7 @@ impl<'a> Evidence<'a> {
         Evidence {
             by_class,
             functions,
+            generators,
             returning,
             scripts: recording.executions.iter().map(script).collect(),
         }
@@ -93,6 +102,14 @@ impl<'a> Evidence<'a> {
         let mut known = self.functions.iter();
         let found = known.find(|(name, _)| **name == wanted);
         found.map_or(&[], |(_, calls)| calls.as_slice())
+    }
+
+    /// The generators of a function that a call has made.
+    pub(super) fn generators(&self, call: &Call, function: &Reference) -> Vec<&'a Call> {
+        let made = self.generators.get(&(call.execution, call.id));
+        let made = made.into_iter().flatten();
+        let of_function = made.filter(|(_, unit)| unit.qualified_name == function.path);
+        of_function.map(|(call, _)| *call).collect()
     }
 
     /// Whether `None` from this unit says something, because it gave something else as well.

@@ -17,7 +17,10 @@ pub(super) fn pin_places(builder: &mut Builder<'_>) -> Result<(), Missing> {
     let effects = call.effects();
     for state in &call.places {
         let changes = changes(builder, state, &effects);
-        if state.is_as_imported && !changes {
+        let is_import = [state.before, state.after]
+            .into_iter()
+            .any(|held| call.is_import(&state.place, held));
+        if is_import || (state.is_as_imported && !changes) {
             continue;
         }
         let stand = builder.stand();

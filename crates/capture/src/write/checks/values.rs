@@ -49,7 +49,11 @@ impl Verifier<'_, '_> {
                 let class = object.class.clone();
                 return self.of_type(&actual, &class);
             }
-            Value::Generator { .. } => {
+            Value::Generator { function, .. } => {
+                let function = function.clone();
+                if actual == Actual::Result && self.given_by_generator(&function).is_some() {
+                    return;
+                }
                 return self.type_of(&actual, node, "what it gives is a generator");
             }
             _ => {
