@@ -576,7 +576,9 @@ def sign(number):
         return "minus"
     if number == 0:
         return "zero"
-    return "plus" if number < 100 else "many"
+    if number > 99:
+        return "many"
+    return "plus"
 
 
 def check(text):

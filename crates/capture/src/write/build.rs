@@ -260,6 +260,10 @@ impl<'a> Builder<'a> {
         let code = self.plain(graph, node, &wanted, Some(&name));
         self.building.pop();
         let code = code?;
+        // What is defined in the test has a name of its own.
+        if let Some(own) = self.live.get(&object) {
+            return Ok(Code::text(own));
+        }
         self.bind(&name, code, graph, node)?;
         Ok(Code::text(name))
     }

@@ -52,9 +52,9 @@ pub(super) fn table_lines(
     let (fixtures, body) = body(style, plan, scope);
     let rows = Code::list(table.rows.clone());
     let names = table.names.join(", ");
-    let at_class = |code: &Code, before: &str| -> Vec<String> {
-        let lines = code.lines(before, "", CLASS);
-        let dedented = lines.iter().map(|line| line.get(CLASS..).unwrap_or_default());
+    let broken = |code: &Code, before: &str, indent: usize| -> Vec<String> {
+        let lines = code.lines(before, "", indent);
+        let dedented = lines.iter().map(|line| line.get(indent..).unwrap_or_default());
         dedented.map(str::to_owned).collect()
     };
     match style {
@@ -62,14 +62,14 @@ pub(super) fn table_lines(
             let pytest = scope.module("pytest").flat();
             let items = vec![Code::Text(literal::quoted(&names)), rows];
             let decorator = Code::call(&format!("@{pytest}.mark.parametrize"), items);
-            let mut lines = at_class(&decorator, "");
+            let mut lines = broken(&decorator, "", CLASS);
             let parameters = table.names.iter().map(String::as_str).chain(fixtures);
             lines.extend(headed(name, parameters.collect(), &body));
             lines
         }
         Style::Unittest => {
             let given: Vec<String> = table.names.iter().map(|name| format!("{name}={name}")).collect();
-            let mut inner = at_class(&rows, "cases = ");
+            let mut inner = broken(&rows, "cases = ", CLASS + 4);
             inner.push(format!("for {names} in cases:"));
             inner.push(format!("    with self.subTest({}):", given.join(", ")));
             inner.extend(body.iter().map(|line| indented(&indented(line))));
