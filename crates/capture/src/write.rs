@@ -311,7 +311,7 @@ impl<'a> Writer<'a> {
 
     /// The module that ran as the program is imported by its own name.
     fn aliases(&self, call: &Call) -> BTreeMap<String, String> {
-        let script = self.evidence.script(call.execution);
+        let script = self.evidence.script(call.execution).map(|(script, _)| script);
         let main = self
             .knowledge
             .main_module(self.recording, call.execution, script);

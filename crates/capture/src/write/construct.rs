@@ -25,8 +25,8 @@ pub(crate) struct Evidence<'a> {
     generators: BTreeMap<(u32, CallId), Vec<(&'a Call, &'a Unit)>>,
     /// The units that returned something in some call.
     returning: BTreeSet<UnitId>,
-    /// The script of each execution, as the command named it.
-    scripts: Vec<Option<&'a str>>,
+    /// The script of each execution, as the command named it, and the folder it was run in.
+    scripts: Vec<Option<(&'a str, &'a str)>>,
 }
 
 /// One run of `__init__` that did nothing but set up its object.
@@ -91,8 +91,8 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// The file that was run as the program.
-    pub(super) fn script(&self, execution: u32) -> Option<&'a str> {
+    /// The file that was run as the program, and in which folder.
+    pub(super) fn script(&self, execution: u32) -> Option<(&'a str, &'a str)> {
         *self.scripts.get(usize::try_from(execution).ok()?)?
     }
 
@@ -140,9 +140,10 @@ impl<'a> Evidence<'a> {
     }
 }
 
-fn script(execution: &Execution) -> Option<&str> {
-    let words = execution.command.iter().map(String::as_str);
-    words.into_iter().find(|word| word.ends_with(".py"))
+fn script(execution: &Execution) -> Option<(&str, &str)> {
+    let mut words = execution.command.iter().map(String::as_str);
+    let script = words.find(|word| word.ends_with(".py"))?;
+    Some((script, &execution.folder))
 }
 
 impl Creation<'_> {

@@ -4,17 +4,15 @@
 //! Else its text is copied into the test, behind the variables that it encloses, as long as it needs nothing besides.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use testwright_source::{names, tokens};
 
-use super::Knowledge;
 use super::build::{Builder, Missing};
 use super::code::Code;
 use super::plan::Setup;
 use super::scope::is_builtin;
 use crate::Graph;
-use crate::inspect::Module;
 use crate::value::{Function, NodeId};
 
 /// A copy that is longer than this is no part of a short test.
@@ -73,12 +71,7 @@ impl<'a> Builder<'a> {
             .iter()
             .map(|(name, _)| name.as_str())
             .collect();
-        let project = self.knowledge.project;
-        let module = match function.module.as_str() {
-            "__main__" => project.module_at(Path::new(self.evidence.script(self.call.execution)?)),
-            name => project.module_named(name),
-        };
-        let copy = self.knowledge.copy(module?, function, &enclosed)?;
+        let copy = copy(&self.home(function)?, function, &enclosed)?;
         // A copy is another function than the one that it is a copy of, except for those that differ in nothing.
         if self.is_expecting() && !(enclosed.is_empty() && matches!(copy, Copy::Lambda(_))) {
             return None;
@@ -114,6 +107,21 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// The file that a function is in. The program itself need not be a part of the project.
+    fn home(&self, function: &Function) -> Option<PathBuf> {
+        let project = self.knowledge.project;
+        if function.module != "__main__" {
+            let module = project.module_named(&function.module)?;
+            return Some(project.root.join(&module.path));
+        }
+        let (script, folder) = self.evidence.script(self.call.execution)?;
+        let module = project.module_at(Path::new(script));
+        Some(match module {
+            Some(module) => project.root.join(&module.path),
+            None => Path::new(folder).join(script),
+        })
+    }
+
     fn unnamed_function(&self, function: &Function) -> Missing {
         let what = if function.qualified_name.ends_with("<lambda>") {
             "a lambda"
@@ -136,15 +144,13 @@ enum Copy {
     Definition { name: String, lines: Vec<String> },
 }
 
-impl Knowledge<'_> {
-    /// The text of a function of a module, if it uses nothing but its parameters, Python's own names and what it encloses.
-    fn copy(&self, module: &Module, function: &Function, enclosed: &[&str]) -> Option<Copy> {
-        let text = fs::read_to_string(self.project.root.join(&module.path)).ok()?;
-        let name = function.qualified_name.rsplit('.').next()?;
-        match name {
-            "<lambda>" => only_lambda(&text, function.line, enclosed).map(Copy::Lambda),
-            _ => definition(&text, function.line, name, enclosed),
-        }
+/// The text of a function of a file, if it uses nothing but its parameters, Python's own names and what it encloses.
+fn copy(file: &Path, function: &Function, enclosed: &[&str]) -> Option<Copy> {
+    let text = fs::read_to_string(file).ok()?;
+    let name = function.qualified_name.rsplit('.').next()?;
+    match name {
+        "<lambda>" => only_lambda(&text, function.line, enclosed).map(Copy::Lambda),
+        _ => definition(&text, function.line, name, enclosed),
     }
 }
 
