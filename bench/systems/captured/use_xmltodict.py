@@ -42,9 +42,7 @@ def stream():
         return len(seen) < 2
 
     try:
-        xmltodict.parse(
-            "<a><b k='1'>x</b><b>y</b><b>z</b></a>", item_depth=2, item_callback=keep
-        )
+        xmltodict.parse("<a><b k='1'>x</b><b>y</b><b>z</b></a>", item_depth=2, item_callback=keep)
     except xmltodict.ParsingInterrupted as stop:
         print(type(stop).__name__)
     print(seen)

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use candidate::Candidate;
-use joining::Joined;
 pub use candidate::Outcome;
+use joining::Joined;
 
 use crate::inspect::{DefinitionKind, Nature, Project};
 use crate::recording::{self, Call, Recording, UnitId};
@@ -375,7 +375,9 @@ impl<'a> Generator<'a, '_> {
             let bytes = merged.map(|merged| merged.bytes).unwrap_or_default();
             for (class, test, indices) in &layout.places {
                 let key = format!("{name}::{class}::{test}");
-                let first = indices.first().and_then(|index| self.candidates.get(*index));
+                let first = indices
+                    .first()
+                    .and_then(|index| self.candidates.get(*index));
                 let unit = first.and_then(|candidate| {
                     let unit = self.recording.unit(candidate.call.unit)?;
                     Some((candidate.module.clone(), unit.qualified_name.clone()))

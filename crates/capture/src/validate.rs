@@ -303,7 +303,9 @@ fn verdicts(report: &str) -> BTreeMap<String, Verdict> {
         // A test with a table is told of once for each row.
         let (worst, is_open) = told_of.entry(told.test).or_default();
         *is_open = false;
-        let is_worse = worst.as_ref().is_none_or(|worst| verdict.badness() > worst.badness());
+        let is_worse = worst
+            .as_ref()
+            .is_none_or(|worst| verdict.badness() > worst.badness());
         if is_worse {
             *worst = Some(verdict);
         }

@@ -311,7 +311,10 @@ impl<'a> Writer<'a> {
 
     /// The module that ran as the program is imported by its own name.
     fn aliases(&self, call: &Call) -> BTreeMap<String, String> {
-        let script = self.evidence.script(call.execution).map(|(script, _)| script);
+        let script = self
+            .evidence
+            .script(call.execution)
+            .map(|(script, _)| script);
         let main = self
             .knowledge
             .main_module(self.recording, call.execution, script);
@@ -365,8 +368,7 @@ fn pin_copies(pins: &[(String, String)], plan: &mut Plan, scope: &mut Scope) {
         let copy = scope.module("copy").flat();
         let value = Code::Text(format!("{copy}.copy({}.{name})", owner.flat()));
         let name = name.clone();
-        plan.setup
-            .insert(0, plan::Setup::pin(owner, name, value));
+        plan.setup.insert(0, plan::Setup::pin(owner, name, value));
     }
 }
 

@@ -31,7 +31,9 @@ impl Generator<'_, '_> {
             if members.len() < FEWEST_JOINED {
                 continue;
             }
-            let candidates = members.iter().filter_map(|index| self.candidates.get(*index));
+            let candidates = members
+                .iter()
+                .filter_map(|index| self.candidates.get(*index));
             let tests: Vec<_> = candidates
                 .map(|candidate| (candidate.call, &candidate.written))
                 .collect();
@@ -45,7 +47,9 @@ impl Generator<'_, '_> {
         let mut failed = BTreeSet::new();
         for round in Round::ALL {
             let verdicts = self.run(&members, round)?;
-            let bad = verdicts.into_iter().filter(|(_, verdict)| *verdict != Verdict::Passed);
+            let bad = verdicts
+                .into_iter()
+                .filter(|(_, verdict)| *verdict != Verdict::Passed);
             failed.extend(bad.map(|(index, _)| index));
         }
         // Apart from each other they are known to be true.

@@ -107,7 +107,9 @@ impl Settings {
 /// Whether these are options that let pytest import tests by their paths.
 fn has_import_mode(options: &[String]) -> bool {
     let is_it = |pair: &[String]| matches!(pair, [option, mode] if option == "--import-mode" && mode == "importlib");
-    options.iter().any(|option| option == "--import-mode=importlib")
+    options
+        .iter()
+        .any(|option| option == "--import-mode=importlib")
         || options.windows(2).any(is_it)
 }
 

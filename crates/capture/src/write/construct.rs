@@ -9,8 +9,7 @@ use super::exercise::is_for_new_object;
 use super::plan::Setup;
 use crate::Graph;
 use crate::recording::{
-    Call, CallId, Execution, Outcome, ParameterKind, Receiver, Recording, Unit, UnitId,
-    UnitKind,
+    Call, CallId, Execution, Outcome, ParameterKind, Receiver, Recording, Unit, UnitId, UnitKind,
 };
 use crate::value::{Function, NodeId, Object, ObjectKind, Reference, Value};
 
@@ -63,7 +62,10 @@ impl<'a> Evidence<'a> {
                 && is_quiet
             {
                 let key = (function.module.as_str(), function.qualified_name.as_str());
-                functions.entry(key).or_default().push((call, unit, *result));
+                functions
+                    .entry(key)
+                    .or_default()
+                    .push((call, unit, *result));
             }
             let (Receiver::Instance(class), Outcome::Returned(_)) = (&call.receiver, &call.outcome)
             else {

@@ -60,12 +60,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Its text, with the variables that it encloses in front.
-    fn copied(
-        &mut self,
-        graph: &'a Graph,
-        node: NodeId,
-        function: &'a Function,
-    ) -> Option<Code> {
+    fn copied(&mut self, graph: &'a Graph, node: NodeId, function: &'a Function) -> Option<Code> {
         let enclosed: Vec<&str> = function
             .closure
             .iter()
@@ -197,7 +192,10 @@ fn definition(text: &str, line: u32, name: &str, enclosed: &[&str]) -> Option<Co
         .map(|line| line.get(indent..).unwrap_or_default().trim_end().to_owned())
         .collect();
     // Strings that go over several lines would be indented with the rest.
-    if lines.iter().any(|line| line.contains("\"\"\"") || line.contains("'''")) {
+    if lines
+        .iter()
+        .any(|line| line.contains("\"\"\"") || line.contains("'''"))
+    {
         return None;
     }
     let found = names(&lines.join("\n")).ok()?;

@@ -63,7 +63,8 @@ impl Writer<'_> {
             .map(|(call, written)| slots(written.plan.as_ref()?, call, unit))
             .collect::<Option<_>>()?;
         let columns = rows.first()?.len();
-        let value = |row: &Vec<Slot<'_>>, column: usize| row.get(column).map(|slot| slot.code.flat());
+        let value =
+            |row: &Vec<Slot<'_>>, column: usize| row.get(column).map(|slot| slot.code.flat());
         let differs = |column: &usize| {
             let first = rows.first().and_then(|row| value(row, *column));
             rows.iter().any(|row| value(row, *column) != first)
@@ -247,7 +248,9 @@ fn is_plain(code: &Code, imports: &[Import]) -> bool {
         return false;
     };
     let reads = found.reads.iter();
-    reads.into_iter().all(|name| is_builtin(name) || is_standard(name))
+    reads
+        .into_iter()
+        .all(|name| is_builtin(name) || is_standard(name))
 }
 
 /// A plan without its values.
@@ -257,7 +260,9 @@ fn skeleton(plan: &Plan) -> Option<String> {
         let Code::Group { open, items, .. } = code else {
             return None;
         };
-        let keywords = items.iter().map(|item| keyword(item).map_or("", |(name, _)| name));
+        let keywords = items
+            .iter()
+            .map(|item| keyword(item).map_or("", |(name, _)| name));
         Some(format!("{open}{})", keywords.collect::<Vec<_>>().join(",")))
     };
     for step in &plan.setup {
@@ -299,7 +304,9 @@ fn free(hint: &str, taken: &mut Vec<String>) -> String {
 }
 
 fn row_code(row: &[Slot<'_>], holes: &[(usize, String)]) -> Option<Code> {
-    let codes = holes.iter().map(|(column, _)| Some(row.get(*column)?.code.clone()));
+    let codes = holes
+        .iter()
+        .map(|(column, _)| Some(row.get(*column)?.code.clone()));
     let mut codes: Vec<Code> = codes.collect::<Option<_>>()?;
     match codes.len() {
         1 => codes.pop(),

@@ -104,8 +104,14 @@ impl<'a> Knowledge<'a> {
         self.project.module_named(module).is_none_or(|module| {
             module.problem.is_some()
                 || module.variables.iter().any(|known| known == name)
-                || module.imports.iter().any(|known| known.bound == name || known.bound == "*")
-                || module.definitions.iter().any(|known| known.qualified_name == name)
+                || module
+                    .imports
+                    .iter()
+                    .any(|known| known.bound == name || known.bound == "*")
+                || module
+                    .definitions
+                    .iter()
+                    .any(|known| known.qualified_name == name)
         })
     }
 

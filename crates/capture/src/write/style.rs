@@ -54,7 +54,9 @@ pub(super) fn table_lines(
     let names = table.names.join(", ");
     let broken = |code: &Code, before: &str, indent: usize| -> Vec<String> {
         let lines = code.lines(before, "", indent);
-        let dedented = lines.iter().map(|line| line.get(indent..).unwrap_or_default());
+        let dedented = lines
+            .iter()
+            .map(|line| line.get(indent..).unwrap_or_default());
         dedented.map(str::to_owned).collect()
     };
     match style {
@@ -68,7 +70,11 @@ pub(super) fn table_lines(
             lines
         }
         Style::Unittest => {
-            let given: Vec<String> = table.names.iter().map(|name| format!("{name}={name}")).collect();
+            let given: Vec<String> = table
+                .names
+                .iter()
+                .map(|name| format!("{name}={name}"))
+                .collect();
             let mut inner = broken(&rows, "cases = ", CLASS + 4);
             inner.push(format!("for {names} in cases:"));
             inner.push(format!("    with self.subTest({}):", given.join(", ")));

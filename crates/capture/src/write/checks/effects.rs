@@ -134,7 +134,10 @@ impl Verifier<'_, '_> {
     fn enclosed(&mut self, path: &str, function: &Function) -> Option<()> {
         let nodes: Vec<NodeId> = function.closure.iter().map(|(_, node)| *node).collect();
         let values = self.items(&nodes).ok()?;
-        let names = function.closure.iter().map(|(name, _)| literal::quoted(name));
+        let names = function
+            .closure
+            .iter()
+            .map(|(name, _)| literal::quoted(name));
         let entries = names
             .zip(values)
             .map(|(name, value)| Code::pair(Code::Text(name), ": ", value));

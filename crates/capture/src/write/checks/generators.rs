@@ -41,7 +41,10 @@ impl Verifier<'_, '_> {
 
     /// What a generator gives that the call has made and handed out; nothing if that is not known or cannot be said.
     pub(super) fn given_by_generator(&mut self, function: &Reference) -> Option<()> {
-        let made = self.builder.evidence.generators(self.builder.call, function);
+        let made = self
+            .builder
+            .evidence
+            .generators(self.builder.call, function);
         let [inner] = made.as_slice() else {
             return None;
         };
@@ -51,7 +54,11 @@ impl Verifier<'_, '_> {
         });
         let nodes: Vec<NodeId> = given.collect();
         let is_whole = all_yielded(&inner.steps).is_some();
-        let told = if is_whole { nodes.len() } else { nodes.len().min(STEPS) };
+        let told = if is_whole {
+            nodes.len()
+        } else {
+            nodes.len().min(STEPS)
+        };
         if told > MOST_GIVEN || (told == 0 && !is_whole) {
             return None;
         }
