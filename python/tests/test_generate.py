@@ -630,7 +630,9 @@ def test_calls_that_differ_only_in_values_share_a_test(tmp_path, style):
     assert command(tmp_path, "capture", "--", sys.executable, "signs.py").returncode == 0
     told = command(tmp_path, "generate", "--style", style, "--json")
     report = json.loads(told.stdout.splitlines()[-1])
-    assert {test["outcome"] for test in report["tests"]} == {"full"}, report
+    # What is defined where the program starts cannot be imported.
+    tests = [test for test in report["tests"] if not test["unit"].endswith(".program")]
+    assert {test["outcome"] for test in tests} == {"full"}, report
     text = (tmp_path / "tests/test_signs.py").read_text()
     assert text.count("def test_returns_text_for_each_number(") == 1
     assert '(-3, "minus"), (0, "zero"), (7, "plus"), (100, "many")' in text
