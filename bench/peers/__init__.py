@@ -23,19 +23,23 @@ MODELS = ["PyModel==1.0"]
 #: What is recorded, and what runs the tests that are written from it. The newest versions that run on an interpreter.
 CAPTURED = {
     (3, 9): [
+        "bidict==0.23.1",
         "cachetools==6.2.6",
         "humanize==4.13.0",
         "iniconfig==2.1.0",
         "Markdown==3.9",
+        "prettytable==3.16.0",
         "python-dateutil==3.0.0",
         "semver==3.0.4",
         "tabulate==0.9.0",
     ],
     (3, 10): [
+        "bidict==0.24.1",
         "cachetools==8.0.0",
         "humanize==4.16.0",
         "iniconfig==2.3.1",
         "Markdown==3.11.3",
+        "prettytable==3.18.0",
         "python-dateutil==4.0.0",
         "semver==3.1.1",
         "tabulate==0.10.0",
@@ -43,14 +47,18 @@ CAPTURED = {
 }
 CAPTURED_ON_EVERY_PYTHON = [
     "anytree==2.13.0",
+    "inflection==0.5.1",
+    "intervaltree==3.2.1",
     "isodate==0.7.2",
     "jmespath==1.1.0",
     "packaging==26.3",
+    "parse==1.22.4",
     "pytest==8.4.2",
     "schedule==1.2.2",
     "simpleeval==1.0.8",
     "sortedcontainers==2.4.0",
     "tomli==2.5.0",
+    "xmltodict==1.0.4",
 ]
 
 #: Packages whose archives have machine code in them, in which nobody can watch a call. Built from source they are Python.

@@ -568,3 +568,106 @@ def test_a_package_that_is_elsewhere(tmp_path, monkeypatch, has_guard):
     (tmp_path / "elsewhere" / "pack.py").write_text(broken)
     ran = run([sys.executable, "-m", "pytest", "-q", "tests"], project)
     assert ran.returncode == 1, ran.stdout
+
+
+SIGNS = """\
+def sign(number):
+    if number < 0:
+        return "minus"
+    if number == 0:
+        return "zero"
+    if number > 99:
+        return "many"
+    return "plus"
+
+
+def check(text):
+    if not text.isalpha():
+        raise ValueError("not a word: " + text)
+    return text
+
+
+def make_counter(step):
+    total = 0
+
+    def add():
+        nonlocal total
+        total += step
+        return total
+
+    return add
+
+
+def thrice(function, value):
+    return [function(value), function(value), function(value)]
+
+
+if __name__ == "__main__":
+    for number in (-3, 0, 7, 100):
+        sign(number)
+    for text in ("1", "a b", "?", "word"):
+        try:
+            check(text)
+        except ValueError:
+            pass
+
+    def program():
+        seen = []
+
+        def remember(value):
+            seen.append(value)
+            return len(seen)
+
+        thrice(remember, "x")
+
+    program()
+"""
+
+
+@pytest.mark.parametrize("style", ["pytest", "unittest"])
+def test_calls_that_differ_only_in_values_share_a_test(tmp_path, style):
+    (tmp_path / "signs.py").write_text(SIGNS)
+    assert command(tmp_path, "capture", "--", sys.executable, "signs.py").returncode == 0
+    told = command(tmp_path, "generate", "--style", style, "--json")
+    report = json.loads(told.stdout.splitlines()[-1])
+    # What is defined where the program starts cannot be imported.
+    tests = [test for test in report["tests"] if not test["unit"].endswith(".program")]
+    assert {test["outcome"] for test in tests} == {"full"}, report
+    text = (tmp_path / "tests/test_signs.py").read_text()
+    assert text.count("def test_returns_text_for_each_number(") == 1
+    assert '(-3, "minus"), (0, "zero"), (7, "plus"), (100, "many")' in text
+    # The function of the program is in the test, with what it encloses.
+    assert "seen = []" in text
+    assert "def remember(value):" in text
+    done = run_tests(style, tmp_path / "tests", tmp_path)
+    assert done.returncode == 0, done.stdout
+    # Nothing is written twice, and what the table notices is told with its row.
+    again = command(tmp_path, "generate", "--style", style)
+    assert "0 new tests written" in again.stdout
+    program = tmp_path / "signs.py"
+    program.write_text(program.read_text().replace('"zero"', '"nought"'))
+    changed = command(tmp_path, "changes")
+    assert changed.returncode == 1
+    assert "TestSign.test_returns_text_for_each_number" in changed.stdout
+    assert "nought" in changed.stdout
+
+
+@pytest.mark.parametrize("existing", [None, "import os\n\n\ndef nothing(): ..."])
+def test_helpers_are_found_where_pytest_imports_tests_by_their_paths(tmp_path, existing):
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --import-mode=importlib\n")
+    (tmp_path / "tests").mkdir()
+    conftest = tmp_path / "tests/conftest.py"
+    if existing:
+        conftest.write_text(existing)
+    program = "class Node:\n    def __init__(self, name):\n        self.name = name\n\n\ndef node(name):\n    return Node(name)\n"
+    (tmp_path / "trees.py").write_text(program)
+    (tmp_path / "drive.py").write_text("import trees\ntrees.node('a')\n")
+    assert command(tmp_path, "capture", "--", sys.executable, "drive.py").returncode == 0
+    assert command(tmp_path, "generate", "--style", "pytest").returncode == 0
+    assert "testwright_helpers" in (tmp_path / "tests/test_trees.py").read_text()
+    assert conftest.read_text().startswith(existing or "import pathlib\n")
+    done = run_tests("pytest", tmp_path / "tests", tmp_path)
+    assert done.returncode == 0, done.stdout
+    before = conftest.read_text()
+    assert command(tmp_path, "generate", "--style", "pytest", "--force").returncode == 0
+    assert conftest.read_text() == before

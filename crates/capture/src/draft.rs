@@ -72,6 +72,19 @@ const USUAL: [&str; 7] = [
     "OSError",
 ];
 
+/// What modules of Python raise that is none of these, if what they are given is wrong.
+const OF_MODULES: [(&str, &str); 9] = [
+    ("configparser", "configparser.Error"),
+    ("csv", "csv.Error"),
+    ("pickle", "pickle.PickleError"),
+    ("queue", "queue.Empty"),
+    ("re", "re.error"),
+    ("sqlite3", "sqlite3.Error"),
+    ("struct", "struct.error"),
+    ("xml.parsers", "xml.parsers.expat.ExpatError"),
+    ("zlib", "zlib.error"),
+];
+
 /// Drafts a harness for the modules of these names and all that are inside of them. `file` is what the harness will be called.
 #[must_use]
 pub fn draft(recording: &Recording, project: &Project, modules: &[String], file: &str) -> Draft {
@@ -156,6 +169,20 @@ pub fn draft(recording: &Recording, project: &Project, modules: &[String], file:
 /// The usual exceptions, and those that the modules define themselves.
 fn exceptions(surface: &Surface<'_>, scope: &mut Scope) -> Vec<String> {
     let mut names: Vec<String> = USUAL.map(str::to_owned).to_vec();
+    let modules = surface.modules.iter();
+    let imported: BTreeSet<&str> = modules
+        .flat_map(|module| &module.imports)
+        .map(|import| import.module.as_str())
+        .collect();
+    for (module, exception) in OF_MODULES {
+        let is_it = |name: &&str| *name == module || name.starts_with(&format!("{module}."));
+        if imported.iter().any(is_it)
+            && let Some((home, _)) = exception.rsplit_once('.')
+        {
+            scope.module(home);
+            names.push(exception.to_owned());
+        }
+    }
     for at in surface.classes() {
         let reference = at.reference();
         if surface.is_exception(&reference) && surface.offers(at.module, at.definition) {

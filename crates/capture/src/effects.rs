@@ -41,7 +41,8 @@ impl Call {
     pub fn effects(&self) -> Vec<Effect> {
         let mut effects = Vec::new();
         for state in &self.places {
-            if !self.is_same_binding(state.before, state.after) {
+            let is_import = self.is_import(&state.place, state.after);
+            if !is_import && !self.is_same_binding(state.before, state.after) {
                 effects.push(Effect::Rebound {
                     place: state.place.clone(),
                     before: state.before,
@@ -65,6 +66,17 @@ impl Call {
             }
         }
         effects
+    }
+
+    /// Whether a place is where a package keeps a module inside of it. That one is there as soon as somebody has imported it,
+    /// and who did so first is no behaviour.
+    pub(crate) fn is_import(&self, place: &Place, held: Option<NodeId>) -> bool {
+        let Place::Global { module, name } = place else {
+            return false;
+        };
+        let value = held.map(|node| self.values.value(node));
+        matches!(value, Some(Value::Reference(found))
+            if found.path.is_empty() && found.module == format!("{module}.{name}"))
     }
 
     /// The node of an object at entry, if it could be reached then: a result that is one existed before the call.

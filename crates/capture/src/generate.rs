@@ -1,19 +1,21 @@
 //! From a recording to tests that are true: select, write, validate, and try again where a test was not.
 
 mod candidate;
+mod joining;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use candidate::Candidate;
 pub use candidate::Outcome;
+use joining::Joined;
 
 use crate::inspect::{DefinitionKind, Nature, Project};
 use crate::recording::{self, Call, Recording, UnitId};
 use crate::select::{Below, select};
 use crate::suite::{Suite, TestClass};
 use crate::validate::{Error, Round, Run, TestFile, Units, Verdict};
-use crate::write::{Completeness, Knowledge, Style, Writer};
+use crate::write::{Completeness, Knowledge, Style, Writer, Written};
 
 /// What is wanted.
 #[derive(Clone, Debug)]
@@ -22,6 +24,8 @@ pub struct Options {
     pub modules: Vec<String>,
     /// How tests are written.
     pub style: Style,
+    /// The ids of tests that are there already. They stay as they are, so they are not joined with others.
+    pub present: BTreeSet<String>,
 }
 
 /// What came of it.
@@ -75,12 +79,16 @@ pub fn generate(
         runner,
         style: options.style,
         candidates: Vec::new(),
+        joined: Vec::new(),
     };
     let mut generated = Generated::default();
     let mut pools: Vec<Pool<'_>> = Vec::new();
     let mut words: BTreeMap<&str, Rc<BTreeSet<String>>> = BTreeMap::new();
     for (number, unit) in (0..).zip(&recording.units) {
-        match target(&knowledge, unit) {
+        // Whoever is not recorded uses what is meant to be used, whatever it is called.
+        let mut calls = recording.calls_of(UnitId(number));
+        let is_used = calls.any(|call| call.caller.is_none());
+        match target(&knowledge, unit, is_used) {
             Ok(module) if options.modules.is_empty() || options.modules.contains(&module) => {
                 let calls = generator.pool(UnitId(number));
                 // Without any, what it does is a matter of those who call it.
@@ -108,6 +116,7 @@ pub fn generate(
         generator.settle()?;
     }
     generator.drop_vacuous()?;
+    generator.join(&options.present)?;
     generator.check_together()?;
     generator.finish(&mut generated);
     generated.uncalled = uncalled(project, recording, options);
@@ -123,12 +132,18 @@ struct Pool<'a> {
     choices: Rc<BTreeSet<String>>,
 }
 
-/// The module in which a unit is tested, or why it is not (nothing where nobody would expect it).
-fn target(knowledge: &Knowledge<'_>, unit: &recording::Unit) -> Result<String, Option<String>> {
+/// The module in which a unit is tested, or why it is not (nothing where nobody would expect it). What is private is tested
+/// only if code that was not recorded uses it.
+fn target(
+    knowledge: &Knowledge<'_>,
+    unit: &recording::Unit,
+    is_used: bool,
+) -> Result<String, Option<String>> {
     let Some((module, definition)) = knowledge.definition(unit) else {
         return Err(None);
     };
-    if module.is_test || definition.is_test || !definition.is_target() {
+    let is_target = definition.is_target() || (is_used && definition.can_be_tested());
+    if module.is_test || definition.is_test || !is_target {
         return Err(None);
     }
     // What happens between its two halves is up to those who use it.
@@ -191,6 +206,8 @@ struct Generator<'a, 'w> {
     runner: &'w dyn Run,
     style: Style,
     candidates: Vec<Candidate<'a>>,
+    /// Tests that are written together.
+    joined: Vec<Joined>,
 }
 
 impl<'a> Generator<'a, '_> {
@@ -200,9 +217,14 @@ impl<'a> Generator<'a, '_> {
         self.recording
             .calls_of(unit)
             .filter(|call| call.outcome != recording::Outcome::Unfinished || !call.steps.is_empty())
-            .filter(|call| !self.writer.is_part_of_creation(call))
+            .filter(|call| !self.is_part_of_another(call))
             .filter(|call| seen.insert(self.writer.id(call)))
             .collect()
+    }
+
+    /// Whether a call is nothing but a step of another one, with which it is tested.
+    fn is_part_of_another(&self, call: &Call) -> bool {
+        self.writer.is_part_of_creation(call) || self.writer.is_part_of_override(call)
     }
 
     /// Adds candidates for what no test shows yet. Whether there were any.
@@ -245,7 +267,7 @@ impl<'a> Generator<'a, '_> {
 
     /// Whether a call is not known to be one that only those who make it can test.
     fn may_be_tested(&self, call: &Call, pools: &[Pool<'a>]) -> bool {
-        if !pools.iter().any(|pool| pool.unit == call.unit) {
+        if !pools.iter().any(|pool| pool.unit == call.unit) || self.is_part_of_another(call) {
             return false;
         }
         let of_unit = |known: &&Candidate<'a>| known.call.unit == call.unit;
@@ -344,21 +366,24 @@ impl<'a> Generator<'a, '_> {
         let laid_out = self.layout(indices);
         let mut files = Vec::new();
         let mut units = Units::new();
-        let mut known: BTreeMap<String, usize> = BTreeMap::new();
+        let mut known: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (module, layout) in &laid_out {
             let name = format!("test_{}.py", module.replace('.', "_"));
             let empty = BTreeSet::new();
             let merged =
                 crate::merge::merge(None, &layout.suite, &empty, crate::merge::Force::Keep);
             let bytes = merged.map(|merged| merged.bytes).unwrap_or_default();
-            for (class, test, index) in &layout.places {
+            for (class, test, indices) in &layout.places {
                 let key = format!("{name}::{class}::{test}");
-                let unit = self.candidates.get(*index).and_then(|candidate| {
+                let first = indices
+                    .first()
+                    .and_then(|index| self.candidates.get(*index));
+                let unit = first.and_then(|candidate| {
                     let unit = self.recording.unit(candidate.call.unit)?;
                     Some((candidate.module.clone(), unit.qualified_name.clone()))
                 });
                 units.extend(unit.map(|unit| (key.clone(), unit)));
-                known.insert(key, *index);
+                known.insert(key, indices.clone());
             }
             files.push(TestFile {
                 name,
@@ -373,16 +398,18 @@ impl<'a> Generator<'a, '_> {
             .collect::<Vec<_>>();
         let mut found = Vec::new();
         let mut unimported: BTreeMap<&String, Vec<usize>> = BTreeMap::new();
-        for (key, index) in known {
+        for (key, indices) in known {
             let of_file = broken
                 .iter()
                 .find(|(name, _)| name.rsplit('/').next() == key.split("::").next());
             match (verdicts.remove(&key), of_file) {
-                (Some(verdict), _) => found.push((index, verdict)),
-                (None, Some((name, _))) => unimported.entry(name).or_default().push(index),
+                (Some(verdict), _) => {
+                    found.extend(indices.into_iter().map(|index| (index, verdict.clone())));
+                }
+                (None, Some((name, _))) => unimported.entry(name).or_default().extend(indices),
                 (None, None) => {
-                    let message = "it was never run".to_owned();
-                    found.push((index, Verdict::Failed(message)));
+                    let verdict = Verdict::Failed("it was never run".to_owned());
+                    found.extend(indices.into_iter().map(|index| (index, verdict.clone())));
                 }
             }
         }
@@ -419,7 +446,14 @@ impl<'a> Generator<'a, '_> {
                 continue;
             };
             let layout = layouts.entry(candidate.module.clone()).or_default();
-            layout.add(candidate, *index, self.style);
+            match self.joined_with(*index, indices) {
+                None => layout.add(&candidate.written, vec![*index], self.style),
+                Some(joined) if joined.members.first() == Some(index) => {
+                    layout.add(&joined.written, joined.members.clone(), self.style);
+                }
+                // It is there with the first of them.
+                Some(_) => {}
+            }
         }
         layouts
     }
@@ -444,8 +478,9 @@ impl<'a> Generator<'a, '_> {
         }
         let mut names: BTreeMap<usize, String> = BTreeMap::new();
         for (module, layout) in self.layout(&kept) {
-            for (class, test, index) in layout.places {
-                names.insert(index, format!("{class}::{test}"));
+            for (class, test, indices) in layout.places {
+                let named = |index| (index, format!("{class}::{test}"));
+                names.extend(indices.into_iter().map(named));
             }
             generated.suites.insert(module, layout.suite);
         }
@@ -457,7 +492,10 @@ impl<'a> Generator<'a, '_> {
                     unit: unit.name(),
                     module: candidate.module.clone(),
                     test: names.remove(&index).unwrap_or_default(),
-                    id: candidate.written.test.id.clone(),
+                    id: match self.joined_with(index, &kept) {
+                        Some(joined) => joined.written.test.id.clone(),
+                        None => candidate.written.test.id.clone(),
+                    },
                     outcome: candidate.outcome(),
                 });
             }
@@ -469,13 +507,12 @@ impl<'a> Generator<'a, '_> {
 #[derive(Default)]
 struct Layout {
     suite: Suite,
-    /// Class, function and candidate of each test.
-    places: Vec<(String, String, usize)>,
+    /// Class, function and candidates of each test.
+    places: Vec<(String, String, Vec<usize>)>,
 }
 
 impl Layout {
-    fn add(&mut self, candidate: &Candidate<'_>, index: usize, style: Style) {
-        let written = &candidate.written;
+    fn add(&mut self, written: &Written, indices: Vec<usize>, style: Style) {
         let position = self
             .suite
             .classes
@@ -505,7 +542,7 @@ impl Layout {
             test.name = name;
         }
         self.places
-            .push((class.name.clone(), test.name.clone(), index));
+            .push((class.name.clone(), test.name.clone(), indices));
         class.tests.push(test);
     }
 }

@@ -100,7 +100,7 @@ impl Import {
 }
 
 /// The modules that tests use of Python's own; whatever is neither here nor known to be installed is the project's.
-const STANDARD: [&str; 40] = [
+const STANDARD: [&str; 41] = [
     "abc",
     "array",
     "asyncio",
@@ -116,6 +116,7 @@ const STANDARD: [&str; 40] = [
     "enum",
     "fractions",
     "functools",
+    "inspect",
     "io",
     "ipaddress",
     "itertools",

@@ -96,6 +96,18 @@ pub enum Verdict {
     Skipped,
 }
 
+impl Verdict {
+    /// Which of two verdicts counts for both.
+    fn badness(&self) -> u8 {
+        match self {
+            Verdict::Passed => 0,
+            Verdict::Skipped => 1,
+            Verdict::Leaked(_) => 2,
+            Verdict::Failed(_) => 3,
+        }
+    }
+}
+
 /// Tests by `file::Class::function`, with the module and the qualified name of the unit that each is about.
 pub type Units = BTreeMap<String, (String, String)>;
 
@@ -271,22 +283,39 @@ pub(crate) fn cannot(error: std::io::Error) -> Error {
 
 /// What the report of a runner says. A test that was started and not finished did not end, or ended the process.
 fn verdicts(report: &str) -> BTreeMap<String, Verdict> {
-    let mut verdicts = BTreeMap::new();
+    // The worst that was told so far, and whether something was started since.
+    let mut told_of: BTreeMap<String, (Option<Verdict>, bool)> = BTreeMap::new();
     for line in report.lines() {
         // The last line may be cut off.
         let Ok(told) = serde_json::from_str::<Told>(line) else {
             continue;
         };
         let verdict = match told.outcome.as_str() {
-            "started" => Verdict::Failed("it does not end".to_owned()),
+            "started" => {
+                told_of.entry(told.test).or_default().1 = true;
+                continue;
+            }
             "passed" => Verdict::Passed,
             "skipped" => Verdict::Skipped,
             "leaked" => Verdict::Leaked(told.message),
             _ => Verdict::Failed(told.message),
         };
-        verdicts.insert(told.test, verdict);
+        // A test with a table is told of once for each row.
+        let (worst, is_open) = told_of.entry(told.test).or_default();
+        *is_open = false;
+        let is_worse = worst
+            .as_ref()
+            .is_none_or(|worst| verdict.badness() > worst.badness());
+        if is_worse {
+            *worst = Some(verdict);
+        }
     }
-    verdicts
+    let verdict = |(worst, is_open): (Option<Verdict>, bool)| {
+        let unfinished = || Verdict::Failed("it does not end".to_owned());
+        worst.filter(|_| !is_open).unwrap_or_else(unfinished)
+    };
+    let told_of = told_of.into_iter();
+    told_of.map(|(test, told)| (test, verdict(told))).collect()
 }
 
 #[cfg(test)]

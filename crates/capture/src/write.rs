@@ -18,9 +18,10 @@ mod construct;
 mod exercise;
 mod expression;
 mod external;
+mod functions;
 mod identity;
+mod joined;
 mod knowledge;
-mod lambda;
 mod literal;
 mod made;
 mod name;
@@ -38,15 +39,16 @@ pub(crate) use code::Code;
 pub(crate) use construct::{Bare, given};
 pub(crate) use exercise::{Exercised, on_object, operator};
 pub(crate) use expression::Expressions;
+pub(crate) use joined::{FEWEST as FEWEST_JOINED, Likeness};
 pub use knowledge::Knowledge;
 pub(crate) use literal::text as text_literal;
 pub(crate) use name::numbered;
 pub(crate) use scope::{Scope, snake_case};
 pub use style::Style;
 
-use crate::recording::{Call, CallId, External, Recording, Unit};
+use crate::recording::{Call, CallId, External, Receiver, Recording, Unit};
 use crate::suite::UnitTest;
-use crate::value::ObjectId;
+use crate::value::{ObjectId, Reference};
 use build::Builder;
 use construct::Evidence;
 use paths::Paths;
@@ -133,6 +135,8 @@ pub struct Written {
     pub test: UnitTest,
     /// How much it checks.
     pub completeness: Completeness,
+    /// What it was made of, if it is no stub.
+    plan: Option<Plan>,
 }
 
 /// Writes tests for the calls of one recording.
@@ -179,6 +183,23 @@ impl<'a> Writer<'a> {
         object.is_some() && object.as_ref() == around
     }
 
+    /// Whether a call is that of a method which objects of this class replace by one of their own. Only that calls it, and so
+    /// it is tested by the calls of that.
+    #[must_use]
+    pub fn is_part_of_override(&self, call: &Call) -> bool {
+        let unit = self.recording.unit(call.unit);
+        match (&call.receiver, unit) {
+            (Receiver::Instance(class), Some(unit)) => {
+                let class = match self.aliases(call).get(&class.module) {
+                    Some(name) => Reference::new(name.clone(), class.path.clone()),
+                    None => class.clone(),
+                };
+                call.caller.is_some() && self.knowledge.is_overridden(&class, unit)
+            }
+            _ => false,
+        }
+    }
+
     /// Writes the test of a call. The name is one that the call deserves; names of several tests may be the same.
     ///
     /// `pins` are variables of modules that the test has to put back, though the recording does not know of a change.
@@ -197,13 +218,13 @@ impl<'a> Writer<'a> {
                 true => Err(Missing(
                     "a value has a folder of one machine in it".to_owned(),
                 )),
-                false => Ok((lines, completeness)),
+                false => Ok((lines, completeness, Some(plan))),
             }
         });
-        let (lines, completeness) = written.unwrap_or_else(|Missing(reason)| {
+        let (lines, completeness, plan) = written.unwrap_or_else(|Missing(reason)| {
             scope = Scope::new(self.aliases(call));
             let lines = self.stub(call, unit, &name, &reason, &mut scope);
-            (lines, Completeness::Stub(reason))
+            (lines, Completeness::Stub(reason), None)
         });
         Some(Written {
             class,
@@ -214,6 +235,7 @@ impl<'a> Writer<'a> {
                 imports: scope.imports(),
             },
             completeness,
+            plan,
         })
     }
 
@@ -289,7 +311,10 @@ impl<'a> Writer<'a> {
 
     /// The module that ran as the program is imported by its own name.
     fn aliases(&self, call: &Call) -> BTreeMap<String, String> {
-        let script = self.evidence.script(call.execution);
+        let script = self
+            .evidence
+            .script(call.execution)
+            .map(|(script, _)| script);
         let main = self
             .knowledge
             .main_module(self.recording, call.execution, script);
@@ -343,8 +368,7 @@ fn pin_copies(pins: &[(String, String)], plan: &mut Plan, scope: &mut Scope) {
         let copy = scope.module("copy").flat();
         let value = Code::Text(format!("{copy}.copy({}.{name})", owner.flat()));
         let name = name.clone();
-        plan.setup
-            .insert(0, plan::Setup::Pin { owner, name, value });
+        plan.setup.insert(0, plan::Setup::pin(owner, name, value));
     }
 }
 

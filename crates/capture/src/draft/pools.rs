@@ -12,7 +12,7 @@ use super::surface::Key;
 use crate::write::{Code, snake_case};
 
 /// How many values a pool has at most.
-const MOST_VALUES: usize = 40;
+const MOST_VALUES: usize = 150;
 
 /// Longer values stand in Python code of their own.
 const MOST_IN_LINE: usize = 60;

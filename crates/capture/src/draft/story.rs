@@ -15,7 +15,7 @@ use crate::value::{NodeId, ObjectId, Reference};
 use crate::write::Scope;
 
 /// How many stories there are, how many steps they have, and how many objects of a class.
-const MOST_STORIES: usize = 20;
+const MOST_STORIES: usize = 40;
 const MOST_STEPS: usize = 60;
 const MOST_OBJECTS: usize = 4;
 
@@ -77,7 +77,7 @@ impl<'a> Teller<'a, '_> {
                 told.told += story.calls;
                 told.untold += group.len() - story.calls;
                 told.stories.push(story.steps);
-                for (class, number) in story.made {
+                for (class, number) in story.slots_used {
                     let most = told.objects.entry(class).or_default();
                     *most = number.max(*most);
                 }
@@ -186,6 +186,9 @@ impl<'a> Teller<'a, '_> {
                 return None;
             }
             let slot = format!("{}{number}", classes.get(class)?.pool);
+            // A call that fails has a slot in mind, too.
+            let used = story.slots_used.entry(class).or_default();
+            *used = (*used).max(*number + 1);
             if let Some(object) = made.and_then(|node| call.values.object(node)) {
                 *number += 1;
                 story.slots.insert(object, slot.clone());
@@ -264,6 +267,8 @@ impl<'a> Teller<'a, '_> {
         }
         let slot = format!("{}{number}", self.classes.get(class)?.pool);
         *number += 1;
+        let used = story.slots_used.entry(class).or_default();
+        *used = (*used).max(*number);
         steps.push(format!("{slot} = {}", action.said("", &texts)));
         story.slots.insert(object, slot.clone());
         story.steps.extend(steps);
@@ -334,6 +339,8 @@ struct Story<'a> {
     states: BTreeMap<ObjectId, (&'a Call, NodeId)>,
     /// How many objects of each class were made.
     made: BTreeMap<usize, usize>,
+    /// How many slots of each class the steps speak of.
+    slots_used: BTreeMap<usize, usize>,
 }
 
 impl Story<'_> {

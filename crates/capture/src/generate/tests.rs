@@ -47,6 +47,11 @@ class Cart:
 ";
 
 fn generated(calls: Vec<Made>) -> Generated {
+    generated_beside(calls, BTreeSet::new())
+}
+
+/// The same where tests of these ids are there already.
+fn generated_beside(calls: Vec<Made>, present: BTreeSet<String>) -> Generated {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("shop.py"), SHOP).expect("a file");
     let project = Project::read(folder.path(), &Chosen::default());
@@ -76,6 +81,7 @@ fn generated(calls: Vec<Made>) -> Generated {
     let options = Options {
         modules: Vec::new(),
         style: Style::Unittest,
+        present,
     };
     let runner = Python {
         executable: PathBuf::from("python3"),
@@ -289,4 +295,43 @@ class TestDouble(unittest.TestCase):
     let without_body = run(Round::EMPTY);
     let passes = |test: &str| without_body.get(&name(test)) == Some(&Verdict::Passed);
     assert_eq!(tests.map(passes), [false, true, true], "{without_body:?}");
+}
+
+#[test]
+fn tests_that_differ_only_in_values_become_one_with_a_table() {
+    let made = vec![doubled(2, 4), doubled(0, 0), doubled(-3, -6)];
+    let found = generated(made);
+    let names: BTreeSet<&str> = found.tests.iter().map(|one| one.test.as_str()).collect();
+    assert_eq!(
+        names,
+        BTreeSet::from(["TestDouble::test_returns_number_for_each_number"])
+    );
+    assert_eq!(found.counts().full, 3);
+    let suite = found.suites.get("shop").expect("a suite");
+    let tests: Vec<&Vec<String>> = (suite.classes.iter())
+        .flat_map(|class| class.tests.iter().map(|test| &test.lines))
+        .collect();
+    assert_eq!(
+        tests,
+        [&[
+            "def test_returns_number_for_each_number(self):",
+            "    cases = [(2, 4), (0, 0), (-3, -6)]",
+            "    for number, expected in cases:",
+            "        with self.subTest(number=number, expected=expected):",
+            "            self.assertEqual(double(number), expected)",
+        ]
+        .map(str::to_owned)
+        .to_vec()]
+    );
+}
+
+#[test]
+fn a_test_that_is_there_already_is_not_joined_with_others() {
+    let made = || vec![doubled(2, 4), doubled(0, 0), doubled(-3, -6)];
+    let alone = generated(vec![doubled(2, 4)]);
+    let present = alone.tests.iter().map(|one| one.id.clone()).collect();
+    let found = generated_beside(made(), present);
+    let names: BTreeSet<&str> = found.tests.iter().map(|one| one.test.as_str()).collect();
+    assert_eq!(names.len(), 3);
+    assert!(names.contains("TestDouble::test_returns_4_for_2"));
 }

@@ -149,7 +149,16 @@ impl Definition {
     /// Whether this is something to write tests for: public, and neither a test nor inside of a function.
     #[must_use]
     pub fn is_target(&self) -> bool {
-        let public = self.qualified_name.split('.').all(is_public);
+        self.qualified_name.split('.').all(is_public) && self.can_be_tested()
+    }
+
+    /// Whether tests can be written for this, private or not.
+    #[must_use]
+    pub fn can_be_tested(&self) -> bool {
+        // Python changes such names behind the scenes.
+        let is_hidden = |name: &str| name.starts_with("__") && !is_public(name);
+        let mut names = self.qualified_name.split('.');
+        let can_be_named = !names.any(|name| name.starts_with('<') || is_hidden(name));
         let fits = match &self.kind {
             DefinitionKind::Class(class) => match class.nature {
                 Nature::Abstract | Nature::Enum => false,
@@ -163,7 +172,7 @@ impl Definition {
                 !matches!(function.role, Role::Overload | Role::Nested)
             }
         };
-        public && fits && !self.is_test
+        can_be_named && fits && !self.is_test
     }
 }
 

@@ -19,6 +19,8 @@ pub struct Settings {
     pub folders: Vec<String>,
     /// Whether the project has settings for pytest.
     pub uses_pytest: bool,
+    /// Whether tests are imported by their paths, so that those of a folder cannot import what is beside them.
+    pub imports_by_path: bool,
 }
 
 impl Default for Settings {
@@ -29,6 +31,7 @@ impl Default for Settings {
             functions: owned(&["test"]),
             folders: Vec::new(),
             uses_pytest: false,
+            imports_by_path: false,
         }
     }
 }
@@ -74,6 +77,7 @@ impl Settings {
                 "python_classes" => settings.classes = values,
                 "python_functions" => settings.functions = values,
                 "testpaths" => settings.folders = values,
+                "addopts" => settings.imports_by_path = has_import_mode(&values),
                 _ => {}
             }
         }
@@ -98,6 +102,15 @@ impl Settings {
     pub fn is_test_function(&self, name: &str) -> bool {
         named(&self.functions, name)
     }
+}
+
+/// Whether these are options that let pytest import tests by their paths.
+fn has_import_mode(options: &[String]) -> bool {
+    let is_it = |pair: &[String]| matches!(pair, [option, mode] if option == "--import-mode" && mode == "importlib");
+    options
+        .iter()
+        .any(|option| option == "--import-mode=importlib")
+        || options.windows(2).any(is_it)
 }
 
 /// As pytest decides: a prefix, or a pattern if it has a star.
@@ -161,6 +174,16 @@ mod tests {
         assert!(ini.is_test_file("a_spec.py") && !ini.is_test_file("test_a.py"));
         assert_eq!(ini.folders, ["checks"]);
         assert_eq!(Settings::parse("[a]\n", "pytest"), None);
+        assert!(!ini.imports_by_path);
+        for options in [
+            "-q --import-mode=importlib",
+            "--import-mode importlib -q",
+            "[\"--import-mode=importlib\"]",
+        ] {
+            let text = format!("[pytest]\naddopts = {options}\n");
+            let settings = Settings::parse(&text, "pytest").expect("a section");
+            assert!(settings.imports_by_path, "{options}");
+        }
     }
 
     #[test]

@@ -31,6 +31,11 @@ impl Ledger {
         self.files.get(file).cloned().unwrap_or_default()
     }
 
+    /// The ids of all tests ever written.
+    pub fn all(&self) -> impl Iterator<Item = &String> {
+        self.files.values().flatten()
+    }
+
     /// Notes a test.
     pub fn add(&mut self, file: &str, id: &str) {
         let ids = self.files.entry(file.to_owned()).or_default();

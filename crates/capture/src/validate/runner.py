@@ -221,13 +221,15 @@ def main_pytest():
                     if report.failed:
                         crash = getattr(report.longrepr, "reprcrash", None)
                         message = crash.message if crash else str(report.longrepr)
-                        return "failed", message.strip().splitlines()[0][:200]
+                        row = f"[{item.callspec.id}] " if hasattr(item, "callspec") else ""
+                        return "failed", row + message.strip().splitlines()[0][:200]
                     if report.skipped:
                         return "skipped", ""
                 return "passed", ""
 
-            # The name as orders have it: the file, the class and the function.
-            alone("::".join(item.nodeid.split("::")), run)
+            # The name as orders have it: the file, the class and the function, without the row of a table.
+            function = getattr(item, "originalname", None) or item.name
+            alone(f"{item.parent.nodeid}::{function}", run)
             return True
 
     arguments = ["-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:xdist"]

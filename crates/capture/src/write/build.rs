@@ -1,7 +1,6 @@
 //! Recorded values as Python expressions that make them again.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use super::code::Code;
 use super::construct::Evidence;
@@ -149,11 +148,18 @@ impl<'a> Builder<'a> {
     /// What a value of the call itself should be afterwards. Objects that exist in the test stand for themselves, but not the
     /// one at `node`, which is to be compared.
     pub(super) fn expected(&mut self, node: NodeId) -> Result<Code, Missing> {
+        self.expected_of(self.call, node)
+    }
+
+    /// The same for a value of another call, which this one has made.
+    pub(super) fn expected_of(&mut self, call: &'a Call, node: NodeId) -> Result<Code, Missing> {
         let stand = self.stand();
         let (live, named) = (self.live.clone(), std::mem::take(&mut self.named));
         self.is_expecting = true;
-        self.name_what_is_shared(&[node]);
-        let graph = &self.call.values;
+        let graph = &call.values;
+        if std::ptr::eq(call, self.call) {
+            self.name_what_is_shared(&[node]);
+        }
         if let Some(own) = graph.object(node) {
             self.live.remove(&own);
         }
@@ -176,6 +182,11 @@ impl<'a> Builder<'a> {
             code: Code::text("...  # TODO: rebuild"),
         });
         Code::Text(target)
+    }
+
+    /// Whether what is made is compared with, and not given to the call.
+    pub(super) fn is_expecting(&self) -> bool {
+        self.is_expecting
     }
 
     pub(super) fn stand(&self) -> Stand<'a> {
@@ -249,6 +260,10 @@ impl<'a> Builder<'a> {
         let code = self.plain(graph, node, &wanted, Some(&name));
         self.building.pop();
         let code = code?;
+        // What is defined in the test has a name of its own.
+        if let Some(own) = self.live.get(&object) {
+            return Ok(Code::text(own));
+        }
         self.bind(&name, code, graph, node)?;
         Ok(Code::text(name))
     }
@@ -389,15 +404,7 @@ impl<'a> Builder<'a> {
                 let receiver = self.code(graph, *receiver, "")?;
                 Code::Text(format!("{}.{name}", receiver.flat()))
             }
-            Value::Function(function) => {
-                let copied =
-                    function.qualified_name.ends_with("<lambda>") && function.closure.is_empty();
-                let text = copied.then(|| self.lambda(function)).flatten();
-                match text {
-                    Some(text) => Code::Text(text),
-                    None => return Err(self.unnamed_function(function)),
-                }
-            }
+            Value::Function(function) => self.function(graph, node, function)?,
             Value::Generator { function, .. } => {
                 return Err(Missing(format!("a generator by {function}")));
             }
@@ -480,30 +487,6 @@ impl<'a> Builder<'a> {
         }
         let members: Vec<String> = names.iter().map(|name| format!("{class}.{name}")).collect();
         Ok(Code::Text(members.join(" | ")))
-    }
-
-    /// The text of a lambda, wherever it was made.
-    fn lambda(&self, function: &crate::value::Function) -> Option<String> {
-        let project = self.knowledge.project;
-        let module = match function.module.as_str() {
-            "__main__" => project.module_at(Path::new(self.evidence.script(self.call.execution)?)),
-            name => project.module_named(name),
-        };
-        self.knowledge.lambda(module?, function.line)
-    }
-
-    fn unnamed_function(&self, function: &crate::value::Function) -> Missing {
-        let what = if function.qualified_name.ends_with("<lambda>") {
-            "a lambda"
-        } else {
-            "a function"
-        };
-        let around = function.qualified_name.split(".<locals>").next();
-        let place = match around.filter(|name| !name.starts_with('<')) {
-            Some(name) => format!("{}.{name}", function.module),
-            None => function.module.clone(),
-        };
-        Missing(format!("{what} made in {place}, line {}", function.line))
     }
 }
 

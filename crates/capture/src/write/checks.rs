@@ -141,7 +141,7 @@ impl Verifier<'_, '_> {
                 Ok(Exercise::Value(code))
             }
             Outcome::Returned(result) => {
-                self.result(*result);
+                self.result(unit, *result);
                 Ok(Exercise::Value(code))
             }
             Outcome::Raised { exception, .. } => self.raised(code, *exception),
@@ -231,11 +231,12 @@ impl Verifier<'_, '_> {
         }
     }
 
-    fn result(&mut self, result: NodeId) {
+    fn result(&mut self, unit: &Unit, result: NodeId) {
         let call = self.builder.call;
         let value = call.values.value(result);
-        let has_other_results = self.builder.evidence.returns_values(call.unit);
-        if *value == Value::None && !has_other_results {
+        let says_something = self.builder.evidence.returns_values(call.unit)
+            || self.builder.knowledge.gives_values(unit);
+        if *value == Value::None && !says_something {
             return;
         }
         if self.builder.form.strength == Strength::Type {

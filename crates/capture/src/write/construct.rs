@@ -9,19 +9,23 @@ use super::exercise::is_for_new_object;
 use super::plan::Setup;
 use crate::Graph;
 use crate::recording::{
-    Call, Execution, Outcome, ParameterKind, Receiver, Recording, Unit, UnitId,
+    Call, CallId, Execution, Outcome, ParameterKind, Receiver, Recording, Unit, UnitId, UnitKind,
 };
-use crate::value::{NodeId, Object, ObjectKind, Reference, Value};
+use crate::value::{Function, NodeId, Object, ObjectKind, Reference, Value};
 
 /// What the recording as a whole tells about single calls.
 #[derive(Default)]
 pub(crate) struct Evidence<'a> {
     /// The recorded runs of constructors.
     by_class: BTreeMap<&'a Reference, Vec<Creation<'a>>>,
+    /// The calls of functions that returned another function, by its module and qualified name.
+    functions: BTreeMap<(&'a str, &'a str), Vec<(&'a Call, &'a Unit, NodeId)>>,
+    /// The calls of generators, by the call that made them.
+    generators: BTreeMap<(u32, CallId), Vec<(&'a Call, &'a Unit)>>,
     /// The units that returned something in some call.
     returning: BTreeSet<UnitId>,
-    /// The script of each execution, as the command named it.
-    scripts: Vec<Option<&'a str>>,
+    /// The script of each execution, as the command named it, and the folder it was run in.
+    scripts: Vec<Option<(&'a str, &'a str)>>,
 }
 
 /// One run of `__init__` that did nothing but set up its object.
@@ -37,6 +41,8 @@ impl<'a> Evidence<'a> {
     pub(crate) fn of(recording: &'a Recording) -> Evidence<'a> {
         let mut by_class: BTreeMap<&Reference, Vec<Creation<'_>>> = BTreeMap::new();
         let mut returning = BTreeSet::new();
+        let mut functions: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        let mut generators: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for call in &recording.calls {
             if let Outcome::Returned(result) = call.outcome
                 && *call.values.value(result) != Value::None
@@ -46,6 +52,21 @@ impl<'a> Evidence<'a> {
             let Some(unit) = recording.unit(call.unit) else {
                 continue;
             };
+            if let (UnitKind::Generator, Some(caller)) = (unit.kind, call.caller) {
+                let key = (call.execution, caller);
+                generators.entry(key).or_default().push((call, unit));
+            }
+            let is_quiet = call.events.is_empty() && call.uncaptured.is_empty();
+            if let (Receiver::None, Outcome::Returned(result)) = (&call.receiver, &call.outcome)
+                && let Value::Function(function) = call.values.value(*result)
+                && is_quiet
+            {
+                let key = (function.module.as_str(), function.qualified_name.as_str());
+                functions
+                    .entry(key)
+                    .or_default()
+                    .push((call, unit, *result));
+            }
             let (Receiver::Instance(class), Outcome::Returned(_)) = (&call.receiver, &call.outcome)
             else {
                 continue;
@@ -53,7 +74,6 @@ impl<'a> Evidence<'a> {
             let is_constructor =
                 unit.qualified_name.ends_with(".__init__") && is_for_new_object(call);
             // A constructor called by that of a derived class has not made the whole object.
-            let is_quiet = call.events.is_empty() && call.uncaptured.is_empty();
             let made = call.arguments.first().and_then(|own| own.after);
             if let (true, true, false, Some(made)) =
                 (is_constructor, is_quiet, call.is_from_own_method, made)
@@ -66,14 +86,32 @@ impl<'a> Evidence<'a> {
         }
         Evidence {
             by_class,
+            functions,
+            generators,
             returning,
             scripts: recording.executions.iter().map(script).collect(),
         }
     }
 
-    /// The file that was run as the program.
-    pub(super) fn script(&self, execution: u32) -> Option<&'a str> {
+    /// The file that was run as the program, and in which folder.
+    pub(super) fn script(&self, execution: u32) -> Option<(&'a str, &'a str)> {
         *self.scripts.get(usize::try_from(execution).ok()?)?
+    }
+
+    /// The calls that returned a function like this one, and it.
+    pub(super) fn made(&self, function: &Function) -> &[(&'a Call, &'a Unit, NodeId)] {
+        let wanted = (function.module.as_str(), function.qualified_name.as_str());
+        let mut known = self.functions.iter();
+        let found = known.find(|(name, _)| **name == wanted);
+        found.map_or(&[], |(_, calls)| calls.as_slice())
+    }
+
+    /// The generators of a function that a call has made.
+    pub(super) fn generators(&self, call: &Call, function: &Reference) -> Vec<&'a Call> {
+        let made = self.generators.get(&(call.execution, call.id));
+        let made = made.into_iter().flatten();
+        let of_function = made.filter(|(_, unit)| unit.qualified_name == function.path);
+        of_function.map(|(call, _)| *call).collect()
     }
 
     /// Whether `None` from this unit says something, because it gave something else as well.
@@ -104,9 +142,10 @@ impl<'a> Evidence<'a> {
     }
 }
 
-fn script(execution: &Execution) -> Option<&str> {
-    let words = execution.command.iter().map(String::as_str);
-    words.into_iter().find(|word| word.ends_with(".py"))
+fn script(execution: &Execution) -> Option<(&str, &str)> {
+    let mut words = execution.command.iter().map(String::as_str);
+    let script = words.find(|word| word.ends_with(".py"))?;
+    Some((script, &execution.folder))
 }
 
 impl Creation<'_> {

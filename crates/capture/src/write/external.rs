@@ -158,11 +158,8 @@ pub(super) fn replay(builder: &mut Builder<'_>, unit: &Unit) -> Result<(), Missi
         let io = builder.scope.module("io").flat();
         let stream = Code::call(&format!("{io}.StringIO"), vec![literal::text(&typed)]);
         let owner = builder.scope.module("sys");
-        builder.setup.push(Setup::Pin {
-            owner,
-            name: "stdin".to_owned(),
-            value: stream,
-        });
+        let name = "stdin".to_owned();
+        builder.setup.push(Setup::pin(owner, name, stream));
     }
     stand_ins::replace(builder, unit)
 }

@@ -28,7 +28,8 @@ def _difference(actual, expected, path, pairs, back):
     if isinstance(expected, float) and math.isnan(expected) and math.isnan(actual):
         return None
     if type(expected) in _PLAIN or _is_function(expected):
-        return None if actual == expected else f"{path}: {actual!r} != {expected!r}"
+        is_same = actual == expected or _is_copy(actual, expected)
+        return None if is_same else f"{path}: {actual!r} != {expected!r}"
     if pairs.get(id(actual)) == id(expected):
         return None
     # Whether parts that cannot change are there once or twice is up to the interpreter.
@@ -58,6 +59,15 @@ def _is_function(value):
     if isinstance(value, types.BuiltinFunctionType):
         return isinstance(value.__self__, _OWNERS)
     return isinstance(value, types.FunctionType) and not value.__closure__
+
+
+def _is_copy(one, other):
+    """Whether two functions were made from the same text, wherever that stands."""
+    if not isinstance(one, types.FunctionType) or one.__closure__:
+        return False
+    ours, theirs = one.__code__, other.__code__
+    names = ("co_code", "co_names", "co_varnames", "co_consts")
+    return all(getattr(ours, name) == getattr(theirs, name) for name in names)
 
 
 def _has_parts(value):

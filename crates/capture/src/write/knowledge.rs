@@ -55,6 +55,66 @@ impl<'a> Knowledge<'a> {
         }
     }
 
+    /// Whether a unit is written to give something, so that nothing is an answer, too.
+    pub(super) fn gives_values(&self, unit: &Unit) -> bool {
+        let Some((module, definition)) = self.definition(unit) else {
+            return false;
+        };
+        if self.role(unit) == Some(Role::Getter) {
+            return true;
+        }
+        let text = std::fs::read_to_string(self.project.root.join(&module.path));
+        let text = text.unwrap_or_default();
+        let lines = text.lines().take(definition.last_line as usize);
+        let mut lines = lines.skip(definition.first_line.saturating_sub(1) as usize);
+        lines.any(|line| {
+            let given = line.trim().strip_prefix("return ").map(str::trim);
+            given.is_some_and(|given| !matches!(given, "" | "None"))
+        })
+    }
+
+    /// Whether objects of a class have their own version of a method, so that this one is only reached through that.
+    pub(super) fn is_overridden(&self, class: &Reference, unit: &Unit) -> bool {
+        let Some((home, name)) = unit.qualified_name.rsplit_once('.') else {
+            return false;
+        };
+        let mut pending = vec![class.clone()];
+        let mut steps = 0;
+        while let Some(class) = pending.pop() {
+            let Some((module, found)) = self.class(&class) else {
+                continue;
+            };
+            steps += 1;
+            if class.path == home || steps > 50 {
+                return false;
+            }
+            if found.methods.iter().any(|method| method == name) {
+                return true;
+            }
+            for base in found.bases.iter().rev() {
+                let base = base.split('[').next().unwrap_or(base);
+                pending.push(module.resolved(base));
+            }
+        }
+        false
+    }
+
+    /// Whether a module binds a name as it is imported.
+    pub(super) fn binds(&self, module: &str, name: &str) -> bool {
+        self.project.module_named(module).is_none_or(|module| {
+            module.problem.is_some()
+                || module.variables.iter().any(|known| known == name)
+                || module
+                    .imports
+                    .iter()
+                    .any(|known| known.bound == name || known.bound == "*")
+                || module
+                    .definitions
+                    .iter()
+                    .any(|known| known.qualified_name == name)
+        })
+    }
+
     /// The name by which the module is imported that was run as the program, which may be this script. There is none if
     /// importing it would run the program.
     pub(super) fn main_module(

@@ -12,7 +12,7 @@ use crate::recording::{
 use crate::value::{NodeId, ObjectId, Reference, Value};
 
 /// No name is longer.
-const LONGEST: usize = 60;
+pub(super) const LONGEST: usize = 60;
 
 /// What has to be imported to call a unit.
 pub(super) fn importable(unit: &Unit, call: &Call) -> Reference {
@@ -55,7 +55,7 @@ pub(super) fn test_name(knowledge: &Knowledge<'_>, unit: &Unit, call: &Call) -> 
         words.push("creation".to_owned());
     }
     words.extend(outcome_words(unit, call, is_creation));
-    let arguments = argument_words(call, unit, is_creation);
+    let arguments = argument_words(call, unit, is_creation, &words);
     let mut name = words.join("_");
     if let Some(arguments) = arguments {
         let joiner = if is_creation { "with" } else { "for" };
@@ -78,7 +78,7 @@ pub(crate) fn numbered(name: &str, number: usize) -> String {
     format!("{}{suffix}", cut.trim_end_matches('_'))
 }
 
-fn shortened(name: &str) -> String {
+pub(super) fn shortened(name: &str) -> String {
     if name.len() <= LONGEST {
         return name.to_owned();
     }
@@ -216,7 +216,9 @@ fn changed_name(call: &Call, object: ObjectId, before: NodeId, after: NodeId) ->
     }
 }
 
-fn argument_words(call: &Call, unit: &Unit, is_creation: bool) -> Option<String> {
+/// What a call was given: short values as they are, all others by their type, or by the names of their parameters where there
+/// are several. What the name of the test tells already is left out.
+fn argument_words(call: &Call, unit: &Unit, is_creation: bool, told: &[String]) -> Option<String> {
     let skipped = match call.receiver {
         Receiver::None => 0,
         Receiver::Instance(_) | Receiver::Class(_) => 1,
@@ -228,6 +230,7 @@ fn argument_words(call: &Call, unit: &Unit, is_creation: bool) -> Option<String>
         .skip(skipped)
         .filter(|(argument, _)| !argument.is_default);
     let graph = &call.values;
+    let has_several = given.clone().count() > 1;
     let mut words = Vec::new();
     for (argument, parameter) in given {
         let value = graph.value(argument.before);
@@ -241,7 +244,14 @@ fn argument_words(call: &Call, unit: &Unit, is_creation: bool) -> Option<String>
                 let names = entries.iter().map(|(name, _)| value_word(graph, *name));
                 words.extend(names.collect::<Option<Vec<String>>>()?);
             }
-            _ => words.push(told_word(graph, argument.before)?),
+            _ => match value_word(graph, argument.before) {
+                Some(word) => words.push(word),
+                None if has_several && argument.name.len() > 1 => {
+                    let name = snake_case(&argument.name).trim_matches('_').to_owned();
+                    words.extend((!told.contains(&name)).then_some(name));
+                }
+                None => words.push(type_word(value)?),
+            },
         }
     }
     if words.is_empty() {
@@ -258,7 +268,7 @@ fn told_word(graph: &Graph, node: NodeId) -> Option<String> {
 }
 
 /// A value that is short and says something.
-fn value_word(graph: &Graph, node: NodeId) -> Option<String> {
+pub(super) fn value_word(graph: &Graph, node: NodeId) -> Option<String> {
     match graph.value(node) {
         Value::None => Some("none".to_owned()),
         Value::Boolean(value) => Some(if *value { "true" } else { "false" }.to_owned()),
@@ -304,7 +314,7 @@ fn message_words(graph: &Graph, arguments: &[NodeId]) -> Option<String> {
 }
 
 /// What kind of value it is, where that may tell it from others.
-fn type_word(value: &Value) -> Option<String> {
+pub(super) fn type_word(value: &Value) -> Option<String> {
     let word = match value {
         Value::Integer(_) | Value::LargeInteger(_) => "number",
         Value::Float(number) if number.0 < 0.0 => "negative_float",

@@ -17,26 +17,38 @@ pub(super) fn pin_places(builder: &mut Builder<'_>) -> Result<(), Missing> {
     let effects = call.effects();
     for state in &call.places {
         let changes = changes(builder, state, &effects);
-        if state.is_as_imported && !changes {
+        let is_import = [state.before, state.after]
+            .into_iter()
+            .any(|held| call.is_import(&state.place, held));
+        if is_import || (state.is_as_imported && !changes) {
             continue;
         }
-        let Some((owner, name)) = owner(builder, &state.place)? else {
-            if changes {
+        let stand = builder.stand();
+        let (owner, name) = match owner(builder, &state.place) {
+            Ok(Some(owner)) => owner,
+            Ok(None) if changes => {
                 let what = "a variable of an enclosing function, or a default, that is changed";
                 return Err(Missing(what.to_owned()));
             }
-            continue;
+            Err(missing) if changes => return Err(missing),
+            Ok(None) | Err(_) => continue,
         };
         match state.before {
             None => builder.setup.push(Setup::PinAbsent { owner, name }),
             Some(before) if is_command(&state.place) => {
                 let value = command(builder, before)?;
-                builder.setup.push(Setup::Pin { owner, name, value });
+                builder.setup.push(Setup::pin(owner, name, value));
             }
             Some(before) => match builder.value(before, &name) {
-                Ok(value) => builder.setup.push(Setup::Pin { owner, name, value }),
-                // Perhaps it is not needed; running the test tells.
-                Err(_) if !changes => {}
+                Ok(value) => builder.setup.push(Setup::Pin {
+                    is_made_later: is_made_later(builder, &state.place),
+                    owner,
+                    name,
+                    value,
+                }),
+                // Perhaps it is not needed; running the test tells. Neither is then what its owner was to be imported for, and
+                // that may be a class that nobody can import.
+                Err(_) if !changes => builder.restore(stand),
                 Err(missing) => return Err(Missing(format!("{name} is {}", missing.0))),
             },
         }
@@ -80,12 +92,21 @@ pub(super) fn pin_defaults(builder: &mut Builder<'_>, unit: &Unit) -> Result<(),
         }
     }
     let owner = builder.reference(&name::importable(unit, call))?;
-    builder.setup.push(Setup::Pin {
-        owner,
-        name: "__defaults__".to_owned(),
-        value: Code::tuple(values),
-    });
+    let name = "__defaults__".to_owned();
+    let value = Code::tuple(values);
+    builder.setup.push(Setup::pin(owner, name, value));
     Ok(())
+}
+
+/// Whether a variable is there only since some function made it.
+fn is_made_later(builder: &Builder<'_>, place: &Place) -> bool {
+    match place {
+        Place::Global { module, name } => {
+            let module = builder.scope.module_name(module);
+            !builder.knowledge.binds(module, name)
+        }
+        _ => false,
+    }
 }
 
 /// Whether a place holds the words of the command that ran the program.

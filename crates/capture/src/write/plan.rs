@@ -30,6 +30,8 @@ pub(crate) struct Logged {
 pub(crate) enum Setup {
     /// `target = code`.
     Assign { target: String, code: Code },
+    /// A function of the test's own, line by line.
+    Definition(Vec<String>),
     /// A call whose value is not needed.
     Do(Code),
     /// An attribute of a module or class for the time of the test.
@@ -37,6 +39,8 @@ pub(crate) enum Setup {
         owner: Code,
         name: String,
         value: Code,
+        /// Whether it may not be there, because the program made it only as it ran.
+        is_made_later: bool,
     },
     /// An attribute that is not there for the time of the test.
     PinAbsent { owner: Code, name: String },
@@ -49,6 +53,18 @@ pub(crate) enum Setup {
     },
     /// Work in the test's own folder.
     EnterFolder,
+}
+
+impl Setup {
+    /// An attribute that is always there, for the time of the test.
+    pub(crate) fn pin(owner: Code, name: String, value: Code) -> Setup {
+        Setup::Pin {
+            owner,
+            name,
+            value,
+            is_made_later: false,
+        }
+    }
 }
 
 /// What is called.

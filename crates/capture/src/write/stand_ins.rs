@@ -198,7 +198,7 @@ fn pin(builder: &mut Builder<'_>, own: Option<&Module>, module: &str, name: &str
         Some((owner, bound)) => (builder.scope.module(&owner), bound),
         None => (builder.scope.module(module), name.to_owned()),
     };
-    builder.setup.push(Setup::Pin { owner, name, value });
+    builder.setup.push(Setup::pin(owner, name, value));
 }
 
 /// The answers of a function, one by one.

@@ -29,8 +29,70 @@ impl Style {
 /// A test is inside of a class, so its lines have this much less room.
 const CLASS: usize = 4;
 
+/// Values that a test is run with, one row after the other.
+pub(super) struct Table {
+    pub(super) names: Vec<String>,
+    pub(super) rows: Vec<Code>,
+}
+
 /// The lines of a test.
 pub(super) fn lines(style: Style, name: &str, plan: &Plan, scope: &mut Scope) -> Vec<String> {
+    let (fixtures, body) = body(style, plan, scope);
+    headed(name, fixtures, &body)
+}
+
+/// The lines of a test that is run for each row of a table.
+pub(super) fn table_lines(
+    style: Style,
+    name: &str,
+    plan: &Plan,
+    table: &Table,
+    scope: &mut Scope,
+) -> Vec<String> {
+    let (fixtures, body) = body(style, plan, scope);
+    let rows = Code::list(table.rows.clone());
+    let names = table.names.join(", ");
+    let broken = |code: &Code, before: &str, indent: usize| -> Vec<String> {
+        let lines = code.lines(before, "", indent);
+        let dedented = lines
+            .iter()
+            .map(|line| line.get(indent..).unwrap_or_default());
+        dedented.map(str::to_owned).collect()
+    };
+    match style {
+        Style::Pytest => {
+            let pytest = scope.module("pytest").flat();
+            let items = vec![Code::Text(literal::quoted(&names)), rows];
+            let decorator = Code::call(&format!("@{pytest}.mark.parametrize"), items);
+            let mut lines = broken(&decorator, "", CLASS);
+            let parameters = table.names.iter().map(String::as_str).chain(fixtures);
+            lines.extend(headed(name, parameters.collect(), &body));
+            lines
+        }
+        Style::Unittest => {
+            let given: Vec<String> = table
+                .names
+                .iter()
+                .map(|name| format!("{name}={name}"))
+                .collect();
+            let mut inner = broken(&rows, "cases = ", CLASS + 4);
+            inner.push(format!("for {names} in cases:"));
+            inner.push(format!("    with self.subTest({}):", given.join(", ")));
+            inner.extend(body.iter().map(|line| indented(&indented(line))));
+            headed(name, fixtures, &inner)
+        }
+    }
+}
+
+fn headed(name: &str, parameters: Vec<&str>, body: &[String]) -> Vec<String> {
+    let parameters: Vec<&str> = std::iter::once("self").chain(parameters).collect();
+    let mut lines = vec![format!("def {name}({}):", parameters.join(", "))];
+    lines.extend(body.iter().map(|line| indented(line)));
+    lines
+}
+
+/// The fixtures that a test needs, and the lines of its body.
+fn body(style: Style, plan: &Plan, scope: &mut Scope) -> (Vec<&'static str>, Vec<String>) {
     let mut page = Page {
         style,
         scope,
@@ -38,8 +100,8 @@ pub(super) fn lines(style: Style, name: &str, plan: &Plan, scope: &mut Scope) ->
         fixtures: Vec::new(),
     };
     page.setup(plan);
-    let has_setup = !page.lines.is_empty();
-    if has_setup {
+    let is_apart = page.lines.last().is_none_or(String::is_empty);
+    if !is_apart {
         page.lines.push(String::new());
     }
     page.exercise_and_verify(plan);
@@ -52,11 +114,7 @@ pub(super) fn lines(style: Style, name: &str, plan: &Plan, scope: &mut Scope) ->
     if style == Style::Unittest {
         scope.module("unittest");
     }
-    let mut parameters = vec!["self"];
-    parameters.extend(fixtures);
-    let mut lines = vec![format!("def {name}({}):", parameters.join(", "))];
-    lines.extend(body.iter().map(|line| indented(line)));
-    lines
+    (fixtures, body)
 }
 
 /// What makes a test be skipped, and says why.
@@ -150,8 +208,20 @@ impl Page<'_> {
     fn step(&mut self, step: &Setup) {
         match step {
             Setup::Assign { target, code } => self.push(&format!("{target} = "), code, ""),
+            Setup::Definition(lines) => {
+                if self.lines.last().is_some_and(|line| !line.is_empty()) {
+                    self.push_text("");
+                }
+                self.lines.extend(lines.iter().cloned());
+                self.push_text("");
+            }
             Setup::Do(code) => self.push("", code, ""),
-            Setup::Pin { owner, name, value } => self.pin(owner, name, value),
+            Setup::Pin {
+                owner,
+                name,
+                value,
+                is_made_later,
+            } => self.pin(owner, name, value, *is_made_later),
             Setup::PinAbsent { owner, name } => {
                 // Setting it first is what makes it be put back to being absent.
                 let owner = owner.flat();
@@ -199,12 +269,18 @@ impl Page<'_> {
         }
     }
 
-    fn pin(&mut self, owner: &Code, name: &str, value: &Code) {
-        let arguments = vec![
+    fn pin(&mut self, owner: &Code, name: &str, value: &Code, is_made_later: bool) {
+        let mut arguments = vec![
             owner.clone(),
             Code::Text(format!("\"{name}\"")),
             value.clone(),
         ];
+        if is_made_later {
+            arguments.push(match self.style {
+                Style::Pytest => Code::keyword("raising", Code::text("False")),
+                Style::Unittest => Code::keyword("create", Code::text("True")),
+            });
+        }
         match self.style {
             Style::Pytest => {
                 self.fixture("monkeypatch");
@@ -559,7 +635,7 @@ fn uses_folder(plan: &Plan) -> bool {
         Setup::Assign { code, .. } | Setup::Do(code) => mentions(code),
         Setup::Pin { value, .. } => mentions(value),
         Setup::Environment { value, .. } => value.as_ref().is_some_and(mentions),
-        Setup::PinAbsent { .. } => false,
+        Setup::PinAbsent { .. } | Setup::Definition(_) => false,
         Setup::EnterFolder => true,
     });
     let in_exercise = match &plan.exercise {

@@ -706,7 +706,7 @@ fn shared_and_cyclic_arguments_keep_their_shape() {
         expect![[r#"
         from zoo import walk
         # TestWalk Full
-        def test_returns_4_for_list_and_list(self):
+        def test_returns_4_for_pairs_and_loop(self):
             items = [1]
             loop = [items, None]
             loop[1] = loop

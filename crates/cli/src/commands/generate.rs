@@ -3,6 +3,7 @@
 mod files;
 mod report;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -115,7 +116,11 @@ impl Generate {
                 .collect(),
         };
         console.status(|| "choosing, writing and running tests …".to_owned());
-        let options = Options { modules, style };
+        let options = Options {
+            modules,
+            style,
+            present: present(&project)?,
+        };
         let generated = generate(&recording, &project, &options, &runner)
             .map_err(|error| Error::new(format!("the tests cannot be run: {}", error.0)))?;
         console.clear_status();
@@ -187,6 +192,15 @@ impl Generate {
             None => Ok(usual),
         }
     }
+}
+
+/// The ids of all tests that the project has from earlier, or had: what somebody deleted stays deleted.
+fn present(project: &Project) -> Result<BTreeSet<String>, Error> {
+    let files = super::changes::generated_tests(project).unwrap_or_default();
+    let tests = files.into_iter().flat_map(|(_, tests)| tests);
+    let mut ids: BTreeSet<String> = tests.map(|test| test.id).collect();
+    ids.extend(files::ledger(project)?.all().cloned());
+    Ok(ids)
 }
 
 /// The modules that are meant, by their dotted names or their paths.

@@ -13,10 +13,12 @@ pub(super) fn receiver(name: &str, module: &str, first: Option<&Bound<'_, PyAny>
     let (Some((class_path, _)), Some(first)) = (name.rsplit_once('.'), first) else {
         return Receiver::None;
     };
+    // Packages tell their classes to say that they are where users import them from.
+    let package = |module: &str| module.split('.').next().map(str::to_owned);
     let is_of = |class: &Bound<'_, PyType>| {
         names::bases(class).iter().any(|base| {
             let reference = names::class_reference(base);
-            reference.path == class_path && reference.module == module
+            reference.path == class_path && package(&reference.module) == package(module)
         })
     };
     if let Ok(class) = first.cast::<PyType>()

@@ -1,16 +1,17 @@
 //! What the call changed inside of the program.
 
 use super::super::access;
-use super::super::build::Missing;
+use super::super::build::{HELPERS, Missing};
 use super::super::code::Code;
 use super::super::exercise::is_creation;
+use super::super::literal;
 use super::super::pins::owner;
 use super::super::plan::{Actual, Check, How};
 use super::Verifier;
 use super::values::is_hash;
 use crate::effects::Effect;
 use crate::recording::{Outcome, Unit};
-use crate::value::{NodeId, Object, Value};
+use crate::value::{Function, NodeId, Object, Value};
 
 /// Up to so many attributes are checked one by one.
 const FEW: usize = 3;
@@ -91,6 +92,11 @@ impl Verifier<'_, '_> {
     /// An object that holds something else now.
     fn changed(&mut self, path: &str, before: NodeId, after: NodeId) {
         let graph = &self.builder.call.values;
+        if let Value::Function(function) = graph.value(after)
+            && self.enclosed(path, function).is_some()
+        {
+            return;
+        }
         let (Value::Object(old), Value::Object(new)) = (graph.value(before), graph.value(after))
         else {
             self.value(Actual::Code(Code::text(path)), after);
@@ -122,6 +128,30 @@ impl Verifier<'_, '_> {
             }
             self.value(Actual::Code(Code::Text(format!("{path}.{name}"))), value);
         }
+    }
+
+    /// The variables that a function encloses; nothing if one of them cannot be said.
+    fn enclosed(&mut self, path: &str, function: &Function) -> Option<()> {
+        let nodes: Vec<NodeId> = function.closure.iter().map(|(_, node)| *node).collect();
+        let values = self.items(&nodes).ok()?;
+        let names = function
+            .closure
+            .iter()
+            .map(|(name, _)| literal::quoted(name));
+        let entries = names
+            .zip(values)
+            .map(|(name, value)| Code::pair(Code::Text(name), ": ", value));
+        let expected = Code::group("{", entries.collect(), "}");
+        let inspect = self.builder.scope.module("inspect").flat();
+        let actual = Code::Text(format!("{inspect}.getclosurevars({path}).nonlocals"));
+        let how = self.how_all(&nodes);
+        if how == How::Same {
+            self.builder.scope.from(HELPERS, "assert_same");
+        }
+        let how = if how == How::Is { How::Equal } else { how };
+        self.checks
+            .push(Check::new(Actual::Code(actual), how, expected));
+        Some(())
     }
 
     /// The attributes that are new or hold something else.

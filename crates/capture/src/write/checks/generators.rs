@@ -2,13 +2,16 @@
 
 use super::super::build::Missing;
 use super::super::code::Code;
-use super::super::plan::{Actual, Check, Exercise, StepCheck};
+use super::super::plan::{Actual, Check, Exercise, How, StepCheck};
 use super::Verifier;
 use crate::recording::{Step, StepAction, StepOutcome};
-use crate::value::{NodeId, Value};
+use crate::value::{NodeId, Reference, Value};
 
 /// More steps of a generator than this are not followed.
 const STEPS: usize = 8;
+
+/// Longer lists of what a generator gives are not written.
+const MOST_GIVEN: usize = 30;
 
 impl Verifier<'_, '_> {
     pub(super) fn generator(&mut self, code: Code) -> Result<Exercise, Missing> {
@@ -34,6 +37,44 @@ impl Verifier<'_, '_> {
             checks.push(self.step(step)?);
         }
         Ok(Exercise::Steps(code, checks))
+    }
+
+    /// What a generator gives that the call has made and handed out; nothing if that is not known or cannot be said.
+    pub(super) fn given_by_generator(&mut self, function: &Reference) -> Option<()> {
+        let made = self
+            .builder
+            .evidence
+            .generators(self.builder.call, function);
+        let [inner] = made.as_slice() else {
+            return None;
+        };
+        let given = inner.steps.iter().map_while(|step| match step.outcome {
+            StepOutcome::Yielded(value) if step.action == StepAction::Next => Some(value),
+            _ => None,
+        });
+        let nodes: Vec<NodeId> = given.collect();
+        let is_whole = all_yielded(&inner.steps).is_some();
+        let told = if is_whole {
+            nodes.len()
+        } else {
+            nodes.len().min(STEPS)
+        };
+        if told > MOST_GIVEN || (told == 0 && !is_whole) {
+            return None;
+        }
+        let items = nodes.iter().take(told);
+        let items = items.map(|node| self.builder.expected_of(inner, *node));
+        let items = Code::list(items.collect::<Result<_, Missing>>().ok()?);
+        let actual = match is_whole {
+            true => Actual::OfResult("list(".to_owned(), ")".to_owned()),
+            false => {
+                let itertools = self.builder.scope.module("itertools").flat();
+                let before = format!("list({itertools}.islice(");
+                Actual::OfResult(before, format!(", {told}))"))
+            }
+        };
+        self.checks.push(Check::new(actual, How::Equal, items));
+        Some(())
     }
 
     fn step(&mut self, step: &Step) -> Result<StepCheck, Missing> {

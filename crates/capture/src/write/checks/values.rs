@@ -7,6 +7,7 @@ use super::super::build::{HELPERS, Missing};
 use super::super::code::Code;
 use super::super::literal;
 use super::super::plan::{Actual, Check, How};
+use super::super::scope::is_builtin;
 use super::Verifier;
 use crate::value::{Exception, NodeId, Object, ObjectId, ObjectKind, Reference, Value};
 
@@ -48,7 +49,11 @@ impl Verifier<'_, '_> {
                 let class = object.class.clone();
                 return self.of_type(&actual, &class);
             }
-            Value::Generator { .. } => {
+            Value::Generator { function, .. } => {
+                let function = function.clone();
+                if actual == Actual::Result && self.given_by_generator(&function).is_some() {
+                    return;
+                }
                 return self.type_of(&actual, node, "what it gives is a generator");
             }
             _ => {
@@ -144,6 +149,13 @@ impl Verifier<'_, '_> {
     }
 
     pub(super) fn of_type(&mut self, actual: &Actual, class: &Reference) {
+        // Some types have a name and no place: views of dictionaries, iterators.
+        if class.module == "builtins" && !is_builtin(&class.path) {
+            let name = attribute(&wrapped("type", actual), "__name__");
+            let expected = Code::Text(literal::quoted(&class.path));
+            self.checks.push(Check::new(name, How::Equal, expected));
+            return;
+        }
         if let Ok(class) = self.builder.reference(class) {
             let check = Check::new(actual.clone(), How::Instance, class);
             self.checks.push(check);
@@ -185,6 +197,7 @@ impl Verifier<'_, '_> {
                     !(is_named || has_equality && self.builder.form.natural)
                 }
                 Value::Exception(_)
+                | Value::Function(_)
                 | Value::Iterator { .. }
                 | Value::Stream { .. }
                 | Value::Method { .. } => !is_named,

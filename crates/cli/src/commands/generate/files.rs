@@ -48,9 +48,7 @@ pub(super) fn merged(
     let mut written = Written::default();
     let ledger_path = project.root.join(LEDGER);
     let noted = read(&ledger_path)?;
-    let mut ledger = Ledger::parse(&String::from_utf8_lossy(
-        noted.as_deref().unwrap_or_default(),
-    ));
+    let mut ledger = ledger(project)?;
     let force = if force { Force::Rewrite } else { Force::Keep };
     let inside = folder.map(|folder| {
         let absolute = project.root.join(folder);
@@ -92,6 +90,9 @@ pub(super) fn merged(
         });
     }
     for folder in helped {
+        if project.settings.imports_by_path {
+            written.changes.extend(path_for_helpers(&folder)?);
+        }
         let path = folder.join(format!("{HELPERS_MODULE}.py"));
         let before = read(&path)?;
         let after = HELPERS_TEXT.as_bytes().to_vec();
@@ -109,6 +110,50 @@ pub(super) fn merged(
         after: ledger.text().into_bytes(),
     });
     Ok(written)
+}
+
+/// What lets tests import their helpers where pytest imports tests by their paths: it does not look into their folder then.
+fn path_for_helpers(folder: &Path) -> Result<Option<Change>, Error> {
+    let path = folder.join("conftest.py");
+    let before = read(&path)?;
+    let text = String::from_utf8_lossy(before.as_deref().unwrap_or_default()).into_owned();
+    if text.contains(HELPERS_MODULE) {
+        return Ok(None);
+    }
+    let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let reason = format!("# Tests of this folder import `{HELPERS_MODULE}`, which is beside them.");
+    let insert = "sys.path.insert(0, str(pathlib.Path(__file__).parent))";
+    // At the end of what somebody wrote, so that nothing in it moves.
+    let lines: Vec<&str> = match text.is_empty() {
+        true => vec!["import pathlib", "import sys", "", &reason, insert],
+        false => vec![
+            "",
+            &reason,
+            "import pathlib  # noqa: E402",
+            "import sys  # noqa: E402",
+            "",
+            insert,
+        ],
+    };
+    let mut after = before.clone().unwrap_or_default();
+    if !text.is_empty() && !text.ends_with('\n') {
+        after.extend(end.as_bytes());
+    }
+    for line in lines {
+        after.extend(line.as_bytes());
+        after.extend(end.as_bytes());
+    }
+    Ok(Some(Change {
+        path,
+        before,
+        after,
+    }))
+}
+
+/// All tests that were ever written.
+pub(super) fn ledger(project: &Project) -> Result<Ledger, Error> {
+    let noted = read(&project.root.join(LEDGER))?.unwrap_or_default();
+    Ok(Ledger::parse(&String::from_utf8_lossy(&noted)))
 }
 
 /// In a package the helpers are imported from beside the tests.
