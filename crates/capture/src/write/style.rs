@@ -70,15 +70,10 @@ pub(super) fn table_lines(
             lines
         }
         Style::Unittest => {
-            let given: Vec<String> = table
-                .names
-                .iter()
-                .map(|name| format!("{name}={name}"))
-                .collect();
+            // Not in a `subTest`: who runs such tests with pytest may never hear of what fails in one.
             let mut inner = broken(&rows, "cases = ", CLASS + 4);
             inner.push(format!("for {names} in cases:"));
-            inner.push(format!("    with self.subTest({}):", given.join(", ")));
-            inner.extend(body.iter().map(|line| indented(&indented(line))));
+            inner.extend(body.iter().map(|line| indented(line)));
             headed(name, fixtures, &inner)
         }
     }
