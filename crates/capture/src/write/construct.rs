@@ -19,7 +19,7 @@ pub(crate) struct Evidence<'a> {
     /// The recorded runs of constructors.
     by_class: BTreeMap<&'a Reference, Vec<Creation<'a>>>,
     /// The calls of functions that returned another function, by its module and qualified name.
-    functions: BTreeMap<(&'a str, &'a str), Vec<(&'a Call, &'a Unit, NodeId)>>,
+    functions: BTreeMap<(&'a str, &'a str), Vec<Making<'a>>>,
     /// The calls of generators, by the call that made them.
     generators: BTreeMap<(u32, CallId), Vec<(&'a Call, &'a Unit)>>,
     /// The units that returned something in some call.
@@ -27,6 +27,9 @@ pub(crate) struct Evidence<'a> {
     /// The script of each execution, as the command named it, and the folder it was run in.
     scripts: Vec<Option<(&'a str, &'a str)>>,
 }
+
+/// A call, its unit, and what it returned.
+pub(super) type Making<'a> = (&'a Call, &'a Unit, NodeId);
 
 /// One run of `__init__` that did nothing but set up its object.
 #[derive(Clone, Copy)]
@@ -99,7 +102,7 @@ impl<'a> Evidence<'a> {
     }
 
     /// The calls that returned a function like this one, and it.
-    pub(super) fn made(&self, function: &Function) -> &[(&'a Call, &'a Unit, NodeId)] {
+    pub(super) fn made(&self, function: &Function) -> &[Making<'a>] {
         let wanted = (function.module.as_str(), function.qualified_name.as_str());
         let mut known = self.functions.iter();
         let found = known.find(|(name, _)| **name == wanted);

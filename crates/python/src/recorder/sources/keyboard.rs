@@ -42,8 +42,9 @@ pub(super) fn watch_lines(stream: &Bound<'_, PyAny>) {
         if let Some(original) = (*address).tp_iternext {
             watched.push((address as usize, original));
             // The two kinds of functions differ in nothing but that one may be undone while it runs.
-            let function: unsafe extern "C-unwind" fn(Pointer) -> Pointer = next_line;
-            (*address).tp_iternext = Some(std::mem::transmute::<_, ffi::iternextfunc>(function));
+            type Unwound = unsafe extern "C-unwind" fn(Pointer) -> Pointer;
+            let function = std::mem::transmute::<Unwound, ffi::iternextfunc>(next_line);
+            (*address).tp_iternext = Some(function);
         }
     }
 }
