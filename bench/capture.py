@@ -1,12 +1,7 @@
-"""Unit tests written from a recorded run of real packages, and what the recording costs."""
+"""Unit tests written from a recorded run of real packages."""
 
-import json
-import sys
-
-import ours
 import page
 from captured_package import Captured, Home
-from measure import alternately, run
 
 #: What every run measures.
 PACKAGES = ["iniconfig", "tomli", "semver", "humanize", "tabulate"]
@@ -27,11 +22,9 @@ SHUFFLES = 20
 MUTANTS = 60
 MANY_MUTANTS = 200
 
-LOADS = {"busy": "parsing, trees, generators", "recursion": "nothing but calls"}
-
 
 def measure(setting):
-    return [_tests(setting), _cost(setting)]
+    return [_tests(setting)]
 
 
 def _packages(setting):
@@ -77,63 +70,3 @@ def _tests(setting):
 
 def _share(some, of_all):
     return f"{some / of_all:.0%}" if of_all else "–"
-
-
-def commands(setting):
-    """(name, start of the command, environment variables) of each way to watch a program; the first does not."""
-    yield "nobody watches", [sys.executable], {}
-    ours_with = [*ours.COMMAND, "capture", "--quiet"]
-    yield "Testwright records it", [*ours_with, "--", sys.executable], {}
-    other = [*ours_with, "--scope", "json", "--", sys.executable]
-    yield "Testwright records another package", other, {}
-    if setting.programs:
-        tracer = [setting.programs / "python", "-m", "coverage", "run"]
-        yield "coverage.py, C tracer", tracer, {"COVERAGE_CORE": "ctrace"}
-        if sys.version_info >= (3, 12):
-            yield "coverage.py, `sys.monitoring`", tracer, {"COVERAGE_CORE": "sysmon"}
-    if setting.monkeytype:
-        yield "MonkeyType", [setting.monkeytype / "python", "-m", "monkeytype", "run"], {}
-
-
-def _cost(setting):
-    table = page.Table(
-        "What recording costs",
-        f"Two programs: {' and '.join(LOADS.values())}. All of it includes the start of the tool and its report; the second half is timed by the program itself, when all kinds of calls were seen. The best of {setting.repeats}.",
-        ["", *(f"{words}: {part}" for words in LOADS.values() for part in ("all of it", "second half", "peak memory"))],
-    )  # fmt: skip
-    rounds = {"busy": 800, "recursion": 200}
-    cells = {}
-    for load in LOADS:
-        works = {}
-        for name, command, variables in commands(setting):
-            folder = setting.systems.folder(load, f"capture-{len(works)}")
-            line = [*command, f"{load}.py", 8 if setting.quick else rounds[load]]
-            works[name] = lambda line=line, folder=folder, variables=variables: run(line, folder, 300, **variables)  # fmt: skip
-        bare = None
-        for name, runs in alternately(setting.repeats, works).items():
-            told = [_told(done.or_complain().output) for done in runs]
-            whole = min(done.cpu for done in runs)
-            warm = min(answer["warm"] for answer in told)
-            checksums = {answer["checksum"] for answer in told}
-            bare = bare or (whole, warm, checksums)
-            assert checksums == bare[2], f"{name} changes the program"
-            peak = max(done.peak for done in runs)
-            cells.setdefault(name, [])
-            cells[name] += [_ratio(whole, bare[0]), _ratio(warm, bare[1]), f"{peak:.0f} MB"]
-    for name, row in cells.items():
-        table.add(name, *row)
-    if not setting.programs:
-        table.note("coverage.py is not installed.")
-    if not setting.monkeytype:
-        table.note("MonkeyType is not installed.")
-    return table
-
-
-def _ratio(value, bare):
-    return page.times(value / max(bare, 1e-6))
-
-
-def _told(output):
-    """What the program printed; the tools print around it."""
-    line = next(line for line in output.splitlines() if line.startswith('{"warm"'))
-    return json.loads(line)
