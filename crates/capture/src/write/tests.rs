@@ -18,7 +18,8 @@ use crate::value::{
     Exception, Float, Function, NodeId, Object, ObjectId, ObjectKind, Reference, Value,
 };
 
-const ZOO: &str = "import random\nfrom time import time\nclass Singleton:\n    instance = None\n";
+const ZOO: &str =
+    "import random\nfrom time import time\ncalls_made = 0\nclass Singleton:\n    instance = None\n";
 
 fn written(made: &[&Made], style: Style, form: Form) -> Written {
     let folder = tempfile::tempdir().expect("a folder");
