@@ -116,6 +116,16 @@ pub(crate) struct Console<'a> {
     block: Block,
     /// When it was drawn last.
     drawn: Option<Instant>,
+    /// What is to be heard later, if it is not to be heard now.
+    held: Option<Vec<Held>>,
+}
+
+/// A line that waits.
+enum Held {
+    /// Of the result.
+    Said(String),
+    /// Beside it.
+    Told(String),
 }
 
 impl<'a> Console<'a> {
@@ -132,18 +142,25 @@ impl<'a> Console<'a> {
             is_quiet: false,
             block: Block::default(),
             drawn: None,
+            held: None,
         }
     }
 
-    /// Does some work whose results are said only when it is over: until then it may come to nothing.
+    /// Does some work whose words are heard only when it is over: until then it may come to nothing. What is redrawn in
+    /// place is seen all the same.
     pub(crate) fn holding<R>(&mut self, work: impl FnOnce(&mut Console<'_>) -> R) -> R {
-        let mut held = Vec::new();
-        let mut inner = Console::new(&mut held, &mut *self.err, self.terminal);
+        let mut nothing = io::sink();
+        let mut inner = Console::new(&mut nothing, &mut *self.err, self.terminal);
+        inner.held = Some(Vec::new());
         let result = work(&mut inner);
         inner.clear_status();
+        let held = inner.held.take();
         drop(inner);
-        if self.out_trouble.is_none() {
-            self.out_trouble = self.out.write_all(&held).err();
+        for line in held.into_iter().flatten() {
+            match line {
+                Held::Said(line) => self.say(line),
+                Held::Told(line) => self.tell(line),
+            }
         }
         result
     }
@@ -183,7 +200,9 @@ impl<'a> Console<'a> {
             return;
         }
         self.clear_status();
-        if self.out_trouble.is_none() {
+        if let Some(held) = &mut self.held {
+            held.push(Held::Said(line.to_string()));
+        } else if self.out_trouble.is_none() {
             self.out_trouble = writeln!(self.out, "{line}").err();
         }
     }
@@ -191,6 +210,10 @@ impl<'a> Console<'a> {
     /// A line beside the result.
     pub(crate) fn tell(&mut self, line: impl Display) {
         self.clear_status();
+        if let Some(held) = &mut self.held {
+            held.push(Held::Told(line.to_string()));
+            return;
+        }
         self.flush();
         // Nobody is left to tell if this fails.
         let _ = writeln!(self.err, "{line}");
