@@ -6,7 +6,7 @@ from systems import BUGS
 
 
 def measure(setting):
-    seeds = range(1, 3 if setting.quick else 12)
+    seeds = range(1, 3 if setting.quick else 21)
     seconds = 5 if setting.quick else 10
     tools = setting.searchers()
     table = page.Table(

@@ -13,7 +13,7 @@ NEVER = float("inf")
 
 
 def measure(setting):
-    seeds = range(1, 2 if setting.quick else 12)
+    seeds = range(1, 2 if setting.quick else 21)
     budget = 500 if setting.quick else 10_000
     table = page.Table(
         "Steps to find a bug, by strategy",
