@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use testwright_core::Error;
-use testwright_python::{Measured, Options, Output, ReferenceExceptions};
+use testwright_python::{Measured, Options, Output, PythonSystem, ReferenceExceptions};
 
 use crate::console::Console;
 use crate::files::{Destination, Place, TextFile};
@@ -137,6 +137,17 @@ impl Compiled {
             reset_modules: self.settings.reset_modules,
             ..Options::default()
         }
+    }
+
+    /// Brings the harness to life for some work.
+    pub(crate) fn with_system<R>(
+        &self,
+        console: &mut Console<'_>,
+        options: &Options,
+        work: impl FnOnce(&mut Console<'_>, &mut PythonSystem<'_>) -> Result<R, Trouble>,
+    ) -> Result<R, Trouble> {
+        let (file, harness) = load::harness(console, &self.harness)?;
+        load::with_system(console, &file, harness, options, work)
     }
 
     fn text(&self, path: &str) -> String {

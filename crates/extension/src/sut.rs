@@ -98,10 +98,7 @@ impl Sut {
             )?,
             reset_modules,
             log_level: None,
-            measured: match coverage {
-                true => Measured::Modules,
-                false => Measured::Nothing,
-            },
+            measured: Measured::modules_if(coverage),
             checks: one_of(
                 "checks",
                 checks,

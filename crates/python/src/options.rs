@@ -40,6 +40,16 @@ pub enum Measured {
     ModulesAndHarness,
 }
 
+impl Measured {
+    /// The modules under test, if they are to be measured at all.
+    pub fn modules_if(is_wanted: bool) -> Measured {
+        match is_wanted {
+            true => Measured::Modules,
+            false => Measured::Nothing,
+        }
+    }
+}
+
 /// Whose the process is in which a harness lives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Process {

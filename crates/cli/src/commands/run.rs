@@ -33,7 +33,6 @@ pub(super) mod interrupt;
 mod json;
 mod judging;
 mod keeper;
-mod known;
 mod last_words;
 mod memory;
 mod models;

@@ -13,10 +13,10 @@ use testwright_python::{Measured, Output, PythonSystem};
 use super::goals::{self, Sandbox, What};
 use super::test_file::TestFile;
 use super::{Calling, Ended, Tool, seconds, words};
+use crate::Trouble;
 use crate::compiled::Compiled;
 use crate::console::Console;
 use crate::coverage::FromFirstStep;
-use crate::{Trouble, load};
 
 /// Show what else could stand in a failing test
 #[derive(clap::Parser)]
@@ -84,35 +84,25 @@ impl Tool for Generalizer {
             "Generalizing using config={}",
             calling.config()
         ));
-        let measured = match self.coverage {
-            true => Measured::Modules,
-            false => Measured::Nothing,
-        };
+        let measured = Measured::modules_if(self.coverage);
         let options = compiled.options(Output::Drop, measured);
-        let (harness_file, harness) = load::harness(console, &compiled.harness)?;
-        load::with_system(
-            console,
-            &harness_file,
-            harness,
-            &options,
-            |console, system| {
-                let test = file.test(console, system)?;
-                let mut goal = self.goal(console, system, &test)?;
-                console.say("GENERALIZING...");
-                let started = Instant::now();
-                let options = ReduceOptions {
-                    check: !self.no_check,
-                    keep_last: self.keep_last,
-                    ..ReduceOptions::default()
-                };
-                let fresh = !self.no_fresh;
-                let text = generalization(system, &mut *goal, &test, &options, fresh)?;
-                console.say(text.trim_end());
-                let time = words::seconds(started.elapsed());
-                console.say(format_args!("GENERALIZED IN {time} SECONDS"));
-                Ok(Ended::Well)
-            },
-        )
+        compiled.with_system(console, &options, |console, system| {
+            let test = file.test(console, system)?;
+            let mut goal = self.goal(console, system, &test)?;
+            console.say("GENERALIZING...");
+            let started = Instant::now();
+            let options = ReduceOptions {
+                check: !self.no_check,
+                keep_last: self.keep_last,
+                ..ReduceOptions::default()
+            };
+            let fresh = !self.no_fresh;
+            let text = generalization(system, &mut *goal, &test, &options, fresh)?;
+            console.say(text.trim_end());
+            let time = words::seconds(started.elapsed());
+            console.say(format_args!("GENERALIZED IN {time} SECONDS"));
+            Ok(Ended::Well)
+        })
     }
 }
 

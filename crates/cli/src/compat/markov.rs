@@ -8,10 +8,10 @@ use testwright_python::{Measured, Output, PythonSystem};
 
 use super::test_file::TestFile;
 use super::{Calling, Ended, Tool};
+use crate::Trouble;
 use crate::compiled::Compiled;
 use crate::console::Console;
 use crate::files::{Destination, TextFile};
-use crate::{Trouble, load};
 
 /// Learn from tests which actions follow which
 #[derive(clap::Parser)]
@@ -47,34 +47,27 @@ impl Tool for Markov {
         let files = self.tests.iter().map(|path| TextFile::read(path));
         let files: Vec<TextFile> = files.collect::<Result<_, _>>()?;
         let options = compiled.options(Output::Drop, Measured::Nothing);
-        let (harness_file, harness) = load::harness(console, &compiled.harness)?;
-        load::with_system(
-            console,
-            &harness_file,
-            harness,
-            &options,
-            |console, system| {
-                let mut tests = Vec::new();
-                for file in files {
-                    tests.push(match self.not_raw {
-                        true => of_classes(system, &file)?,
-                        false => TestFile::Lines(file).test(console, system)?,
-                    });
+        compiled.with_system(console, &options, |console, system| {
+            let mut tests = Vec::new();
+            for file in files {
+                tests.push(match self.not_raw {
+                    true => of_classes(system, &file)?,
+                    false => TestFile::Lines(file).test(console, system)?,
+                });
+            }
+            let catalog = system.actions();
+            let classes = Classes::new(catalog);
+            let model = MarkovModel::learn(catalog, &classes, self.order.into(), &tests);
+            let text = model.write(&classes);
+            match destination.file() {
+                Some(place) => {
+                    place.write(&text)?;
+                    say(console, &text);
                 }
-                let catalog = system.actions();
-                let classes = Classes::new(catalog);
-                let model = MarkovModel::learn(catalog, &classes, self.order.into(), &tests);
-                let text = model.write(&classes);
-                match destination.file() {
-                    Some(place) => {
-                        place.write(&text)?;
-                        say(console, &text);
-                    }
-                    None => console.say(text.trim_end()),
-                }
-                Ok(Ended::Well)
-            },
-        )
+                None => console.say(text.trim_end()),
+            }
+            Ok(Ended::Well)
+        })
     }
 }
 

@@ -14,10 +14,10 @@ use testwright_python::{Hook, Measured, Output, PythonSystem};
 
 use super::test_file::{self, TestFile};
 use super::{Calling, Ended, Tool, probability, seconds, words};
+use crate::Trouble;
 use crate::compiled::Compiled;
 use crate::console::Console;
 use crate::files::{Place, unwritable};
-use crate::{Trouble, load};
 
 mod goal;
 
@@ -220,26 +220,16 @@ impl Tool for Reducer {
         let file = TestFile::read(&self.infile, self.afl)?;
         console.say(format_args!("Reducing using config={}", calling.config()));
         let covers = self.coverage || self.cover_more || self.decompose;
-        let measured = match covers {
-            true => Measured::Modules,
-            false => Measured::Nothing,
-        };
+        let measured = Measured::modules_if(covers);
         let options = compiled.options(Output::Drop, measured);
-        let (harness_file, harness) = load::harness(console, &compiled.harness)?;
-        load::with_system(
-            console,
-            &harness_file,
-            harness,
-            &options,
-            |console, system| {
-                let test = file.test(console, system)?;
-                system.call_hook(Hook::BeforeReduce);
-                let reduced = self.reduce(console, system, &test);
-                system.call_hook(Hook::AfterReduce);
-                self.write(console, system, &reduced?, &outputs)?;
-                Ok(Ended::Well)
-            },
-        )
+        compiled.with_system(console, &options, |console, system| {
+            let test = file.test(console, system)?;
+            system.call_hook(Hook::BeforeReduce);
+            let reduced = self.reduce(console, system, &test);
+            system.call_hook(Hook::AfterReduce);
+            self.write(console, system, &reduced?, &outputs)?;
+            Ok(Ended::Well)
+        })
     }
 }
 

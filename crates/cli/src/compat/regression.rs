@@ -11,11 +11,11 @@ use super::tally::{Names, New, Tally};
 use super::test_file::{self, TestFile};
 use super::words::{self, Narration};
 use super::{Calling, Ended, Tool};
+use crate::Trouble;
 use crate::compiled::Compiled;
 use crate::console::Console;
 use crate::coverage::FromFirstStep;
 use crate::files::Place;
-use crate::{Trouble, load};
 
 /// Run saved tests again, and tell which of them add no coverage
 #[derive(clap::Parser)]
@@ -78,36 +78,26 @@ impl Tool for Regression {
         let table = Place::new(Path::new("coverage.out"))?;
         let pages = self.html.as_deref().map(Place::new).transpose()?;
         let files = self.files()?;
-        let measured = match self.no_cover {
-            true => Measured::Nothing,
-            false => Measured::Modules,
-        };
+        let measured = Measured::modules_if(!self.no_cover);
         let options = compiled.options(Output::Show, measured);
-        let (harness_file, harness) = load::harness(console, &compiled.harness)?;
-        load::with_system(
-            console,
-            &harness_file,
-            harness,
-            &options,
-            |console, system| {
-                let mut tally = Tally::default();
-                let mut results = Results::default();
-                let stopped = self.run_all(console, system, &files, &mut tally, &mut results)?;
-                if stopped {
-                    return Ok(Ended::Failure);
+        compiled.with_system(console, &options, |console, system| {
+            let mut tally = Tally::default();
+            let mut results = Results::default();
+            let stopped = self.run_all(console, system, &files, &mut tally, &mut results)?;
+            if stopped {
+                return Ok(Ended::Failure);
+            }
+            if let Some(collector) = system.coverage() {
+                tally.say_all(console, collector);
+                let percentage = tally.write_table(collector, &table)?;
+                console.say(format_args!("{percentage:?} PERCENT COVERED"));
+                if let Some(folder) = &pages {
+                    tally.write_pages(collector, folder)?;
                 }
-                if let Some(collector) = system.coverage() {
-                    tally.say_all(console, collector);
-                    let percentage = tally.write_table(collector, &table)?;
-                    console.say(format_args!("{percentage:?} PERCENT COVERED"));
-                    if let Some(folder) = &pages {
-                        tally.write_pages(collector, folder)?;
-                    }
-                }
-                results.say(console, files.len());
-                Ok(Ended::Well)
-            },
-        )
+            }
+            results.say(console, files.len());
+            Ok(Ended::Well)
+        })
     }
 }
 

@@ -14,10 +14,10 @@ use super::tally::Tally;
 use super::test_file::{self, TestFile};
 use super::words::{self, Narration};
 use super::{Calling, Ended, Tool, seconds};
+use crate::Trouble;
 use crate::compiled::Compiled;
 use crate::console::Console;
 use crate::files::{Place, unwritable};
-use crate::{Trouble, load};
 
 /// Run a saved test again
 #[derive(clap::Parser)]
@@ -98,25 +98,15 @@ impl Tool for Replayer {
             pages: self.html.as_deref().map(Place::new).transpose()?,
         };
         let file = TestFile::read(&self.test, self.afl)?;
-        let measured = match self.measures() {
-            true => Measured::Modules,
-            false => Measured::Nothing,
-        };
+        let measured = Measured::modules_if(self.measures());
         let options = Options {
             log_level: self.logging,
             ..compiled.options(Output::Show, measured)
         };
-        let (harness_file, harness) = load::harness(console, &compiled.harness)?;
-        load::with_system(
-            console,
-            &harness_file,
-            harness,
-            &options,
-            |console, system| {
-                let test = file.test(console, system)?;
-                self.replay(console, system, &test, &places)
-            },
-        )
+        compiled.with_system(console, &options, |console, system| {
+            let test = file.test(console, system)?;
+            self.replay(console, system, &test, &places)
+        })
     }
 }
 

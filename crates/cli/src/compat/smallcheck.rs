@@ -14,10 +14,10 @@ use testwright_python::{Measured, Output, PythonSystem};
 use super::tally::Tally;
 use super::test_file::{self, TestFile};
 use super::{Calling, Ended, Tool, words};
+use crate::Trouble;
 use crate::compiled::Compiled;
 use crate::console::Console;
 use crate::files::Place;
-use crate::{Trouble, load};
 
 mod beginning;
 
@@ -96,28 +96,18 @@ impl Tool for Smallcheck {
         console.say(format_args!(
             "Running TSTL \"smallcheck\" using config={config}"
         ));
-        let measured = match self.no_cover {
-            true => Measured::Nothing,
-            false => Measured::Modules,
-        };
+        let measured = Measured::modules_if(!self.no_cover);
         let options = compiled.options(Output::Drop, measured);
-        let (harness_file, harness) = load::harness(console, &compiled.harness)?;
-        load::with_system(
-            console,
-            &harness_file,
-            harness,
-            &options,
-            |console, system| {
-                let mut findings = Findings::default();
-                let started = Instant::now();
-                let going_back = compiled.settings.replay.then_some(GoingBack::ByReplay);
-                let plan = self.plan(going_back);
-                self.explore(console, system, &files, &plan, &mut findings)?;
-                let time = words::seconds(started.elapsed());
-                console.say(format_args!("TOTAL RUNTIME FOR SMALLCHECK: {time}"));
-                self.save(console, system, &findings, &output)
-            },
-        )
+        compiled.with_system(console, &options, |console, system| {
+            let mut findings = Findings::default();
+            let started = Instant::now();
+            let going_back = compiled.settings.replay.then_some(GoingBack::ByReplay);
+            let plan = self.plan(going_back);
+            self.explore(console, system, &files, &plan, &mut findings)?;
+            let time = words::seconds(started.elapsed());
+            console.say(format_args!("TOTAL RUNTIME FOR SMALLCHECK: {time}"));
+            self.save(console, system, &findings, &output)
+        })
     }
 }
 

@@ -9,9 +9,9 @@ use testwright_python::{Measured, Output, PythonSystem};
 
 use super::test_file::{self, TestFile};
 use super::{Calling, Ended, Tool, words};
+use crate::Trouble;
 use crate::compiled::Compiled;
 use crate::console::Console;
-use crate::{Trouble, load};
 
 /// Put failing tests together that show the same bug
 #[derive(clap::Parser)]
@@ -62,27 +62,20 @@ impl Tool for Triage {
             .collect();
         console.say(format_args!("Triaging using config={}", calling.config()));
         let options = compiled.options(Output::Drop, Measured::Nothing);
-        let (harness_file, harness) = load::harness(console, &compiled.harness)?;
-        load::with_system(
-            console,
-            &harness_file,
-            harness,
-            &options,
-            |console, system| {
-                let sorted = self.sort(console, system, &files)?;
-                let options = TriageOptions {
-                    abstract_strings: self.abstract_strings,
-                    action_classes: self.action_classes,
-                    ignore: Vec::new(),
-                };
-                let groups = triage(system.actions(), &sorted.cases, &options);
-                for group in &groups {
-                    self.say_group(console, system.actions(), &sorted, group);
-                }
-                sorted.say_numbers(console);
-                Ok(Ended::Well)
-            },
-        )
+        compiled.with_system(console, &options, |console, system| {
+            let sorted = self.sort(console, system, &files)?;
+            let options = TriageOptions {
+                abstract_strings: self.abstract_strings,
+                action_classes: self.action_classes,
+                ignore: Vec::new(),
+            };
+            let groups = triage(system.actions(), &sorted.cases, &options);
+            for group in &groups {
+                self.say_group(console, system.actions(), &sorted, group);
+            }
+            sorted.say_numbers(console);
+            Ok(Ended::Well)
+        })
     }
 }
 

@@ -1,5 +1,8 @@
 //! A search by worker processes: who finds what, what becomes of it, and when it is over.
 
+mod corpus;
+mod known;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,10 +12,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use testwright_campaign::SentTest;
-use testwright_campaign::store::{CampaignEnding, KnownFailure, Status};
+use testwright_campaign::store::CampaignEnding;
 use testwright_core::generate::Progress;
-use testwright_core::saved::{self, SavedLine, SavedStep};
-use testwright_core::{Error, Failure, Step, Test};
+use testwright_core::saved;
+use testwright_core::{Error, Failure, Test};
 use testwright_lang::Harness;
 use testwright_python::{Measured, Problem};
 
@@ -21,18 +24,16 @@ use super::head::Head;
 use super::interrupt::Interrupt;
 use super::judging::{Job, MOST_REDUCERS, reduce};
 use super::keeper::{Event, Gauge, Orders, keep};
-use super::known::{self, Fate};
 use super::memory::{Beginning, Earlier, Memory, Whereabouts, standing};
 use super::shares::Shares;
 use super::watching::{Scene, Watching};
 use super::{Outcome, Run};
 use crate::console::Console;
 use crate::coverage::{Merged, Reports};
-use crate::events::{self, KnownState, WorkerFate};
+use crate::events::{self, WorkerFate};
 use crate::files::{OutputFolder, TextFile};
 use crate::source::Source;
 use crate::workers::Wish;
-use crate::workers::actions::Actions;
 use crate::workers::reduce::Reducer;
 use crate::workers::start::{NoNursery, Starter};
 use crate::{ExitStatus, Trouble, load, quantity, report};
@@ -64,15 +65,7 @@ pub(super) fn run(
     console.keep_quiet(run.json || run.json_lines);
     let mut memory = remember(console, run, means, desk.plan.seed, earlier.as_ref())?;
     let earlier = earlier.map_or_else(Head::default, Head::new);
-    let corpus = match run.seed.is_none() && run.tests.is_none() && run.steps.is_none() {
-        true => memory.corpus(console),
-        // These make the same tests wherever they are made.
-        false => Vec::new(),
-    };
-    let corpus: Vec<SentTest> = corpus
-        .iter()
-        .filter_map(|text| test_of(actions, text))
-        .collect();
+    let corpus = corpus::of_earlier_campaigns(run, &mut memory, console, actions);
     let interrupt = Interrupt::listen();
     let shares = Shares::new(run, &earlier.progress, means.jobs);
     let (stop, streams) = (AtomicBool::new(false), AtomicU64::new(earlier.streams));
@@ -193,17 +186,6 @@ fn remember(
     Ok(Memory::begin(console, &whereabouts, beginning, earlier))
 }
 
-/// A saved test, as far as it can be read without running it.
-fn test_of(actions: &Actions, text: &str) -> Option<SentTest> {
-    let saved = actions.read(text).ok()?;
-    let step = |line: &SavedLine| match &line.step {
-        SavedStep::Restart => Some(Step::Restart),
-        SavedStep::Act { candidates } => candidates.first().copied().map(Step::Act),
-    };
-    let steps: Option<Vec<Step>> = saved.lines.iter().map(step).collect();
-    Some(SentTest::of_steps(&steps?, &actions.catalog()))
-}
-
 /// A campaign under way.
 struct Campaign<'a, 'c> {
     run: &'a Run,
@@ -291,72 +273,6 @@ impl<'a, 'c> Campaign<'a, 'c> {
             let finding = findings.iter().find(|finding| finding.number == number);
             finding.map_or(0, |finding| finding.times)
         });
-    }
-
-    /// Runs the failing tests of earlier campaigns, before anything else.
-    fn try_known(&mut self, reducer: &mut Reducer<'_>) {
-        let known = self.memory.known(self.console);
-        if known.iter().all(|known| known.reduced.is_none()) {
-            return;
-        }
-        if let Err(why) = reducer.prepare() {
-            self.not_loaded(why);
-            return;
-        }
-        self.begin();
-        for known in known {
-            match known::fate(reducer, &known) {
-                Ok(Fate::StillFails { test, failure }) => {
-                    self.met_again(&known, test, failure, reducer, Status::Open);
-                }
-                Ok(Fate::Returned { test, failure }) => {
-                    self.met_again(&known, test, failure, reducer, Status::Returned);
-                }
-                Ok(Fate::Fixed) => {
-                    self.memory.fixed(self.console, &known);
-                    self.desk.say_fixed(self.console, &known);
-                    self.tell(&events::Known {
-                        number: known.id.number() as usize,
-                        state: KnownState::Fixed,
-                    });
-                }
-                Ok(Fate::Unchanged) => {}
-                // Somebody wants to stop, or the search will have the same trouble.
-                Err(_) => return,
-            }
-        }
-        if !self.findings.is_empty() && !self.run.keep_going {
-            self.stop();
-        }
-    }
-
-    /// A failure of an earlier campaign is there still, or again.
-    fn met_again(
-        &mut self,
-        known: &KnownFailure,
-        test: Test,
-        failure: Failure,
-        reducer: &mut Reducer<'_>,
-        status: Status,
-    ) {
-        let number = self.findings.len() + 1;
-        self.memory.met_again(self.console, number, known, status);
-        self.tell(&events::Known {
-            number: known.id.number() as usize,
-            state: match status {
-                Status::Returned => KnownState::Returned,
-                Status::Open | Status::Fixed => KnownState::StillFails,
-            },
-        });
-        let (file, title) = self.desk.pytest_names(number);
-        let pytest = reducer.write(&test, &failure, title, &file);
-        let finding = self.desk.meet_again(
-            self.console,
-            (number, known, status),
-            (test, failure),
-            pytest,
-        );
-        self.push(finding);
     }
 
     fn push(&mut self, finding: Finding) {
@@ -514,18 +430,6 @@ impl<'a, 'c> Campaign<'a, 'c> {
     fn give_up(&mut self, trouble: Trouble) {
         self.trouble.get_or_insert(trouble);
         self.stop();
-    }
-
-    /// Lets others know of a test that reached something.
-    fn share(&mut self, from: usize, test: &Test) {
-        /// Who does not come to ask does not need more.
-        const MOST: usize = 100;
-        let sent = self.desk.actions.sent(test);
-        for (worker, waiting) in self.shared.iter_mut().enumerate() {
-            if worker != from && waiting.len() < MOST {
-                waiting.push(sent.clone());
-            }
-        }
     }
 
     /// Saves a test, if all are to be saved.
