@@ -1,6 +1,7 @@
 """Models and steppers whose code ends the process or does not come back: every command survives, and names the step."""
 
 import json
+import signal
 
 import pytest
 
@@ -140,3 +141,14 @@ def test_a_stepper_that_kills_is_survived(testwright):
         "To see it again: testwright model test testwright-out/Light/crash_suite.py Light"
         " --stepper Kills\n" in done.stdout
     )
+
+
+def test_who_asks_the_command_to_end_is_heard_even_if_the_model_is_deaf(testwright):
+    deaf = f"signal.signal(signal.SIGTERM, signal.SIG_IGN); {testwright.sign}\n        while True: pass"
+    testwright.write("Counts.py", COUNTS.format(what=deaf))
+    running = testwright.start("explore", "Counts", "--step-timeout", "10min")
+    testwright.wait_for_sign()
+    running.send_signal(signal.SIGTERM)
+    _, err = running.communicate(timeout=600)
+    assert running.returncode == 2
+    assert err.strip().endswith("interrupted")

@@ -149,11 +149,17 @@ struct Watch<'a> {
     since: Instant,
     /// What the copy was asked to end with.
     asked: Option<i32>,
+    /// Somebody wants it to end.
+    is_wished: bool,
+    /// Since when it is to end without more ado, and not when it has told what it found.
+    is_to_end: Option<Instant>,
 }
 
 impl Watch<'_> {
     /// How long a copy that was asked to tell where it is may take for that.
     const LAST_WORDS: Duration = Duration::from_secs(1);
+    /// How long one that is to end may take to put everything in order.
+    const GRACE: Duration = Duration::from_secs(3);
 
     fn new(vigil: Vigil<'_>) -> Watch<'_> {
         Watch {
@@ -161,11 +167,28 @@ impl Watch<'_> {
             seen: None,
             since: Instant::now(),
             asked: None,
+            is_wished: false,
+            is_to_end: None,
         }
+    }
+
+    /// Somebody sent this signal; so it is passed on.
+    fn wish(&mut self, signal: i32) -> i32 {
+        self.is_wished = true;
+        if signal == signal_hook::consts::SIGTERM {
+            self.is_to_end.get_or_insert_with(Instant::now);
+        }
+        signal
     }
 
     /// The signal that the copy is due.
     fn signal(&mut self, note: &Note) -> Option<i32> {
+        if self
+            .is_to_end
+            .is_some_and(|since| since.elapsed() >= Self::GRACE)
+        {
+            return Some(signal_hook::consts::SIGKILL);
+        }
         let patience = match self.asked {
             None => self.vigil.patience?,
             Some(_) => Self::LAST_WORDS,
@@ -226,16 +249,12 @@ pub(crate) fn guarded<'v>(
         testwright_python::leave(status.code().into());
     };
     let mut watch = Watch::new(vigil);
-    let mut is_wished = false;
     let ended = testwright_campaign::wait_for(copy, || {
         let asked = came
             .iter()
             .find(|(_, has_come)| has_come.swap(false, Ordering::Relaxed));
         match asked {
-            Some((signal, _)) => {
-                is_wished = true;
-                Some(*signal)
-            }
+            Some((signal, _)) => Some(watch.wish(*signal)),
             None => watch.signal(&note),
         }
     });
@@ -246,9 +265,10 @@ pub(crate) fn guarded<'v>(
     let words = note.read();
     match status.code() {
         // Who is asked to end while code under test is stuck may not come to write that it is over.
-        Some(code) if words == OVER || is_wished => {
+        Some(code) if words == OVER || watch.is_wished => {
             Ok(ExitStatus::OfProgram(u8::try_from(code).unwrap_or(2)))
         }
+        None if watch.is_wished => Err(Trouble::Interrupted),
         _ => {
             let mut ending = how_it_ended(status, last_words);
             ending.hangs = watch.asked.is_some();
