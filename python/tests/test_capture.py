@@ -224,8 +224,7 @@ def test_generators_and_coroutines(watched):
         "yielded 1",
         "countdown(number=9) did not end",
         "yielded 9",
-        # Since 3.13, a generator that could not notice being closed is not run for it, and nobody is told.
-        *(["was closed"] if sys.version_info < (3, 13) else []),
+        "was closed",
     ]
     assert [line for line in watched.show("fetch") if "fetch" in line] == [
         "fetch(number=1) returned 2",
@@ -529,6 +528,120 @@ def test_generators_are_told_things(watched):
     assert "'word'" in shown, shown
 
 
+def test_generators_are_closed_or_forgotten(watched):
+    watched.run(
+        """\
+        def closed(number):
+            while True:
+                yield number
+        def forgotten(number):
+            while True:
+                yield number
+        def noticing(number):
+            try:
+                yield number
+            finally:
+                print("tidies up")
+        def refusing(number):
+            try:
+                yield number
+            except GeneratorExit:
+                return
+        one = closed(1)
+        next(one)
+        one.close()
+        one.close()
+        print(next(forgotten(2)))
+        for work in (noticing, refusing):
+            generator = work(3)
+            next(generator)
+            del generator
+        """
+    )
+    for unit, number in (("closed", 1), ("forgotten", 2), ("noticing", 3)):
+        shown = watched.show(unit)
+        assert shown[:3] == [f"{unit}(number={number}) did not end", f"yielded {number}", "was closed"]  # fmt: skip
+    assert watched.show("refusing")[0] == "refusing(number=3) returned None"
+
+
+def counted(watched):
+    """How often the units of a program were called, as it is shown."""
+    lines = subprocess.run(
+        [*COMMAND, "show"], cwd=watched.folder, capture_output=True, text=True
+    ).stdout.splitlines()
+    return {line.split(",")[0].split(".")[-1]: line.split(", ")[1] for line in lines}
+
+
+def test_what_others_call_back_is_recorded(watched):
+    """Of code outside nothing is told, but of what it calls everything is."""
+    watched.run(
+        """\
+        import _thread, contextlib, functools, heapq, sched, threading, time
+        @contextlib.contextmanager
+        def context(number):
+            yield number
+        @functools.singledispatch
+        def kind(value):
+            return "any"
+        @kind.register(int)
+        def number_kind(value):
+            return "int"
+        def key(number):
+            return -number
+        def numbers(most):
+            yield from range(most, 0, -1)
+        def timed(found):
+            found.append(len(found))
+        def in_thread(found, done):
+            found.append(sorted(numbers(2)))
+            done.release()
+        found = []
+        for turn in range(3):
+            with context(turn) as number:
+                found.append((number, kind(number), kind("x")))
+            found += heapq.merge(numbers(turn), numbers(2), key=key)
+            clock = sched.scheduler(time.monotonic, time.sleep)
+            clock.enter(0, 1, timed, (found,))
+            clock.run()
+            done = _thread.allocate_lock()
+            done.acquire()
+            _thread.start_new_thread(in_thread, (found, done))
+            done.acquire()
+            timer = threading.Timer(0, timed, (found,))
+            timer.start()
+            timer.join()
+        print(found)
+        """
+    )
+    assert counted(watched) == {
+        "context": "3 calls",
+        "kind": "3 calls",
+        "number_kind": "3 calls",
+        "key": "8 calls",
+        "numbers": "9 calls",
+        "timed": "6 calls",
+        "in_thread": "3 calls",
+    }
+
+
+def test_a_profiler_of_the_program_has_its_turn(watched):
+    watched.run(
+        """\
+        import cProfile, json
+        def before(): return 1
+        def after(): return json.loads("1")
+        before()
+        profiler = cProfile.Profile()
+        profiler.enable()
+        json.dumps([1])
+        profiler.disable()
+        for _ in range(3):
+            print(after())
+        """
+    )
+    assert counted(watched) == {"before": "1 call", "after": "3 calls"}
+
+
 def test_many_calls_are_counted_and_few_are_kept(watched):
     watched.run(
         "import shop\nfor number in range(5000):\n    shop.swap([number, 1])\nshop.swap([1.5, 'x'])\n"
@@ -744,11 +857,7 @@ def test_calls_are_counted_however_many_there_are(watched):
         print(sum(drive(nothing(number)) for number in range(3_000)))
         """
     )
-    lines = subprocess.run(
-        [*COMMAND, "show"], cwd=watched.folder, capture_output=True, text=True
-    ).stdout.splitlines()
-    counted = {line.split(",")[0].split(".")[-1]: line.split(", ")[1] for line in lines}
-    assert counted == {
+    assert counted(watched) == {
         "leaf": "62,000 calls",
         "tree": "16,383 calls",
         "numbers": "4,000 calls",

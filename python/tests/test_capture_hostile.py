@@ -352,6 +352,48 @@ PROGRAMS = {
         print(use(Derived(1), other=Base(2)), Registry.made, Base[3], Derived(4).trap())
         print(hasattr(Base(5), "__dict__"), hasattr(Base(6), "_hidden"))
         """,
+    "recursion far beyond the usual limit": """\
+        import functools, json, sys
+        sys.setrecursionlimit(60_000)
+        def down(number):
+            return number if number == 0 else 1 + down(number - 1)
+        print(down(12_000))
+        # Also through code of others, as far as all versions get.
+        text = "[" * 500 + "]" * 500
+        def count(nested): return 1 + sum(map(count, nested))
+        print(count(json.loads(text)))
+        class Tree:
+            def __init__(self, depth):
+                self.inner = Tree(depth - 1) if depth else None
+            @functools.cached_property
+            def depth(self):
+                return self.inner.depth + 1 if self.inner else 0
+        print(Tree(200).depth)
+        """,
+    "a tracing tool that begins in the middle of code of others": """\
+        import contextlib, sys
+        seen = []
+        def trace(frame, event, argument):
+            if frame.f_code.co_filename.endswith("contextlib.py") or frame.f_globals["__name__"] == "__main__":
+                seen.append((frame.f_code.co_name, event))
+            return trace
+        @contextlib.contextmanager
+        def traced():
+            sys.settrace(trace)
+            try:
+                yield 1
+            finally:
+                sys.settrace(None)
+        def work(number):
+            return [number, helper(number)]
+        def helper(number):
+            return number + 1
+        for turn in range(4):
+            with traced() as number:
+                work(number)
+            print(seen)
+            seen.clear()
+        """,
     "recursion to the limit": """\
         import sys
         def depth(number):

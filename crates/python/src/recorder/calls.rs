@@ -4,7 +4,8 @@
 //! recognised by its frame. A generator or coroutine that waits is taken off the stack, and put on that of whoever
 //! makes it go on.
 
-use std::cell::Cell;
+mod stack;
+
 use std::collections::BTreeSet;
 use std::time::Instant;
 
@@ -24,9 +25,13 @@ use super::identity::Window;
 use super::likeness;
 use super::names;
 use super::passing;
-use super::places::Reach;
 use super::snapshot::{Moment, weight};
 use super::sources::Told;
+#[cfg(not(Py_3_12))]
+pub(super) use stack::innermost_frame;
+pub(super) use stack::{Active, Thread, forget_innermost, thread};
+#[cfg(Py_3_12)]
+pub(super) use stack::{begins_above, ends_innermost, innermost_code, is_of_innermost};
 
 /// After so many calls that were kept, the numbers of all calls are written down.
 const COUNTED_EVERY: u64 = 64;
@@ -48,143 +53,6 @@ const MOST_OPEN: usize = 40 << 20;
 /// After so many lines in one call, those that are known already are no longer told: it is in a loop.
 #[cfg(Py_3_12)]
 const MANY_LINES: u32 = 200;
-
-thread_local! {
-    /// The frame and the code object of the innermost call that is being recorded in this thread. They are asked for with
-    /// each event, so they are here, and not behind a lock.
-    static INNERMOST: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
-    /// How many calls of the same function run above it that are not recorded. Generators and coroutines are not
-    /// counted: their calls do not end in the order in which they begin.
-    #[cfg(Py_3_12)]
-    static ABOVE: Cell<u32> = const { Cell::new(0) };
-    #[cfg(Py_3_12)]
-    static IS_COUNTED: Cell<bool> = const { Cell::new(false) };
-}
-
-#[cfg(not(Py_3_12))]
-pub(super) fn innermost_frame() -> usize {
-    INNERMOST.get().0
-}
-
-#[cfg(Py_3_12)]
-pub(super) fn innermost_code() -> usize {
-    INNERMOST.get().1
-}
-
-/// A call that is not recorded begins: its events are to be told from those of the innermost recorded one.
-#[cfg(Py_3_12)]
-pub(super) fn begins_above(code: usize) {
-    if innermost_code() == code && IS_COUNTED.get() {
-        ABOVE.set(ABOVE.get() + 1);
-    }
-}
-
-/// Whether an event of this code is about the innermost recorded call, as far as can be told without its frame.
-#[cfg(Py_3_12)]
-pub(super) fn is_of_innermost(code: usize) -> bool {
-    innermost_code() == code && ABOVE.get() == 0
-}
-
-/// A call ends: whether it may be the innermost recorded one.
-#[cfg(Py_3_12)]
-pub(super) fn ends_innermost(code: usize) -> bool {
-    if innermost_code() != code {
-        return false;
-    }
-    let above = ABOVE.get();
-    ABOVE.set(above.saturating_sub(1));
-    above == 0
-}
-
-/// Nothing is being recorded in this thread.
-pub(super) fn forget_innermost() {
-    INNERMOST.set((0, 0));
-    #[cfg(Py_3_12)]
-    ABOVE.set(0);
-}
-
-/// A thread of the program.
-#[derive(Default)]
-pub(super) struct Thread {
-    number: u32,
-    pub(super) stack: Vec<Active>,
-}
-
-impl Thread {
-    fn push(&mut self, active: Active) {
-        #[cfg(Py_3_12)]
-        if let Some(top) = self.stack.last_mut() {
-            top.above = ABOVE.get();
-        }
-        self.stack.push(active);
-        self.show_innermost();
-    }
-
-    /// Takes the innermost call off, if it is that of this frame.
-    fn pop(&mut self, frame: usize) -> Option<Active> {
-        let active = self.stack.pop_if(|top| top.frame == frame)?;
-        self.show_innermost();
-        Some(active)
-    }
-
-    /// This must be the thread that runs.
-    fn show_innermost(&self) {
-        let top = self.stack.last();
-        INNERMOST.set(top.map_or((0, 0), |top| (top.frame, top.code)));
-        #[cfg(Py_3_12)]
-        {
-            ABOVE.set(top.map_or(0, |top| top.above));
-            IS_COUNTED.set(top.is_some_and(|top| top.kind == UnitKind::Function));
-        }
-    }
-
-    pub(super) fn into_objects(self) -> impl Iterator<Item = Py<PyAny>> {
-        self.stack.into_iter().flat_map(Active::into_objects)
-    }
-}
-
-/// A call that is being recorded.
-pub(super) struct Active {
-    code: usize,
-    pub(super) frame: usize,
-    kind: UnitKind,
-    pub(super) call: Call,
-    pub(super) window: Window,
-    /// What the parameters were bound to, to be looked at again at the end.
-    arguments: Vec<Py<PyAny>>,
-    reach: Reach,
-    pub(super) lines: BTreeSet<u32>,
-    /// How often a line was reached.
-    #[cfg(Py_3_12)]
-    steps_taken: u32,
-    /// How many calls of the same function run above it that are not recorded, while others above it are.
-    #[cfg(Py_3_12)]
-    above: u32,
-    /// What its values took in memory when it began, about.
-    weight: usize,
-    /// Whether a line was reached for the first time ever, in this call or below it. Private functions are tested through
-    /// those who call them, so these have to be kept, too.
-    leads_to_new_line: bool,
-    started: Instant,
-    /// An exception that was last seen on its way through the frame.
-    #[cfg(not(Py_3_12))]
-    pub(super) exception: Option<Py<PyAny>>,
-    pub(super) outside: super::sources::Outside,
-    /// What a generator was last told.
-    action: StepAction,
-}
-
-impl Active {
-    pub(super) fn id(&self) -> CallId {
-        self.call.id
-    }
-
-    pub(super) fn into_objects(self) -> Vec<Py<PyAny>> {
-        let mut objects = self.arguments;
-        objects.extend(self.reach.into_objects());
-        objects
-    }
-}
 
 /// What a code object is to the recorder, for those who ask for events.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -213,11 +81,6 @@ pub(super) enum Wish {
 pub(super) enum Left<'a, 'py> {
     With(&'a Bound<'py, PyAny>),
     By(&'a Bound<'py, PyAny>),
-}
-
-pub(super) fn thread() -> usize {
-    // SAFETY: asks the operating system who we are.
-    unsafe { pyo3::ffi::PyThread_get_thread_ident() as usize }
 }
 
 impl Recorder {
@@ -546,12 +409,28 @@ impl Recorder {
 
     /// A function ends.
     pub(super) fn leave(&mut self, frame: &Frame<'_>, left: Left<'_, '_>) -> PyResult<()> {
-        let Some(mut active) = self.take(frame.address()) else {
+        let Some(active) = self.take(frame.address()) else {
             if let Left::With(value) = left {
                 self.notice_module_end(frame, value.py());
             }
             return Ok(());
         };
+        self.conclude(active, left)
+    }
+
+    /// A generator that waits is closed, without being made to go on.
+    pub(super) fn close(&mut self, python: Python<'_>, frame: usize) -> PyResult<()> {
+        match self.waiting.remove(&frame) {
+            Some(active) => {
+                let exit = PyGeneratorExit::new_err(()).into_value(python);
+                self.conclude(active, Left::By(exit.bind(python)))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Looks at everything once more when a call has ended.
+    fn conclude(&mut self, mut active: Active, left: Left<'_, '_>) -> PyResult<()> {
         let python = match &left {
             Left::With(value) | Left::By(value) => value.py(),
         };

@@ -6,7 +6,7 @@ use std::ffi::CStr;
 
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyType};
+use pyo3::types::{PyDict, PyFunction, PyString, PyType};
 use testwright_capture::Reference;
 
 use crate::sight::Pointer;
@@ -139,4 +139,21 @@ pub(super) fn module_name(module: &Bound<'_, PyAny>) -> Option<String> {
     let name = entry(&module_namespace(module)?, "__name__")?;
     // SAFETY: the entry is alive.
     unsafe { text(module.py(), name.as_ptr()) }
+}
+
+/// The attributes of a function, if it has any, and what the function is called.
+pub(super) fn attributes<'py>(
+    function: &Bound<'py, PyFunction>,
+) -> Option<(Reference, Bound<'py, PyDict>)> {
+    let python = function.py();
+    // SAFETY: the object is a function, so it has this layout, and its parts are alive or null.
+    unsafe {
+        let parts = &*function.as_ptr().cast::<ffi::PyFunctionObject>();
+        let namespace = Bound::from_borrowed_ptr_or_opt(python, parts.func_dict)?;
+        let reference = Reference {
+            module: text(python, parts.func_module)?,
+            path: text(python, parts.func_qualname)?,
+        };
+        Some((reference, namespace.cast_into::<PyDict>().ok()?))
+    }
 }

@@ -4,15 +4,17 @@
 //! exceptions, too, for which it stops at every instruction. So the recorder is a profiler, and becomes a tracing tool
 //! only as long as the innermost recorded call runs code of its own, and not that of functions it calls.
 //!
-//! That changes with each call, and asking the interpreter each time would be slow, and would be announced to audit
-//! hooks of the program. But where it keeps the tracing function of a thread can be found out: beside the profiling
-//! function, which is ours. A tool that traces the program, such as coverage.py or a debugger, is told all it would be
-//! told without us.
+//! That changes with each call, so it is not asked for, but written where the interpreter keeps it (`thread_state`). Of
+//! code that passes, nothing is told at all (`evaluation`). A tool that traces the program, such as coverage.py or a
+//! debugger, is told all it would be told without us.
+
+mod evaluation;
+mod thread_state;
 
 use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -21,11 +23,10 @@ use pyo3::types::{PyBytes, PyCode};
 use super::calls::{self, Left, Standing};
 use super::frame::Frame;
 use super::{passing, with};
+use thread_state::ThreadState;
 
 /// Whether anybody listens.
 static IS_ON: AtomicBool = AtomicBool::new(false);
-/// Which word of a thread's state is its tracing function; 0 if that is not known.
-static TRACING_WORD: AtomicUsize = AtomicUsize::new(0);
 /// Operations after which a frame waits and has not ended, by number: a bit each.
 static YIELDS: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
 /// The operation with which frames begin and go on, since 3.11.
@@ -55,7 +56,11 @@ impl Listener {
             }
         }
         #[cfg(Py_3_11)]
-        RESUME.store(numbers.get_item("RESUME")?.extract()?, Ordering::Relaxed);
+        {
+            RESUME.store(numbers.get_item("RESUME")?.extract()?, Ordering::Relaxed);
+            let number = numbers.get_item("RETURN_GENERATOR")?.extract()?;
+            evaluation::RETURN_GENERATOR.store(number, Ordering::Relaxed);
+        }
         IS_ON.store(true, Ordering::Relaxed);
         // Threads that begin later listen by themselves.
         let begin = wrap_pyfunction!(begin_in_thread, python)?;
@@ -64,12 +69,14 @@ impl Listener {
             .call_method1("setprofile", (begin,))?;
         listen_in_all_threads();
         let traced = python.import("sys")?.call_method0("gettrace")?;
-        find_tracing_word(&traced);
+        prepare_to_trace(&traced);
+        evaluation::begin();
         Ok(())
     }
 
     pub(super) fn stop(python: Python<'_>) -> PyResult<()> {
         if IS_ON.swap(false, Ordering::Relaxed) {
+            evaluation::end();
             python
                 .import("threading")?
                 .call_method1("setprofile", (python.None(),))?;
@@ -112,26 +119,10 @@ fn listen_in_all_threads() {
     }
 }
 
-/// Finds where a thread's state has its tracing function: it has the functions of profiling and tracing, then the
-/// objects that these are called with. `traced` is the object of tracing, or `None`.
-fn find_tracing_word(traced: &Bound<'_, PyAny>) {
-    let traced = match traced.is_none() {
-        true => 0,
-        false => traced.as_ptr() as usize,
-    };
-    let ours = on_event as *const () as usize;
-    // SAFETY: the state of a thread has more words than this on all versions before 3.12, and only words are read.
-    let words = unsafe {
-        std::slice::from_raw_parts(ffi::PyThreadState_Get().cast::<usize>().cast_const(), 32)
-    };
-    let found = words.iter().position(|word| *word == ours);
-    let is_right = |place: &usize| {
-        let tracing = words[*place + 1];
-        words[*place + 2] == 0 && words[*place + 3] == traced && (tracing == 0) == (traced == 0)
-    };
-    let word = found.filter(|place| *place < 28).filter(is_right);
-    TRACING_WORD.store(word.map_or(0, |place| place + 1), Ordering::Relaxed);
-    if word.is_some() && traced == 0 {
+/// Makes ready to trace without asking the interpreter each time.
+fn prepare_to_trace(traced: &Bound<'_, PyAny>) {
+    ThreadState::explore(on_event as *const () as usize, traced);
+    if ThreadState::is_known() && traced.is_none() {
         // Once asked, 3.9 is ready to trace for as long as nobody tells it to stop, which we do not.
         // SAFETY: the lock is held, and the function is of the right kind.
         unsafe { ffi::PyEval_SetTrace(Some(on_trace), null_mut()) };
@@ -146,22 +137,19 @@ fn trace(wanted: bool) {
         return;
     }
     let ours = on_trace as *const () as usize;
-    let word = TRACING_WORD.load(Ordering::Relaxed);
-    // SAFETY: the lock is held. The word is the tracing function of this thread, as was found out; it is only written
-    // while a profiling function is set, so nothing else changes by that. Without the word the interpreter is asked.
-    unsafe {
-        if word == 0 {
-            let function: Option<ffi::Py_tracefunc> = if wanted { Some(on_trace) } else { None };
-            ffi::PyEval_SetTrace(function, null_mut());
-            return;
-        }
-        let function = ffi::PyThreadState_Get().cast::<usize>().add(word);
-        if wanted && *function != ours {
-            ALSO.set(*function);
-            *function = ours;
-        } else if !wanted && *function == ours {
-            *function = ALSO.replace(0);
-        }
+    let Some(state) = ThreadState::current() else {
+        let function: Option<ffi::Py_tracefunc> = if wanted { Some(on_trace) } else { None };
+        // SAFETY: the lock is held, and the function is of the right kind.
+        unsafe { ffi::PyEval_SetTrace(function, null_mut()) };
+        return;
+    };
+    // The function is only changed while there is a profiling function, so nothing else changes by that.
+    let tracing = state.tracing();
+    if wanted && tracing != ours {
+        ALSO.set(tracing);
+        state.set_tracing(ours);
+    } else if !wanted && tracing == ours {
+        state.set_tracing(ALSO.replace(0));
     }
 }
 
@@ -190,7 +178,7 @@ unsafe extern "C" fn on_event(
             ffi::PyTrace_CALL => {
                 let code = ffi::PyFrame_GetCode(frame);
                 ffi::Py_DECREF(code.cast());
-                if passing::passes(code as usize, || offset(frame)) {
+                if passing::passes(code as usize, |start| offset(frame) == start) {
                     if innermost != 0 {
                         trace(false);
                     }

@@ -10,7 +10,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
 
-use super::super::names;
+use super::super::{names, with};
 use super::install::{Replaced, replaced, set_in_type};
 use super::plain_call;
 use crate::sight::Pointer;
@@ -46,14 +46,18 @@ pub(in crate::recorder) fn watch(python: Python<'_>) {
     let _ = replace(python);
 }
 
-/// The methods were put back.
+/// The methods are put back.
 pub(super) fn forget() {
+    #[cfg(Py_3_13)]
+    finalizer::put_back();
     IS_WATCHED.store(false, Ordering::Relaxed);
 }
 
 fn replace(python: Python<'_>) -> PyResult<()> {
     let class = python.import("types")?.getattr("GeneratorType")?;
     let class = class.cast_into::<PyType>()?;
+    #[cfg(Py_3_13)]
+    finalizer::replace();
     for name in ["send", "throw", "close"] {
         let Some(had) = names::namespace(&class).and_then(|own| names::entry(&own, name)) else {
             continue;
@@ -232,8 +236,81 @@ unsafe fn begin(method: Pointer, arguments: Pointer) -> Pointer {
 }
 
 fn end() {
-    plain_call::aside(|_| {
+    plain_call::aside(|python| {
         let around = AROUND.with_borrow_mut(Vec::pop).flatten();
-        TELLING.replace(around)
+        let left = TELLING.replace(around);
+        if let Some((frame, Told::Closed)) = left {
+            close(python, frame);
+        }
     });
+}
+
+/// A generator is closed. If it still waits, it has ended without going on: since 3.13 that happens to those that have
+/// nothing to do on their way out.
+fn close(python: Python<'_>, frame: usize) {
+    with(python, |recorder| {
+        let closed = recorder.close(python, frame);
+        recorder.note_trouble(closed);
+    });
+}
+
+/// Generators that nobody needs any more are closed, too, but not by the method.
+#[cfg(Py_3_13)]
+mod finalizer {
+    use std::sync::OnceLock;
+
+    use pyo3::ffi;
+    use pyo3::prelude::*;
+
+    use super::super::plain_call;
+    use crate::recorder::with;
+    use crate::sight::Pointer;
+
+    /// Like all that calls code of the program, it may be undone.
+    type Finalizer = unsafe extern "C-unwind" fn(Pointer);
+
+    static ORIGINAL: OnceLock<Finalizer> = OnceLock::new();
+
+    /// Where the type of generators has its finalizer.
+    fn place() -> *mut Option<Finalizer> {
+        // SAFETY: the type is always there, and only the address of one of its parts is taken.
+        unsafe { (&raw mut (*(&raw mut ffi::PyGen_Type)).tp_finalize).cast() }
+    }
+
+    pub(super) fn replace() {
+        // SAFETY: the lock is held, and the function is of the right kind.
+        unsafe {
+            if let Some(original) = *place() {
+                let _ = ORIGINAL.set(original);
+                *place() = Some(finalize);
+            }
+        }
+    }
+
+    pub(super) fn put_back() {
+        if let Some(original) = ORIGINAL.get() {
+            // SAFETY: the lock is held, and this is what was there.
+            unsafe { *place() = Some(*original) };
+        }
+    }
+
+    /// # Safety
+    /// As the interpreter calls it: with the lock held, and a generator.
+    unsafe extern "C-unwind" fn finalize(generator: Pointer) {
+        let frame = plain_call::aside(|python| {
+            with(python, |recorder| recorder.has_waiting()).filter(|has| *has)?;
+            // SAFETY: as the interpreter promises.
+            let generator = unsafe { Bound::from_borrowed_ptr(python, generator) };
+            let frame = generator.getattr("gi_frame").ok();
+            let frame = frame.filter(|frame| !frame.is_none())?;
+            Some(frame.as_ptr() as usize)
+        });
+        if let Some(original) = ORIGINAL.get() {
+            // SAFETY: as the interpreter would have called it.
+            unsafe { original(generator) };
+        }
+        if let Some(frame) = frame.flatten() {
+            plain_call::aside(|python| super::close(python, frame));
+        }
+    }
 }
