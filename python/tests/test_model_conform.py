@@ -47,6 +47,20 @@ LOGS = {
         "  in the state {'Pile': {'items': [1]}}\n  the model says that the result is 1\n"
         "  possible there: Push(1,), Push(2,), Pop() / 1\n",
     ),
+    "more arguments than it takes": (
+        "Pile",
+        ['{"action": "Push", "arguments": [1, 2]}'],
+        'log:1: not allowed after 0 steps\n    {"action": "Push", "arguments": [1, 2]}\n'
+        "  in the state {'Pile': {'items': []}}\n  Pile: its domains have no such arguments\n"
+        "  possible there: Push(1,), Push(2,)\n",
+    ),
+    "what could have been observed instead": (
+        "Line",
+        ['{"action": "Put", "arguments": ["a"]}', '{"action": "Put", "arguments": ["b"]}', '{"action": "Got", "arguments": ["b"]}'],
+        'log:3: not allowed after 2 steps\n    {"action": "Got", "arguments": ["b"]}\n'
+        "  in the state {'Line': {'waiting': ('a', 'b')}}\n  Line: the guard `is_first` says no\n"
+        "  possible there: Got('a',)\n",
+    ),
     "an unknown action": (
         "Pile",
         ['{"action": "Größe"}'],
