@@ -1,6 +1,6 @@
 //! What is tested, behind a module that knows how to make it do a step.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -31,6 +31,9 @@ pub struct Stepper<'py> {
     shows_tracebacks: bool,
     traceback: Option<String>,
 }
+
+/// How long a stepper that may wait as long as it likes is asked to, if it comes back with nothing again and again.
+const PATIENCE_WITH_THE_IMPATIENT: Duration = Duration::from_secs(1);
 
 /// What a module calls the function that does a step; a later name counts more.
 const ACT: [&str; 3] = ["TestAction", "testaction", "test_action"];
@@ -225,6 +228,27 @@ impl<'py> Stepper<'py> {
         }
     }
 
+    /// Lets the stepper wait until there is something to observe, or its time is over; whether there is.
+    ///
+    /// Steppers may come back too early, woken by what was observed long ago. That says nothing about what will come,
+    /// and so they wait again.
+    fn wait_for_something(&self, wait: &Bound<'py, PyAny>) -> PyResult<bool> {
+        let began = Instant::now();
+        let whole = self.patience.unwrap_or(PATIENCE_WITH_THE_IMPATIENT);
+        let sleep = self.python.import("time")?.getattr("sleep")?;
+        let mut left = whole;
+        while !left.is_zero() {
+            wait.call1((self.patience.map(|_| left.as_secs_f64()),))?;
+            if self.queue()?.is_truthy()? {
+                return Ok(true);
+            }
+            // Others have to get a chance to do something.
+            sleep.call1((0.001,))?;
+            left = whole.saturating_sub(began.elapsed());
+        }
+        self.queue()?.is_truthy()
+    }
+
     fn queue(&self) -> PyResult<Bound<'py, PyAny>> {
         self.observations.getattr("queue")
     }
@@ -284,7 +308,6 @@ impl Implementation for Stepper<'_> {
     }
 
     fn wait(&mut self) -> Result<Option<bool>, Trouble> {
-        let trouble = |error: PyErr| self.trouble(&error);
         if !self.is_asynchronous() {
             return Ok(None);
         }
@@ -297,10 +320,8 @@ impl Implementation for Stepper<'_> {
                 "define `def wait(seconds)`, which returns when there is something to observe";
             return Err(Error::new(message).with_help(help).into());
         };
-        wait.call1((self.patience.map(|patience| patience.as_secs_f64()),))
-            .map_err(trouble)?;
-        let came = self.queue().and_then(|queue| queue.is_truthy());
-        came.map(Some).map_err(trouble)
+        let came = self.wait_for_something(wait);
+        came.map(Some).map_err(|error| self.trouble(&error))
     }
 
     fn forget(&mut self) -> Result<usize, Trouble> {
