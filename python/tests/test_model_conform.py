@@ -161,10 +161,6 @@ error[unreadable-log]: a line should be a JSON object
         "`arguments` should be a list",
     ),
     "empty": ("\n\n", "error: the log `log` is empty\n"),
-    "too many arguments": (
-        '{"action": "Push", "arguments": [1]}\n{"action": "Pop"}\n{"action": "Push", "arguments": [1, 2]}\n',
-        'log:3: {"action": "Push", "arguments": [1, 2]}\nerror: ',
-    ),
 }
 
 

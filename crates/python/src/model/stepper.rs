@@ -32,8 +32,8 @@ pub struct Stepper<'py> {
     traceback: Option<String>,
 }
 
-/// How long a stepper that may wait as long as it likes is asked to, if it comes back with nothing again and again.
-const PATIENCE_WITH_THE_IMPATIENT: Duration = Duration::from_secs(1);
+/// How often a stepper is asked to wait before it is believed that there is nothing to wait for.
+const WAITS: usize = 3;
 
 /// What a module calls the function that does a step; a later name counts more.
 const ACT: [&str; 3] = ["TestAction", "testaction", "test_action"];
@@ -230,23 +230,24 @@ impl<'py> Stepper<'py> {
 
     /// Lets the stepper wait until there is something to observe, or its time is over; whether there is.
     ///
-    /// Steppers may come back too early, woken by what was observed long ago. That says nothing about what will come,
-    /// and so they wait again.
+    /// It may come back too early, woken by what was observed long ago, and then waits again. If it still comes back
+    /// with nothing, it knows that nothing will come.
     fn wait_for_something(&self, wait: &Bound<'py, PyAny>) -> PyResult<bool> {
         let began = Instant::now();
-        let whole = self.patience.unwrap_or(PATIENCE_WITH_THE_IMPATIENT);
-        let sleep = self.python.import("time")?.getattr("sleep")?;
-        let mut left = whole;
-        while !left.is_zero() {
-            wait.call1((self.patience.map(|_| left.as_secs_f64()),))?;
+        for _ in 0..WAITS {
+            let left = match self.patience {
+                None => None,
+                Some(patience) => match patience.saturating_sub(began.elapsed()) {
+                    Duration::ZERO => break,
+                    left => Some(left.as_secs_f64()),
+                },
+            };
+            wait.call1((left,))?;
             if self.queue()?.is_truthy()? {
                 return Ok(true);
             }
-            // Others have to get a chance to do something.
-            sleep.call1((0.001,))?;
-            left = whole.saturating_sub(began.elapsed());
         }
-        self.queue()?.is_truthy()
+        Ok(false)
     }
 
     fn queue(&self) -> PyResult<Bound<'py, PyAny>> {
