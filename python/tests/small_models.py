@@ -60,6 +60,26 @@ actions = (Ask, Answer, Spend)
 enablers = {Ask: (AskEnabled,), Answer: (AnswerEnabled,), Spend: (SpendEnabled,)}
 domains = {Answer: {"word": ("yes", "no")}}
 """,
+    # A waiting line for two. What comes out of it is observed.
+    "Line": """\
+waiting = ()
+
+def Put(who):
+    global waiting
+    waiting += (who,)
+def has_room(): return len(waiting) < 2
+def Got(who):
+    global waiting
+    waiting = waiting[1:]
+def is_first(who): return waiting[:1] == (who,)
+def Accepting(): return not waiting
+
+state = ("waiting",)
+actions = (Put, Got)
+observables = (Got,)
+enablers = {Put: (has_room,), Got: (is_first,)}
+domains = {Put: {"who": ("a", "b")}}
+""",
     # Nobody knows where `Go` leads.
     "Fork": """\
 def Go(): pass

@@ -98,9 +98,86 @@ def test_what_was_found_as_json(models):
     assert [one["state"] for one in found["dead"]] == found["dead_ends"]
     assert found["formula"] is None
     formula = ("--ltl", "F accepting", "--json")
-    assert json.loads(models("explore", "Pile", *formula).stdout)["formula"] == "holds"
-    formula = ("--ltl", "G accepting", "--json")
-    assert json.loads(models("explore", "Pile", *formula, status=1).stdout)["formula"] == "violated"
+    judged = json.loads(models("explore", "Pile", *formula).stdout)
+    assert (judged["formula"], judged["violation"]) == ("holds", None)
+    formula = ("--ltl", "G F {len(items) == 0}", "--json")
+    judged = json.loads(models("explore", "Pile", *formula, status=1).stdout)
+    assert judged["formula"] == "violated"
+    lasso = {"prefix": ["Push(1,)"], "lap": ["Push(1,)", "Pop()"], "then": "lap"}
+    assert judged["violation"] == lasso
+
+
+def test_the_graph_as_json(models):
+    models("explore", "Talk", "--out", "talk.json", status=1)
+    models("explore", "Talk", "--out", "TalkFSM.py", status=1)
+    graph = json.loads((models.folder / "talk.json").read_text(encoding="utf-8"))
+    fsm = module(models, "TalkFSM.py")
+    assert graph["version"] == 1 and graph["actions"] == ["Ask", "Answer", "Spend"]
+    assert {"Talk": str(fsm["states"][4]["Talk"])} == graph["states"][4]
+    assert [eval(state["Talk"]) for state in graph["states"]] == [
+        fsm["states"][number]["Talk"] for number in range(13)
+    ]
+    transitions = [
+        (one["from"], (one["action"], eval(one["arguments"]), eval(str(one["result"]))), one["to"])
+        for one in graph["transitions"]
+    ]
+    assert transitions == list(fsm["graph"])
+    names = {"starts": "runstarts", "dead_ends": "deadend"}
+    for name in ("accepting", "unsafe", "frontier", "finished", "starts", "dead_ends"):
+        assert graph[name] == fsm[names.get(name, name)]
+    assert set(graph["dead_ends"]) <= set(graph["dead"])
+
+
+def test_a_scenario_that_goes_round_is_not_stuck(models):
+    models.write(
+        "Never.py",
+        "def On(): pass\ndef Off(): pass\n"
+        "graph = ((0, (On, (), None), 1), (1, (Off, (), None), 0))\ninitial = 0\naccepting = [2]\n",
+    )
+    done = models("model", "check", "Switch", "--scenarios", "Never", status=1)
+    assert done.stdout == (
+        "WRONG  Never: not allowed\n"
+        "       goes round, and never comes to its end, not even after\n"
+        "         On()\n"
+        "       Never does not accept its state 1\n"
+        "       On(): Switch: the guard `OnEnabled` says no\n"
+        "1 scenario, 1 not as they should be\n"
+    )
+
+
+def test_what_a_log_does_not_speak_of_may_happen_in_between(models):
+    models.write("taken.jsonl", '{"action": "Pop"}\n{"action": "Pop"}\n')
+    done = models("model", "check", "Pile", "--scenarios", "taken.jsonl")
+    # What came of a step is as open as what was pushed, so there are four ways to read it.
+    ways = [f"ok     taken.jsonl, run {way}: allowed\n" for way in range(4)]
+    assert done.stdout == "".join(ways) + "4 scenarios, all as they should be\n"
+    models.write("taken.jsonl", '{"action": "Pop", "result": 2}\n{"action": "Pop", "result": 1}\n')
+    done = models("model", "check", "Pile", "--scenarios", "taken.jsonl")
+    assert "1 scenario, all as they should be\n" in done.stdout
+    models.write("taken.jsonl", '{"action": "Pop", "result": 3}\n')
+    done = models("model", "check", "Pile", "--scenarios", "taken.jsonl", status=1)
+    assert "not allowed" in done.stdout
+
+
+def test_where_the_code_of_a_model_raised(models):
+    models.write(
+        "Raises.py",
+        "n = 0\ndef Go():\n    global n\n    n += 1\n    if n == 3: raise ValueError('three')\n"
+        "state = ('n',)\nactions = (Go,)\n",
+    )
+    # The traceback is that of the model.
+    done = subprocess.run(
+        models.line("explore", "Raises"), cwd=models.folder, capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert "ValueError: three" in done.stderr
+    assert (
+        "Not all: a model could not go on, and 1 state could lead further\n"
+        "  in state 2: {'Raises': {'n': 2}}\n"
+        "  a shortest way to state 2:\n"
+        "    Go()\n"
+        "    Go()\n"
+    ) in done.stdout
 
 
 FORMULAS = {

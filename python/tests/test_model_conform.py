@@ -47,6 +47,20 @@ LOGS = {
         "  in the state {'Pile': {'items': [1]}}\n  the model says that the result is 1\n"
         "  possible there: Push(1,), Push(2,), Pop() / 1\n",
     ),
+    "more arguments than it takes": (
+        "Pile",
+        ['{"action": "Push", "arguments": [1, 2]}'],
+        'log:1: not allowed after 0 steps\n    {"action": "Push", "arguments": [1, 2]}\n'
+        "  in the state {'Pile': {'items': []}}\n  Pile: its domains have no such arguments\n"
+        "  possible there: Push(1,), Push(2,)\n",
+    ),
+    "what could have been observed instead": (
+        "Line",
+        ['{"action": "Put", "arguments": ["a"]}', '{"action": "Put", "arguments": ["b"]}', '{"action": "Got", "arguments": ["b"]}'],
+        'log:3: not allowed after 2 steps\n    {"action": "Got", "arguments": ["b"]}\n'
+        "  in the state {'Line': {'waiting': ('a', 'b')}}\n  Line: the guard `is_first` says no\n"
+        "  possible there: Got('a',)\n",
+    ),
     "an unknown action": (
         "Pile",
         ['{"action": "Größe"}'],
@@ -147,10 +161,6 @@ error[unreadable-log]: a line should be a JSON object
         "`arguments` should be a list",
     ),
     "empty": ("\n\n", "error: the log `log` is empty\n"),
-    "too many arguments": (
-        '{"action": "Push", "arguments": [1]}\n{"action": "Pop"}\n{"action": "Push", "arguments": [1, 2]}\n',
-        'log:3: {"action": "Push", "arguments": [1, 2]}\nerror: ',
-    ),
 }
 
 

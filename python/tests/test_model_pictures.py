@@ -154,14 +154,14 @@ def test_texts_and_names_are_escaped_and_without_descriptions_there_is_nothing_t
   0 [ style=filled, shape=ellipse, peripheries=1, fillcolor=lightgray ]
   1 [ style=filled, shape=ellipse, peripheries=1, fillcolor=white ]
   2 [ style=filled, shape=ellipse, peripheries=2, fillcolor=white ]
-  "'node'" [ style=filled, shape=ellipse, peripheries=2, fillcolor=white ]
-  "'a-b'" [ style=filled, shape=ellipse, peripheries=1, fillcolor=white ]
+  "node" [ style=filled, shape=ellipse, peripheries=2, fillcolor=white ]
+  "a-b" [ style=filled, shape=ellipse, peripheries=1, fillcolor=white ]
 
   // Transitions
   0 -> 1 [ label="Say('a \"quoted\" word',)", tooltip="Say('a \"quoted\" word',)" ]
   1 -> 2 [ label="Say('back\\\\slash\\nnew line',)/'said \"it\"'", tooltip="Say('back\\\\slash\\nnew line',)/'said \"it\"'" ]
-  2 -> "'node'" [ label="Go()", tooltip="Go()" ]
-  "'node'" -> "'a-b'" [ label="Go()", tooltip="Go()" ]
+  2 -> "node" [ label="Go()", tooltip="Go()" ]
+  "node" -> "a-b" [ label="Go()", tooltip="Go()" ]
 }
 """
     )

@@ -255,6 +255,35 @@ def test_a_model_that_is_too_large_is_covered_as_far_as_was_looked(models):
     assert re.match(r"\d+ runs? with \d+ steps covers? \d of \d transitions\n", done.stdout)
 
 
+def test_more_pairs_than_anybody_wants_are_refused(models):
+    models.write(
+        "Dense.py",
+        "n = 0\ndef Go(k):\n    global n\n    n = k\n"
+        "state = ('n',)\nactions = (Go,)\ndomains = {Go: {'k': range(130)}}\n",
+    )
+    done = models("model", "test", "Dense", "--strategy", "pairs", status=2)
+    assert done.stderr.startswith("error: 2,197,000 pairs of transitions are too many to cover\n")
+    assert "--max N" in done.stderr
+    models("model", "test", "Dense", "--strategy", "pairs", "--max", 1_000, "--suite", "Suite.py")
+
+
+def test_what_no_run_can_cover_is_named(models):
+    models.write(
+        "Trap.py",
+        "place = 'free'\ndef Fall(how):\n    global place\n    place = how\ndef Look(): return place\n"
+        "def Accepting(): return place == 'free'\ndef FallEnabled(how): return place == 'free'\n"
+        "state = ('place',)\nactions = (Fall, Look)\nenablers = {Fall: [FallEnabled]}\n"
+        "domains = {Fall: {'how': ['deep', 'far']}}\n",
+    )
+    done = models("model", "test", "Trap", "--strategy", "transitions", "--suite", "Suite.py")
+    lines = done.stdout.splitlines()
+    assert lines[:2] == [
+        "1 run with 1 step covers 1 of 5 transitions",
+        "left out, since no state follows in which a run may end: "
+        "Fall('deep',), Fall('far',), Look() / 'deep', and 1 more",
+    ]
+
+
 def test_strategies(models):
     line = ("model", "test", "Pile", "--runs", 1, "--seed", 1, "--strategy")
     done = models(*line, "Last", "--steps", 4)
@@ -300,6 +329,7 @@ def test_invariants_are_checked_unless_they_are_not(models):
         "Failure 1: the invariant does not hold\nRun 0, reduced from 2 to 2 steps in "
         in done.stdout
     )
+    assert "  in the state {'Talk': {'place': 'idle', 'tokens': -1}}\n" in done.stdout
     assert "10 runs, none failed\n" in models(*line, "--no-check").stdout
 
 
@@ -417,7 +447,9 @@ def test_a_wrong_peer_fails_and_the_run_is_reduced(chunks, peer):
     done = chunks(*line, status=1)
     story = r"Run \d+, reduced from \d+ to \d steps? in \d+ runs(; it fails in \d+ of 10 tries)?:\n"
     assert re.search(
-        rf"\nFailure 1: {why}, action not enabled\n{story}{steps}Written: ", done.stdout
+        rf"\nFailure 1: {why}, action not enabled\n{story}{steps}"
+        r"  in the state {'Echo': .*}\n  Echo: the guard `\w+Enabled` says no\nWritten: ",
+        done.stdout,
     ), done.stdout
     assert "Failure 2" not in done.stdout, "the same with other letters is the same"
     # What was written fails, too, though perhaps not at the first try.

@@ -1,5 +1,6 @@
 //! Whether a model allows what really happened.
 
+use rustc_hash::FxHashSet;
 use testwright_core::product::{
     Blocked, Joint, Label, NameId, Phase, Place, Product, Refusal, Trouble, ValueId,
 };
@@ -17,9 +18,15 @@ pub struct Happened {
 }
 
 /// Follows what happened through the states of a model, all of them that agree with it.
+#[derive(Clone, Debug)]
 pub struct Follower {
     states: Vec<Vec<Place>>,
+    /// With what things happened. Nobody but the log says with what an action may be observed.
+    seen: Vec<ValueId>,
 }
+
+/// How many arguments are remembered.
+const MOST_SEEN: usize = 100;
 
 /// Why something that happened is not allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,10 +60,18 @@ pub enum Why {
 impl Follower {
     /// Begins where runs begin.
     pub fn new(product: &mut Product<'_>) -> Result<Follower, Trouble> {
-        let start = product.begin(0)?;
-        Ok(Follower {
-            states: start.into_iter().collect(),
-        })
+        let mut follower = Follower {
+            states: Vec::new(),
+            seen: Vec::new(),
+        };
+        follower.restart(product)?;
+        Ok(follower)
+    }
+
+    /// Another run begins.
+    pub fn restart(&mut self, product: &mut Product<'_>) -> Result<(), Trouble> {
+        self.states = product.begin(0)?.into_iter().collect();
+        Ok(())
     }
 
     /// The states that the model may be in.
@@ -67,6 +82,29 @@ impl Follower {
     /// Whether what happened may end here.
     pub fn is_accepting(&self, product: &Product<'_>) -> bool {
         self.states.iter().any(|state| product.is_accepting(state))
+    }
+
+    /// Lets actions happen that nobody has written down, those of these names, any number of times: the model may be in
+    /// any of the states after them. Where there are more than so many, the others are left out.
+    pub(crate) fn wander(
+        &mut self,
+        product: &mut Product<'_>,
+        names: &[NameId],
+        most: usize,
+    ) -> Result<(), Trouble> {
+        let mut known: FxHashSet<Vec<Place>> = self.states.iter().cloned().collect();
+        let mut next = 0;
+        while next < self.states.len() {
+            let state = self.states[next].clone();
+            next += 1;
+            for one in product.moves(&state, Phase::Usual)? {
+                let is_meant = names.contains(&one.label.name);
+                if is_meant && known.len() < most && known.insert(one.to.clone()) {
+                    self.states.push(one.to);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Goes on with what happened, and says what it was with its result; or says why it is not allowed.
@@ -80,6 +118,9 @@ impl Follower {
             arguments,
             result,
         } = *happened;
+        if self.seen.len() < MOST_SEEN && !self.seen.contains(&arguments) {
+            self.seen.push(arguments);
+        }
         let mut after: Vec<Vec<Place>> = Vec::new();
         let mut labels: Vec<Label> = Vec::new();
         let mut refused = Vec::new();
@@ -118,15 +159,49 @@ impl Follower {
         }
         let mut states = Vec::new();
         for (state, why) in refused {
-            let possible = product.moves(&state, Phase::Usual)?;
             states.push(RefusedIn {
-                instead: possible.iter().map(|one| one.label).collect(),
+                instead: self.possible(product, &state)?,
                 state,
                 why,
             });
         }
         Ok(Err(Refused { states }))
     }
+
+    /// What is possible in a state: what the models say themselves, and the actions of which they do not say with what,
+    /// with what has happened so far.
+    fn possible(&self, product: &mut Product<'_>, state: &[Place]) -> Result<Vec<Label>, Trouble> {
+        let moves = product.moves(state, Phase::Usual)?;
+        let mut possible: Vec<Label> = moves.iter().map(|one| one.label).collect();
+        for name in product.vocabulary().to_vec() {
+            if moves.iter().any(|one| one.label.name == name) {
+                continue;
+            }
+            for arguments in &self.seen {
+                match allowed(product, state, name, *arguments) {
+                    Ok(labels) => possible.extend(labels),
+                    Err(Trouble::Interrupted) => return Err(Trouble::Interrupted),
+                    // It was only a guess that the action could be done with these.
+                    Err(_) => {}
+                }
+            }
+        }
+        Ok(possible)
+    }
+}
+
+/// What may come of an action, if it may happen.
+fn allowed(
+    product: &mut Product<'_>,
+    state: &[Place],
+    name: NameId,
+    arguments: ValueId,
+) -> Result<Vec<Label>, Trouble> {
+    if !product.allows(state, name, arguments)? {
+        return Ok(Vec::new());
+    }
+    let done = product.perform(state, name, arguments)?;
+    Ok(done.into_iter().map(|one| one.label).collect())
 }
 
 /// Says who does not let an action happen, in a sentence.

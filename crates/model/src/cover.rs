@@ -179,6 +179,17 @@ pub struct Cover {
     pub is_least: bool,
 }
 
+/// How many pairs of transitions [`Goal::Pairs`] would have to cover, before asking for them: a dense graph has so many
+/// that there is no memory for the suite.
+pub fn pairs(graph: &Graph) -> u64 {
+    let mut leaving = vec![0u64; graph.states()];
+    for transition in &graph.transitions {
+        leaving[transition.from as usize] += 1;
+    }
+    let after = graph.transitions.iter();
+    after.map(|one| leaving[one.to as usize]).sum()
+}
+
 /// Makes a suite that covers as much as possible of what the plan asks for.
 ///
 /// Tours cost the least. They take less than a second for most graphs of some ten thousand transitions, and some seconds

@@ -50,7 +50,7 @@ mod suite;
 pub mod suite_file;
 mod walk;
 
-pub use cover::{Cover, CoverPlan, Goal, RUN_COST, Reason, Target, Unreachable, cover};
+pub use cover::{Cover, CoverPlan, Goal, RUN_COST, Reason, Target, Unreachable, cover, pairs};
 pub use explore::{Expander, Exploration, Limits, Progress, explore, explore_from, explore_with};
 pub use filter::Filter;
 pub use fsm::{Edge, Fsm};

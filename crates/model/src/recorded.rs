@@ -1,7 +1,7 @@
 //! What really happened, as a scenario: so a recorded run can be composed with models like any other.
 
 use testwright_core::Error;
-use testwright_core::product::{Label, Product, Trouble, ValueId};
+use testwright_core::product::{Label, NameId, Product, Trouble, ValueId};
 
 use crate::Suite;
 use crate::conform::{Follower, Happened};
@@ -9,41 +9,119 @@ use crate::conform::{Follower, Happened};
 /// What came of a step may not have been recorded, and models may leave it open. So many ways to read a run are kept.
 const MOST_READINGS: usize = 64;
 
+/// What was not recorded at all may happen in between. So many states are looked at for that.
+const MOST_STATES: usize = 10_000;
+
 /// Runs that were recorded, as a suite for these models. Results that were not recorded are those that the models say.
-/// From where models do not allow what happened, the steps stand as they were recorded, and are not possible.
+/// Actions that do not occur in it may happen in between, as with every scenario. From where models do not allow what happened, the steps stand as they were recorded, and are not possible.
 pub fn recorded(
     product: &mut Product<'_>,
     name: &str,
     runs: &[Vec<Happened>],
 ) -> Result<Suite, Trouble> {
+    let is_recorded = |name: &NameId| runs.iter().flatten().any(|one| one.name == *name);
+    let vocabulary = product.vocabulary().iter().copied();
+    let others: Vec<NameId> = vocabulary.filter(|name| !is_recorded(name)).collect();
     let mut all = Vec::new();
     for run in runs {
-        let mut follower = Some(Follower::new(product)?);
-        let mut readings: Vec<Vec<Label>> = vec![Vec::new()];
+        let mut readings = vec![Reading {
+            steps: Vec::new(),
+            follower: Some(Follower::new(product)?),
+        }];
         for happened in run {
-            let followed = match &mut follower {
-                Some(follower) => follower.follow(product, happened)?.ok(),
-                None => None,
-            };
-            let labels = followed.unwrap_or_else(|| {
-                follower = None;
-                vec![as_recorded(happened)]
-            });
-            let longer = |reading: &Vec<Label>| {
-                let reading = reading.clone();
-                let longer = move |label: &Label| [reading.as_slice(), &[*label]].concat();
-                labels.iter().map(longer).collect::<Vec<_>>()
-            };
-            readings = readings.iter().flat_map(longer).collect();
+            let mut longer = Vec::new();
+            for reading in &readings {
+                longer.extend(reading.with(product, happened, &others)?);
+            }
+            readings = only_if_some(longer, |reading| reading.follower.is_some());
             if readings.len() > MOST_READINGS {
                 let message = format!("`{name}` leaves open too often what came of its steps");
                 let help = "record the results, too";
                 return Err(Error::new(message).with_help(help).into());
             }
         }
-        all.extend(readings);
+        for reading in &mut readings {
+            reading.wander(product, &others)?;
+        }
+        let may_end = |reading: &Reading| {
+            let follower = reading.follower.as_ref();
+            follower.is_some_and(|follower| follower.is_accepting(product))
+        };
+        let readings = only_if_some(readings, may_end);
+        all.extend(readings.into_iter().map(|reading| reading.steps));
     }
     Ok(Suite::new(name, all))
+}
+
+/// A way to read what was recorded.
+struct Reading {
+    steps: Vec<Label>,
+    /// Where the models are after these steps; nothing if they do not allow them.
+    follower: Option<Follower>,
+}
+
+impl Reading {
+    /// Lets happen what was not recorded.
+    fn wander(&mut self, product: &mut Product<'_>, others: &[NameId]) -> Result<(), Trouble> {
+        match &mut self.follower {
+            Some(follower) if !others.is_empty() => follower.wander(product, others, MOST_STATES),
+            _ => Ok(()),
+        }
+    }
+
+    /// The same with one step more, for each result that it may have had.
+    fn with(
+        &self,
+        product: &mut Product<'_>,
+        happened: &Happened,
+        others: &[NameId],
+    ) -> Result<Vec<Reading>, Trouble> {
+        let longer = |label: Label, follower: Option<Follower>| Reading {
+            steps: [self.steps.as_slice(), &[label]].concat(),
+            follower,
+        };
+        let mut before = Reading {
+            steps: Vec::new(),
+            follower: self.follower.clone(),
+        };
+        before.wander(product, others)?;
+        let Some(before) = before.follower else {
+            return Ok(vec![longer(as_recorded(happened), None)]);
+        };
+        let mut after = before.clone();
+        let Ok(labels) = after.follow(product, happened)? else {
+            return Ok(vec![longer(as_recorded(happened), None)]);
+        };
+        if let [only] = labels.as_slice() {
+            return Ok(vec![longer(*only, Some(after))]);
+        }
+        let mut all = Vec::new();
+        for label in labels {
+            let mut after = before.clone();
+            let result = Some([label.result; 2]);
+            if after
+                .follow(
+                    product,
+                    &Happened {
+                        result,
+                        ..*happened
+                    },
+                )?
+                .is_ok()
+            {
+                all.push(longer(label, Some(after)));
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// Those that are as they should be, or all if none is.
+fn only_if_some(readings: Vec<Reading>, is_good: impl Fn(&Reading) -> bool) -> Vec<Reading> {
+    match readings.iter().any(&is_good) {
+        true => readings.into_iter().filter(is_good).collect(),
+        false => readings,
+    }
 }
 
 /// A step that is not possible.

@@ -294,11 +294,13 @@ impl Runs<'_, '_> {
             *steps += 1;
             watcher.step(self.product.words(), label, observed.is_some());
             if self.plan.check && !states.iter().any(|state| self.product.is_safe(state)) {
+                let first = states.first();
+                let first = first.map(|state| crate::state_text(self.product, state));
                 return Ok(Stop::Failed(Failure {
                     kind: FailureKind::Property,
                     message: "the invariant does not hold".to_owned(),
                     signature: "invariant".to_owned(),
-                    details: String::new(),
+                    details: format!("in the state {}", first.unwrap_or_default()),
                 }));
             }
             if observed.is_none()

@@ -3,7 +3,9 @@
 use expect_test::{Expect, expect};
 use testwright_core::product::{Place, Product};
 use testwright_core::toys::Machine;
-use testwright_model::{Cover, CoverPlan, Edge, Fsm, Goal, Graph, Limits, Suite, cover, explore};
+use testwright_model::{
+    Cover, CoverPlan, Edge, Fsm, Goal, Graph, Limits, Suite, cover, explore, pairs,
+};
 
 /// The graph of a product, and its actions by transition.
 fn explored(mut product: Product<'_>) -> (Graph, Vec<String>) {
@@ -180,4 +182,16 @@ fn what_cannot_end_is_named() {
         Transition(2): NoEnd
     "#]]
     .assert_eq(&text(&names, &suite));
+}
+
+#[test]
+fn pairs_are_counted_before_they_are_covered() {
+    let (graph, _) = door();
+    let all = || graph.transitions.iter();
+    let followed = all().flat_map(|one| all().filter(move |next| one.to == next.from));
+    assert_eq!(pairs(&graph), followed.count() as u64);
+    assert_eq!(
+        pairs(&graph),
+        cover(&graph, &CoverPlan::new(Goal::Pairs)).all as u64
+    );
 }

@@ -207,6 +207,25 @@ def test_11_a_wait_in_vain_ends_the_run(models):
     )
 
 
+@pytest.mark.parametrize("options", [["-t", 20], []])
+def test_who_comes_back_too_early_waits_again(models, options):
+    # As a stepper does that waits for an event, and was told of it before.
+    models.write(
+        Echo="asked = False\ndef Ask():\n    global asked\n    asked = True\ndef not_asked(): return not asked\n"
+        "def Heard():\n    global asked\n    asked = False\ndef was_asked(): return asked\n"
+        "def Accepting(): return not asked\nstate = ('asked',)\nactions = (Ask, Heard)\n"
+        "observables = (Heard,)\nenablers = {Ask: [not_asked], Heard: [was_asked]}\n",
+        Early="import observation_queue as seen, threading\nseen.asynch = True\n"
+        "event = threading.Event()\n"
+        "def hear():\n    seen.queue.append(('Heard', ()))\n    event.set()\n"
+        "def TestAction(name, arguments, expected):\n"
+        "    event.set()\n    threading.Timer(0.2, hear).start()\n"
+        "def wait(seconds):\n    event.wait(seconds)\n    event.clear()\n",
+    )
+    printed = models.test("Echo", "-n", 2, "-i", "Early", *options)
+    assert printed == "Ask()\nHeard()\n  0. Success at step 2, reached accepting state\n"
+
+
 def test_who_is_asynchronous_has_to_wait(models):
     done = timed(models, "no wait", "-n", 8, "-t", 0.1, status=1)
     assert "the stepper `TimerStepper` is asynchronous and has no `wait`" in done.stderr

@@ -18,8 +18,8 @@ use crate::{ExitStatus, Trouble, duration, models, quantity};
 
 /// Tell whether a model allows what a log says, and if not, which step first and why
 ///
-/// A log has one JSON object on each line: `{\"action\": \"Push\", \"arguments\": [1], \"result\": null}`. Without
-/// `arguments` there are none, and without `result` nothing is said about it. `{\"restart\": true}` begins another run.
+/// A log has one JSON object on each line: `{"action": "Push", "arguments": [1], "result": null}`. Without
+/// `arguments` there are none, and without `result` nothing is said about it. `{"restart": true}` begins another run.
 /// Each run must end where the model says that it may.
 #[derive(clap::Args)]
 #[command(
@@ -82,17 +82,16 @@ impl Conform {
         entries: &[Entry],
         note: &Note,
     ) -> Result<ExitStatus, Trouble> {
-        let begin = |console: &mut Console<'_>, models: &mut Models<'_>| {
-            Follower::new(&mut models.product).map_err(|trouble| models::tell(console, &trouble))
-        };
-        let mut follower = begin(console, models)?;
+        let follower = Follower::new(&mut models.product);
+        let mut follower = follower.map_err(|trouble| models::tell(console, &trouble))?;
         let [mut steps, mut runs] = [0u64, 1u64];
         for entry in entries {
             let Some(step) = &entry.step else {
                 if !self.may_end(console, models, &follower, file, entry.line) {
                     return Ok(ExitStatus::FailureFound);
                 }
-                follower = begin(console, models)?;
+                let begun = follower.restart(&mut models.product);
+                begun.map_err(|trouble| models::tell(console, &trouble))?;
                 runs += 1;
                 continue;
             };

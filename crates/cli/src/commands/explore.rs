@@ -21,10 +21,13 @@ use crate::source::is_model;
 use crate::{ExitStatus, Trouble, duration, load, report, size};
 
 mod findings;
+mod graph_file;
 mod guide;
 mod helpers;
 mod json;
+mod judged;
 mod last_words;
+mod model_report;
 mod models;
 mod questions;
 mod verdict;
@@ -147,7 +150,8 @@ pub(crate) struct Explore {
     #[arg(long)]
     all: bool,
 
-    /// Where to write the tests that are found [default: testwright-out/NAME]; for models: the FSM module to write
+    /// Where to write the tests that are found [default: testwright-out/NAME]; for models: the FSM module to write, or a
+    /// `.json` file
     #[arg(long, value_name = "DIR|FILE")]
     out: Option<PathBuf>,
 

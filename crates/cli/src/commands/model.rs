@@ -7,6 +7,7 @@ use crate::console::Console;
 use crate::{ExitStatus, Trouble};
 
 mod check;
+mod covering;
 mod failing;
 mod last_run;
 mod lint;

@@ -87,15 +87,19 @@ impl Machine {
             Some(_) => details.iter().map(|(place, _)| *place).collect(),
             None => (0..places.texts.len() as u32).map(Place).collect(),
         };
-        let number = |place: Place| order.iter().position(|one| *one == place);
+        let mut placed = vec![None; places.texts.len()];
+        for (number, place) in order.iter().enumerate() {
+            placed[place.0 as usize].get_or_insert(number);
+        }
+        let number = |place: Place| placed[place.0 as usize];
         let numbers = |all: &[Place]| all.iter().filter_map(|place| number(*place)).collect();
-        let states = order.iter().map(|place| {
-            let text = details.iter().find(|(one, _)| one == place);
-            (
-                places.texts[place.0 as usize].clone(),
-                text.map(|(_, text)| text.clone()),
-            )
-        });
+        let mut details = details.into_iter().map(|(_, text)| text);
+        let mut states = Vec::new();
+        for place in &order {
+            // As Python prints it: a text is its own name.
+            let name = places.objects[place.0 as usize].str().map_err(trouble)?;
+            states.push((name.to_string_lossy().into_owned(), details.next()));
+        }
         let mut starts = vec![fsm.initial()];
         let mut marked: [Vec<usize>; 4] = Default::default();
         if let Some([bad, open, finished, dead, runs]) = lists.as_deref() {
@@ -109,7 +113,7 @@ impl Machine {
             .filter(|place| fsm.is_accepting(*place))
             .collect();
         Ok(Machine {
-            states: states.collect(),
+            states,
             starts: numbers(&starts),
             accepting: numbers(&accepting),
             marked,

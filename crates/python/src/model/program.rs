@@ -366,8 +366,12 @@ impl Model for Program<'_> {
     ) -> Result<Option<Refusal>, Trouble> {
         let arguments = self.speech.borrow().tuple(arguments);
         let (Some(action), Some(arguments)) = (self.action(name), arguments) else {
-            return Ok(Some(Refusal::Guard("its arguments".to_owned())));
+            return Ok(Some(Refusal::Domain));
         };
+        // Whoever did it is to blame, and not the module, which never does.
+        if !self.actions[action].can_take(arguments.len()) {
+            return Ok(Some(Refusal::Domain));
+        }
         let guard = self.refusing_guard(from, action, &arguments)?;
         Ok(guard.map(Refusal::Guard))
     }

@@ -110,7 +110,7 @@ pub(crate) fn suite(reader: &mut Reader<'_, '_>) -> Result<Suite, Trouble> {
 pub(crate) struct States<'py> {
     keys: FxHashMap<u128, Place>,
     pub(crate) texts: Vec<String>,
-    objects: Vec<Bound<'py, PyAny>>,
+    pub(crate) objects: Vec<Bound<'py, PyAny>>,
 }
 
 impl<'py> States<'py> {

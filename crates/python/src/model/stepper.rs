@@ -1,6 +1,6 @@
 //! What is tested, behind a module that knows how to make it do a step.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -31,6 +31,9 @@ pub struct Stepper<'py> {
     shows_tracebacks: bool,
     traceback: Option<String>,
 }
+
+/// How often a stepper is asked to wait before it is believed that there is nothing to wait for.
+const WAITS: usize = 3;
 
 /// What a module calls the function that does a step; a later name counts more.
 const ACT: [&str; 3] = ["TestAction", "testaction", "test_action"];
@@ -225,6 +228,28 @@ impl<'py> Stepper<'py> {
         }
     }
 
+    /// Lets the stepper wait until there is something to observe, or its time is over; whether there is.
+    ///
+    /// It may come back too early, woken by what was observed long ago, and then waits again. If it still comes back
+    /// with nothing, it knows that nothing will come.
+    fn wait_for_something(&self, wait: &Bound<'py, PyAny>) -> PyResult<bool> {
+        let began = Instant::now();
+        for _ in 0..WAITS {
+            let left = match self.patience {
+                None => None,
+                Some(patience) => match patience.saturating_sub(began.elapsed()) {
+                    Duration::ZERO => break,
+                    left => Some(left.as_secs_f64()),
+                },
+            };
+            wait.call1((left,))?;
+            if self.queue()?.is_truthy()? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     fn queue(&self) -> PyResult<Bound<'py, PyAny>> {
         self.observations.getattr("queue")
     }
@@ -284,7 +309,6 @@ impl Implementation for Stepper<'_> {
     }
 
     fn wait(&mut self) -> Result<Option<bool>, Trouble> {
-        let trouble = |error: PyErr| self.trouble(&error);
         if !self.is_asynchronous() {
             return Ok(None);
         }
@@ -297,10 +321,8 @@ impl Implementation for Stepper<'_> {
                 "define `def wait(seconds)`, which returns when there is something to observe";
             return Err(Error::new(message).with_help(help).into());
         };
-        wait.call1((self.patience.map(|patience| patience.as_secs_f64()),))
-            .map_err(trouble)?;
-        let came = self.queue().and_then(|queue| queue.is_truthy());
-        came.map(Some).map_err(trouble)
+        let came = self.wait_for_something(wait);
+        came.map(Some).map_err(|error| self.trouble(&error))
     }
 
     fn forget(&mut self) -> Result<usize, Trouble> {

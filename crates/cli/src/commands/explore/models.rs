@@ -3,27 +3,24 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use testwright_core::explore::temporal::{Answer, Ending, Parsed};
-use testwright_core::explore::{Explorer, Plan};
+use testwright_core::explore::temporal::Parsed;
 use testwright_core::product::Trouble as ModelTrouble;
 use testwright_core::{Error, Failure};
 use testwright_model::parallel::{CANNOT_PASS_STATES, DIFFERENT, Team};
 use testwright_model::{
-    Exploration, Filter, Graph, Limits, Progress, Walk, conform, explore, explore_with, fsm_file,
-    step_text,
+    Exploration, Filter, Graph, Limits, Progress, conform, explore, explore_with, fsm_file,
 };
 use testwright_python::Models;
 
-use super::{Explore, helpers, questions};
-use crate::console::{Console, Look};
+use super::judged::judge;
+use super::model_report::Report;
+use super::{Explore, graph_file, helpers, questions};
+use crate::console::Console;
 use crate::files::Place;
 use crate::guard::{Note, guarded};
 use crate::pictures::Pictures;
 use crate::pulse::Pulse;
-use crate::{ExitStatus, Trouble, duration, models, pictures, quantity, size};
-
-/// How many ways to states are shown.
-const MOST_SHOWN: usize = 3;
+use crate::{ExitStatus, Trouble, models, pictures, quantity};
 
 /// What is to come of an exploration.
 struct Wanted<'w> {
@@ -94,8 +91,12 @@ impl Explore {
                 say_dead_end(console, models, &explored.graph);
             }
             if let Some(out) = out {
-                let command = self.command_line(names);
-                out.write(&fsm_file::write(&models.product, &explored.graph, &command))?;
+                let (product, graph) = (&models.product, &explored.graph);
+                let is_json = out.shown().extension().is_some_and(|end| end == "json");
+                out.write(&match is_json {
+                    true => graph_file::write(product, graph),
+                    false => fsm_file::write(product, graph, &self.command_line(names)),
+                })?;
                 if !self.json {
                     console.say(format_args!("Written: {}", out.shown().display()));
                 }
@@ -108,33 +109,21 @@ impl Explore {
                 console.keep_quiet(false);
             }
             let mut status = report.status();
-            let mut answer = None;
+            let mut judged = None;
             if let Some(formula) = formula
                 && explored.trouble.is_none()
             {
-                let judged = judge(models, &formula.formula, self.most())?;
-                if let Answer::Violated(_) = judged.0 {
+                let answer = judge(models, &formula.formula, self.most())?;
+                if answer.is_violated() {
                     status = status.max(ExitStatus::FailureFound);
                 }
                 if !self.json {
-                    let look = match judged.0 {
-                        Answer::Holds => Look::Good,
-                        Answer::NothingFound(_) => Look::Good,
-                        Answer::Violated(_) => Look::Bad,
-                    };
-                    for (number, line) in judged.1.lines().enumerate() {
-                        match number {
-                            0 => {
-                                console.say(format_args!("Formula: {}", console.paint(look, line)))
-                            }
-                            _ => console.say(line),
-                        }
-                    }
+                    answer.say(console);
                 }
-                answer = Some(judged);
+                judged = Some(answer);
             }
             if self.json {
-                console.say(report.json(models, &explored, answer.as_ref().map(|one| &one.0)));
+                console.say(report.json(models, &explored, judged.as_ref()));
             }
             match &explored.trouble {
                 None | Some(ModelTrouble::Interrupted) => Ok(status),
@@ -297,243 +286,5 @@ fn say_dead_end(console: &mut Console<'_>, models: &mut Models<'_>, graph: &Grap
     }
     for why in conform::not_accepting(product, &places) {
         console.say(format_args!("  and {why}"));
-    }
-}
-
-/// Judges a formula, and says what came of it.
-fn judge(
-    models: &mut Models<'_>,
-    formula: &testwright_core::explore::temporal::Formula,
-    most_states: Option<usize>,
-) -> Result<(Answer, String), Trouble> {
-    let asker = models.asker();
-    let trouble = |trouble: ModelTrouble| Error::new(trouble.to_string());
-    let mut walk = Walk::new(&mut models.product).map_err(trouble)?;
-    let mut explorer = Explorer::of(&mut walk).with_copies().with_fingerprints();
-    let plan = Plan {
-        check: false,
-        most_states,
-        ..Plan::default()
-    };
-    let mut atoms = |walk: &mut Walk<'_, '_>, predicate: &str| {
-        asker.holds(walk.product(), walk.states(), predicate)
-    };
-    let judgement = explorer.judge(formula, &plan, &mut atoms)?;
-    use testwright_core::{Step, System};
-    let steps = |walk: &Walk<'_, '_>, test: &testwright_core::Test| -> Vec<String> {
-        let text = |step: &Step| match step {
-            Step::Act(action) => format!("    {}", walk.actions().text(*action)),
-            Step::Restart => String::new(),
-        };
-        test.steps.iter().map(text).collect()
-    };
-    let words = match &judgement.answer {
-        Answer::Holds => "holds in every run".to_owned(),
-        Answer::NothingFound(reach) => {
-            format!("nothing was found against it, in {reach}")
-        }
-        Answer::Violated(run) => {
-            let mut lines = vec!["is violated by this run".to_owned()];
-            lines.extend(steps(&walk, &run.prefix));
-            lines.push(match run.ending {
-                Ending::Lap if run.prefix.is_empty() => "  again and again".to_owned(),
-                Ending::Lap => "  and then again and again".to_owned(),
-                Ending::Deadlock => "  where nothing is possible any more".to_owned(),
-                Ending::Anything if run.prefix.is_empty() => {
-                    "  at its beginning, whatever follows".to_owned()
-                }
-                Ending::Anything => "  whatever follows".to_owned(),
-            });
-            lines.extend(steps(&walk, &run.lap));
-            lines.join("\n")
-        }
-    };
-    Ok((judgement.answer, words))
-}
-
-/// What is known of the states.
-struct Report {
-    dead: Vec<u32>,
-    bytes: usize,
-    time: std::time::Duration,
-    unsafe_states: usize,
-    is_whole: bool,
-    /// Whether random numbers were drawn. Then nobody knows what is missing.
-    drew: bool,
-}
-
-impl Report {
-    fn new(
-        models: &Models<'_>,
-        explored: &Exploration,
-        time: std::time::Duration,
-        drew: bool,
-    ) -> Report {
-        let graph = &explored.graph;
-        let held: usize = models
-            .product
-            .models()
-            .iter()
-            .map(|model| model.bytes())
-            .sum();
-        Report {
-            dead: graph.dead(),
-            bytes: (graph.bytes() + held) / graph.states().max(1),
-            time,
-            unsafe_states: graph.not_safe.len(),
-            is_whole: graph.is_complete() && !drew,
-            drew,
-        }
-    }
-
-    fn status(&self) -> ExitStatus {
-        match self.unsafe_states + self.dead.len() {
-            0 => ExitStatus::NothingFound,
-            _ => ExitStatus::FailureFound,
-        }
-    }
-
-    fn say(&self, console: &mut Console<'_>, models: &Models<'_>, explored: &Exploration) {
-        let graph = &explored.graph;
-        console.say(format_args!(
-            "Explored {}, {}, in {} ({} a state)",
-            quantity::of(graph.states() as u64, "state"),
-            quantity::of(graph.transitions.len() as u64, "transition"),
-            duration::show(self.time),
-            size::show(self.bytes),
-        ));
-        match graph.is_complete() {
-            true if self.drew => console.say(
-                "There may be more: a model draws random numbers, so another exploration can find others",
-            ),
-            true => console.say("These are all that can be reached"),
-            false => {
-                let why = match (&explored.trouble, explored.stopped) {
-                    (Some(ModelTrouble::Interrupted), _) | (None, true) => "it was stopped",
-                    (Some(_), _) => "a model could not go on",
-                    (None, false) => "the limit was reached",
-                };
-                let waiting = quantity::of(graph.frontier.len() as u64, "state");
-                console.say(format_args!(
-                    "Not all: {why}, and {waiting} could lead further"
-                ));
-            }
-        }
-        console.say(format_args!(
-            "{} accepting, {} finished, {}",
-            quantity::grouped(graph.accepting.len() as u64),
-            quantity::grouped(graph.finished.len() as u64),
-            quantity::of(graph.dead_ends.len() as u64, "dead end"),
-        ));
-        let is_whole = self.is_whole;
-        self.say_states(
-            console,
-            models,
-            graph,
-            &graph.not_safe,
-            &match is_whole {
-                true => ["every state is safe", "unsafe"],
-                false => ["every state met so far is safe", "unsafe"],
-            },
-        );
-        self.say_states(
-            console,
-            models,
-            graph,
-            &self.dead,
-            &match is_whole {
-                true => [
-                    "from every state an accepting state can be reached",
-                    "dead: no accepting state can be reached from there",
-                ],
-                false => [
-                    "from every state met so far, an accepting state may still be reached",
-                    "dead: no accepting state can be reached from there",
-                ],
-            },
-        );
-    }
-
-    /// Says of some states how to get there, or that there are none.
-    fn say_states(
-        &self,
-        console: &mut Console<'_>,
-        models: &Models<'_>,
-        graph: &Graph,
-        states: &[u32],
-        [none, some]: &[&str; 2],
-    ) {
-        let Some(first) = states.first() else {
-            let words = console.paint(Look::Good, none);
-            return console.say(words);
-        };
-        let number = quantity::of(states.len() as u64, "state");
-        let words = console.paint(Look::Bad, format!("{number} {some}"));
-        console.say(words);
-        for state in states.iter().take(MOST_SHOWN) {
-            console.say(format_args!(
-                "  state {state}: {}",
-                graph.text(&models.product, *state)
-            ));
-        }
-        if states.len() > MOST_SHOWN {
-            console.say(format_args!("  and {} more", states.len() - MOST_SHOWN));
-        }
-        let way = graph.way_to(*first);
-        match way.is_empty() {
-            true => console.say(format_args!("  runs begin in state {first}")),
-            false => console.say(format_args!("  a shortest way to state {first}:")),
-        }
-        for transition in way {
-            let label = graph.labels[graph.transitions[transition as usize].label as usize];
-            console.say(format_args!(
-                "    {}",
-                step_text(models.product.words(), label)
-            ));
-        }
-    }
-
-    fn json(&self, models: &Models<'_>, explored: &Exploration, answer: Option<&Answer>) -> String {
-        let graph = &explored.graph;
-        let ways = graph.ways();
-        let state = |number: u32| {
-            let way: Vec<String> = ways
-                .to(number)
-                .iter()
-                .map(|one| graph.labels[graph.transitions[*one as usize].label as usize])
-                .map(|label| step_text(models.product.words(), label))
-                .collect();
-            serde_json::json!({
-                "state": number,
-                "text": graph.text(&models.product, number),
-                "way": way,
-            })
-        };
-        let some = |states: &[u32]| -> Vec<serde_json::Value> {
-            states
-                .iter()
-                .take(100)
-                .map(|number| state(*number))
-                .collect()
-        };
-        serde_json::json!({
-            "states": graph.states(),
-            "transitions": graph.transitions.len(),
-            "accepting": graph.accepting.len(),
-            "finished": graph.finished.len(),
-            "dead_ends": graph.dead_ends,
-            "complete": self.is_whole,
-            "frontier": graph.frontier.len(),
-            "unsafe": some(&graph.not_safe),
-            "dead": some(&self.dead),
-            "formula": answer.map(|answer| match answer {
-                Answer::Holds => "holds",
-                Answer::NothingFound(_) => "nothing-found",
-                Answer::Violated(_) => "violated",
-            }),
-            "seconds": self.time.as_secs_f64(),
-            "bytes_per_state": self.bytes,
-        })
-        .to_string()
     }
 }

@@ -51,13 +51,19 @@ pub(super) struct Check {
 
 /// What became of a run of a scenario together with the model.
 struct Seen {
-    /// An end that both accept was reached.
-    allowed: bool,
     /// Everything was looked at.
     whole: bool,
-    /// The longest way that gets stuck.
-    stuck: Vec<String>,
-    /// Why nothing is possible there.
+    /// Why no end was reached that both accept, if none was.
+    obstacle: Option<Obstacle>,
+}
+
+/// What keeps a run from its end.
+struct Obstacle {
+    /// Nothing is possible any more.
+    is_stuck: bool,
+    /// The way there.
+    steps: Vec<String>,
+    /// Who does not accept that state, and does not let what happen there.
     why: Vec<String>,
 }
 
@@ -152,31 +158,28 @@ impl Check {
             return Err(ModelTrouble::Interrupted);
         }
         let graph = explored.graph;
-        let allowed = !graph.accepting.is_empty();
-        let (stuck, why) = match allowed {
-            true => (Vec::new(), Vec::new()),
-            false => stuck(product, &graph)?,
+        let obstacle = match graph.accepting.is_empty() {
+            true => Some(obstacle(product, &graph)?),
+            false => None,
         };
         Ok(Some(Seen {
-            allowed,
             whole: graph.is_complete(),
-            stuck,
-            why,
+            obstacle,
         }))
     }
 }
 
-/// The longest way to a state in which nothing is possible, and why.
-fn stuck(
-    product: &mut Product<'_>,
-    graph: &Graph,
-) -> Result<(Vec<String>, Vec<String>), ModelTrouble> {
+/// What keeps a scenario from its end: the longest way to a state in which nothing is possible, or, if something is
+/// possible everywhere, to the state that is farthest away.
+fn obstacle(product: &mut Product<'_>, graph: &Graph) -> Result<Obstacle, ModelTrouble> {
     let ends = graph.dead_ends.iter().chain(&graph.finished);
     let ways = graph.ways();
     let longest = ends.map(|state| (ways.to(*state), *state));
-    let Some((way, state)) = longest.max_by_key(|(way, _)| way.len()) else {
-        return Ok((Vec::new(), Vec::new()));
-    };
+    let longest = longest.max_by_key(|(way, _)| way.len());
+    let is_stuck = longest.is_some();
+    // States are numbered as they are met.
+    let last = graph.states().saturating_sub(1) as u32;
+    let (way, state) = longest.unwrap_or_else(|| (ways.to(last), last));
     let steps = way.iter().map(|transition| {
         let label = graph.labels[graph.transitions[*transition as usize].label as usize];
         step_text(product.words(), label)
@@ -186,31 +189,38 @@ fn stuck(
     let blocked = product.explain(&places)?;
     let mut why = conform::not_accepting(product, &places);
     why.extend(conform::explain_all(product, &blocked));
-    Ok((steps, why))
+    Ok(Obstacle {
+        is_stuck,
+        steps,
+        why,
+    })
 }
 
 /// Says what became of a scenario; whether it is as it should be.
 fn say(console: &mut Console<'_>, title: &str, expected: bool, seen: &Seen) -> bool {
-    let is_right = seen.allowed == expected;
+    let is_allowed = seen.obstacle.is_none();
+    let is_right = is_allowed == expected;
     let mark = match is_right {
         true => console.paint(Look::Good, "ok    "),
         false => console.paint(Look::Bad, "WRONG "),
     };
-    let what = match (seen.allowed, seen.whole) {
+    let what = match (is_allowed, seen.whole) {
         (true, _) => "allowed",
         (false, true) => "not allowed",
         (false, false) => "not allowed, as far as was looked",
     };
     console.say(format_args!("{mark} {title}: {what}"));
-    if !is_right && !seen.allowed {
-        match seen.stuck.is_empty() {
-            true => console.say("       stuck at once"),
-            false => console.say("       stuck after"),
-        }
-        for step in &seen.stuck {
+    if let Some(obstacle) = seen.obstacle.as_ref().filter(|_| !is_right) {
+        console.say(match (obstacle.is_stuck, obstacle.steps.is_empty()) {
+            (true, true) => "       stuck at once",
+            (true, false) => "       stuck after",
+            (false, true) => "       goes round, and never comes to its end",
+            (false, false) => "       goes round, and never comes to its end, not even after",
+        });
+        for step in &obstacle.steps {
             console.say(format_args!("         {step}"));
         }
-        for why in &seen.why {
+        for why in &obstacle.why {
             console.say(format_args!("       {why}"));
         }
     }

@@ -105,6 +105,9 @@ impl Failing<'_> {
                 let seen = if *is_observed { "  (observed)" } else { "" };
                 console.say(format_args!("    {text}{seen}"));
             }
+            for line in short.failure.details.lines() {
+                console.say(format_args!("  {line}"));
+            }
             let traceback = short.traceback.iter();
             for line in traceback.flat_map(|traceback| traceback.lines()) {
                 console.say(format_args!("  | {line}"));

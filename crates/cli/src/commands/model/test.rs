@@ -3,17 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use testwright_core::product::{Label, Words};
+use testwright_core::product::{Label, Trouble as ModelTrouble, Words};
 use testwright_core::{Error, Failure};
 use testwright_model::{
-    Chooser, CoverPlan, Goal, Implementation, Limits, Plan, Playlist, RunEnd, RunWatcher, Runs,
-    Tally, cover, explore, step_text, suite_file,
+    Chooser, Implementation, Plan, RunEnd, RunWatcher, Runs, Tally, step_text, suite_file,
 };
 use testwright_python::Models;
 
-use super::ModelArguments;
 use super::failing::{Failing, FailingRun, PATIENCE};
 use super::last_run::{self, Again, LastRun};
+use super::{ModelArguments, covering};
 use crate::commands::draw_seed;
 use crate::console::{Console, Look};
 use crate::files::Place;
@@ -230,9 +229,9 @@ impl Test {
             .transpose()
             .map_err(|trouble| models::tell(console, &trouble))?;
         let (mut chooser, planned): (Box<dyn Chooser + '_>, Option<usize>) =
-            match goal(&self.strategy) {
+            match covering::goal(&self.strategy) {
                 Some(goal) => {
-                    let playlist = self.playlist(console, models, goal)?;
+                    let playlist = covering::playlist(console, models, goal, self.max)?;
                     let planned = playlist.len();
                     (Box::new(playlist), Some(planned))
                 }
@@ -291,11 +290,14 @@ impl Test {
                 failed => console.paint(Look::Bad, format!("{failed} failed")),
             }
         );
-        console.say(words);
+        let is_stopped = matches!(result, Err(ModelTrouble::Interrupted));
+        let is_stopped = is_stopped || testwright_python::asked_to_stop();
+        let end = if is_stopped { "; stopped" } else { "" };
+        console.say(format_args!("{words}{end}"));
         match result {
             Ok(()) => Ok(played),
             // What failed until then is worth telling.
-            Err(testwright_core::product::Trouble::Interrupted) => Ok(played),
+            Err(ModelTrouble::Interrupted) => Ok(played),
             Err(trouble) => Err(models::tell(console, &trouble)),
         }
     }
@@ -308,80 +310,6 @@ fn weight(text: &str) -> Result<(String, f64), String> {
         (is_weight && !name.trim().is_empty()).then(|| (name.trim().to_owned(), weight))
     });
     read.ok_or_else(|| "must be a name and a number from 0 upwards, such as `Push=3`".to_owned())
-}
-
-/// What runs that are made beforehand shall cover.
-fn goal(strategy: &str) -> Option<Goal> {
-    Some(match strategy {
-        "actions" => Goal::Actions,
-        "labels" => Goal::Labels,
-        "states" => Goal::States,
-        "transitions" => Goal::Transitions,
-        "pairs" => Goal::Pairs,
-        "shortest" => Goal::Shortest,
-        _ => return None,
-    })
-}
-
-impl Test {
-    /// Runs that cover what they shall, and what they do not cover.
-    fn playlist(
-        &self,
-        console: &mut Console<'_>,
-        models: &mut Models<'_>,
-        goal: Goal,
-    ) -> Result<Playlist, Trouble> {
-        let limits = Limits {
-            transitions: Some(self.max),
-            ..Limits::default()
-        };
-        let explored = explore(&mut models.product, &limits, &mut |_| {
-            !testwright_python::asked_to_stop()
-        });
-        if let Some(trouble) = &explored.trouble {
-            return Err(models::tell(console, trouble));
-        }
-        let graph = &explored.graph;
-        if !graph.is_complete() {
-            let message = "the model has more transitions than were looked at";
-            console.warning(message, Some("`--max N` sets how many"));
-        }
-        let mut suite = cover(graph, &CoverPlan::new(goal));
-        if suite.runs.is_empty() {
-            // Nothing leads to a state in which a run may end.
-            suite = cover(
-                graph,
-                &CoverPlan {
-                    end_accepting: false,
-                    ..CoverPlan::new(goal)
-                },
-            );
-        }
-        let steps: usize = suite.runs.iter().map(Vec::len).sum();
-        console.say(format_args!(
-            "{} with {} {} {} of {} {}",
-            quantity::of(suite.runs.len() as u64, "run"),
-            quantity::of(steps as u64, "step"),
-            if suite.runs.len() == 1 {
-                "covers"
-            } else {
-                "cover"
-            },
-            quantity::grouped(suite.covered as u64),
-            quantity::grouped(suite.all as u64),
-            match goal {
-                Goal::Shortest => "states",
-                _ => self.strategy.as_str(),
-            }
-        ));
-        let labels = |run: &Vec<u32>| {
-            let transitions = run.iter().map(|one| &graph.transitions[*one as usize]);
-            transitions
-                .map(|one| graph.labels[one.label as usize])
-                .collect()
-        };
-        Ok(Playlist::new(suite.runs.iter().map(labels).collect()))
-    }
 }
 
 /// What was done.
