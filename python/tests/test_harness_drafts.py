@@ -279,6 +279,191 @@ def test_a_draft_runs_at_once_and_reaches_what_the_recording_reached(recorded):
     assert reached_by_day - set(only_outside) <= set(file["executed_lines"])
 
 
+#: A small package that is used in the ways in which packages are used: callbacks, errors that are printed, contexts, warnings.
+ORCHARD = {
+    "orchard/__init__.py": """\
+        from ._ladders import Chain
+        from ._trees import BadFruit, Tree, picked, ripe, season, slowly, sorted_by
+        """,
+    "orchard/_ladders.py": """\
+        class Rung:
+            def __init__(self, value):
+                self.value = value
+                self.next = None
+
+            def unlink(self):
+                following, self.next = self.next, None
+                return following
+
+
+        class Chain:
+            def __init__(self):
+                self.first = None
+
+            def add(self, value):
+                rung = Rung(value)
+                rung.next = self.first
+                self.first = rung
+
+            def drop(self):
+                if self.first is None:
+                    return None
+                rung = self.first
+                self.first = rung.unlink()
+                return rung.value
+        """,
+    "orchard/_trees.py": """\
+        import contextlib
+        import warnings
+
+
+        class BadFruit(Exception):
+            def __init__(self, name, spots):
+                super().__init__(name)
+                self.name = name
+                self.spots = spots
+
+            def __str__(self):
+                if self.spots > 1:
+                    return f"{self.name} has {self.spots} spots"
+                return f"{self.name} has a spot"
+
+
+        class Tree:
+            def __init__(self, kind, *, age=1):
+                self.kind = kind
+                self.age = age
+                self.fruit = []
+
+            @property
+            def is_old(self):
+                return self.age > 20
+
+            def grow(self, name, spots=0):
+                if spots:
+                    raise BadFruit(name, spots)
+                self.fruit.append(name)
+                return self
+
+            def __iter__(self):
+                for name in self.fruit:
+                    yield name
+
+            def graft(self, other):
+                if other.kind != self.kind:
+                    warnings.warn("another kind", stacklevel=2)
+                self.fruit.extend(other.fruit)
+
+
+        def sorted_by(key, names, **options):
+            if key is None:
+                return sorted(names)
+            found = sorted(names, key=key)
+            if options.get("backwards"):
+                found.reverse()
+            return found
+
+
+        def picked(names, is_good):
+            for name in names:
+                if is_good(name):
+                    yield name
+
+
+        @contextlib.contextmanager
+        def season(log):
+            log.append("begins")
+            try:
+                yield log
+            finally:
+                log.append("ends")
+
+
+        async def slowly(number):
+            return number * 2
+
+
+        def ripe(names):
+            assert names, "there has to be something"
+            return next(name for name in names if name.startswith("a"))
+        """,
+    "year.py": """\
+        import asyncio
+        import warnings
+
+        import orchard
+
+        warnings.simplefilter("ignore")
+
+
+        def last_letter(name):
+            return name[-1]
+
+
+        def longer_than(length):
+            def is_longer(name):
+                return len(name) > length
+
+            return is_longer
+
+
+        tree = orchard.Tree("apple", age=30)
+        tree.grow("ann").grow("bo")
+        for spots in (1, 3):
+            try:
+                tree.grow("cox", spots)
+            except orchard.BadFruit as error:
+                print(error)
+        print(tree.is_old, list(tree))
+        tree.graft(orchard.Tree("pear"))
+        print(orchard.sorted_by(last_letter, ["ab", "ba"], backwards=True))
+        print(orchard.sorted_by(lambda name: -len(name), ["a", "bbb"]), orchard.sorted_by(None, ["b", "a"]))
+        print(list(orchard.picked(["long", "s"], longer_than(2))))
+        with orchard.season([]) as log:
+            print(log)
+        print(asyncio.run(orchard.slowly(4)), orchard.ripe(["pear", "apple"]))
+        chain = orchard.Chain()
+        chain.add(1)
+        print(chain.drop(), chain.drop())
+        """,
+}
+
+
+@pytest.mark.parametrize("has_guard", [True, False])
+def test_a_draft_reaches_every_line_of_its_recording(tmp_path, has_guard):
+    for name, text in ORCHARD.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        text = textwrap.dedent(text)
+        if has_guard and name == "year.py":
+            head, tail = text.split("tree = ", 1)
+            tail = textwrap.indent("tree = " + tail, "    ")
+            text = f"{head}if __name__ == '__main__':\n{tail}"
+        path.write_text(text, encoding="utf-8")
+    capture = ["testwright", "capture", "--quiet", "--scope", "orchard", "--", "python", "year.py"]
+    assert run(capture, tmp_path).returncode == 0
+    drafted(tmp_path, "orchard")
+    text = (tmp_path / "orchard.tstl").read_text(encoding="utf-8")
+    assert ("year.last_letter" in text) is has_guard, text
+    measure = ["python", "-m", "coverage", "run", "--source=orchard", "--data-file=year.data"]
+    assert run([*measure, "year.py"], tmp_path).returncode == 0
+    runs_without_failure(
+        tmp_path, "orchard.tstl", "--tests", "60", "--coverage-report", "data:drafted.data"
+    )
+
+    def reached(data):
+        command = ["python", "-m", "coverage", "json", "-q", f"--data-file={data}"]
+        run([*command, "-o", "lines.json"], tmp_path)
+        files = json.loads((tmp_path / "lines.json").read_text(encoding="utf-8"))["files"]
+        return {
+            f"{Path(name).name}:{line}"
+            for name, file in files.items()
+            for line in file["executed_lines"]
+        }
+
+    assert reached("year.data") - reached("drafted.data") == set(), text
+
+
 def test_what_was_recorded_can_be_replayed(recorded):
     told = drafted(recorded, "shop")
     tests = sorted(path.name for path in recorded.glob("shop-recorded-*.test"))

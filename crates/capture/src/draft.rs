@@ -12,6 +12,7 @@ mod action;
 mod calls;
 mod danger;
 mod drafter;
+mod files;
 mod guard;
 mod hint;
 mod pools;
@@ -62,14 +63,17 @@ pub struct Summary {
 }
 
 /// What any call may raise because its values do not fit together.
-const USUAL: [&str; 7] = [
+const USUAL: [&str; 10] = [
     "TypeError",
     "ValueError",
     "LookupError",
     "AttributeError",
     "ArithmeticError",
+    "AssertionError",
+    "ImportError",
     "NotImplementedError",
     "OSError",
+    "StopIteration",
 ];
 
 /// What modules of Python raise that is none of these, if what they are given is wrong.
@@ -141,6 +145,7 @@ pub fn draft(recording: &Recording, project: &Project, modules: &[String], file:
         exceptions,
     };
     let page = Page {
+        files: calls.files(),
         classes: &classes,
         sizes: &told.objects,
         actions: &actions,

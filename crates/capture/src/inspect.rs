@@ -107,6 +107,21 @@ impl Project {
         }
     }
 
+    /// Adds a module of another project, if there is one in this file. It is found by the path that it has there.
+    pub fn add_from(&mut self, other: &Project, file: &Path) {
+        let Some(module) = other.module_at(file) else {
+            return;
+        };
+        let path = other.root.join(&module.path);
+        for path in [module.path.clone(), path.clone()] {
+            self.by_path.entry(path).or_insert(self.modules.len());
+        }
+        self.modules.push(Module {
+            path,
+            ..module.clone()
+        });
+    }
+
     /// The module in the file at `path`, which may be absolute or relative to the project's folder.
     #[must_use]
     pub fn module_at(&self, path: &Path) -> Option<&Module> {

@@ -22,6 +22,7 @@ mod functions;
 mod identity;
 mod joined;
 mod knowledge;
+mod life;
 mod literal;
 mod made;
 mod name;
@@ -38,10 +39,10 @@ pub(crate) use build::Missing;
 pub(crate) use code::Code;
 pub(crate) use construct::{Bare, given};
 pub(crate) use exercise::{Exercised, on_object, operator};
-pub(crate) use expression::Expressions;
+pub(crate) use expression::{Expressed, Expressions};
 pub(crate) use joined::{FEWEST as FEWEST_JOINED, Likeness};
 pub use knowledge::Knowledge;
-pub(crate) use literal::text as text_literal;
+pub(crate) use literal::{bytes as bytes_literal, text as text_literal};
 pub(crate) use name::numbered;
 pub(crate) use scope::{Scope, snake_case};
 pub use style::Style;
@@ -59,6 +60,9 @@ pub const HELPERS_TEXT: &str = include_str!("write/helpers.py");
 
 /// The name of that module.
 pub const HELPERS_MODULE: &str = build::HELPERS;
+
+/// How often a test is written anew because a module needs a name that something else has.
+const MOST_RENAMINGS: usize = 3;
 
 /// How a test is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -210,7 +214,15 @@ impl<'a> Writer<'a> {
         let name = name::test_name(self.knowledge, unit, call);
         let class = format!("Test{}", scope::camel_case(&name::subject(unit)));
         let mut scope = Scope::new(self.aliases(call));
-        let planned = self.plan(call, unit, form, false, &mut scope);
+        let mut planned = self.plan(call, unit, form, false, &mut scope);
+        // Names that were kept may lead to modules that want others, but hardly ever.
+        for _ in 0..MOST_RENAMINGS {
+            let Some(again) = scope.again(self.aliases(call)) else {
+                break;
+            };
+            scope = again;
+            planned = self.plan(call, unit, form, false, &mut scope);
+        }
         let written = planned.and_then(|(mut plan, completeness)| {
             pin_copies(pins, &mut plan, &mut scope);
             let lines = style::lines(self.style, &name, &plan, &mut scope);

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::action::What;
+use super::files::Files;
 use super::sample::{Kind, Sample};
 use super::surface::{Key, Surface};
 use crate::recording::{Call, CallId, External, Receiver, Recording};
 use crate::value::{NodeId, Reference, Value};
-use crate::write::{Bare, Expressions, Knowledge, Missing, Scope, given};
+use crate::write::{Bare, Code, Expressed, Expressions, Knowledge, Missing, Scope, given};
 
 /// Values that are longer than this are not written at all.
 const LONGEST: usize = 4000;
@@ -47,6 +48,9 @@ pub(super) struct Calls<'a> {
     main: Option<String>,
     /// Folders of the machine on which the program ran.
     folders: Vec<String>,
+    files: Files,
+    /// Which module defines what a package offers, by package and name.
+    definers: BTreeMap<(String, String), String>,
 }
 
 impl<'a> Calls<'a> {
@@ -63,6 +67,8 @@ impl<'a> Calls<'a> {
             from_outside: BTreeSet::new(),
             main: None,
             folders: Vec::new(),
+            files: Files::of(recording),
+            definers: surface.definers(),
         };
         let mut keys: Vec<Option<Key>> = Vec::new();
         for unit in &recording.units {
@@ -106,9 +112,16 @@ impl<'a> Calls<'a> {
         calls
     }
 
+    /// The files that the calls read.
+    pub(super) fn files(&self) -> &Files {
+        &self.files
+    }
+
     /// The names of modules that ran as the program, for a scope.
     pub(super) fn aliases(&self) -> BTreeMap<String, String> {
         let main = self.main.clone();
+        // What a program gave to these modules is its own, and can be had from it.
+        let main = main.or_else(|| self.expressions.program(self.recording));
         main.map(|name| ("__main__".to_owned(), name))
             .into_iter()
             .collect()
@@ -140,11 +153,7 @@ impl<'a> Calls<'a> {
 
     /// Whether a recorded class is a class of the modules.
     pub(super) fn is(&self, recorded: &Reference, class: &Reference) -> bool {
-        let module = match (&self.main, recorded.module.as_str()) {
-            (Some(main), "__main__") => main,
-            (_, module) => module,
-        };
-        module == class.module && recorded.path == class.path
+        self.plain(recorded) == *class
     }
 
     /// Whether code outside of the modules called something on an object of a class.
@@ -229,12 +238,16 @@ impl<'a> Calls<'a> {
         samples
     }
 
-    /// A class by the name under which it is imported.
+    /// A class by the module that defines it. Packages let classes say that they are from where they are offered.
     fn plain(&self, class: &Reference) -> Reference {
-        match (&self.main, class.module.as_str()) {
-            (Some(main), "__main__") => Reference::new(main.clone(), class.path.clone()),
-            _ => class.clone(),
-        }
+        let first = class.path.split('.').next().unwrap_or(&class.path);
+        let offered = (class.module.clone(), first.to_owned());
+        let module = match (&self.main, self.definers.get(&offered)) {
+            (Some(main), _) if class.module == "__main__" => main,
+            (_, Some(definer)) => definer,
+            _ => return class.clone(),
+        };
+        Reference::new(module.clone(), class.path.clone())
     }
 
     /// A value as something that a harness can write.
@@ -245,7 +258,7 @@ impl<'a> Calls<'a> {
         scope: &mut Scope,
     ) -> Result<Sample, Missing> {
         let mut tried = scope.clone();
-        let code = self.expressions.value(call, node, &mut tried)?;
+        let Expressed { before, code } = self.expressions.value(call, node, &mut tried)?;
         let imports = tried.imports();
         // Importing the program would run it.
         if imports.iter().any(|import| import.module == "__main__") {
@@ -253,7 +266,17 @@ impl<'a> Calls<'a> {
                 "a part of the program that was recorded".to_owned(),
             ));
         }
-        let flat = code.flat();
+        let kind = Kind::of(call.values.value(node));
+        let before: Vec<String> = before.iter().map(|line| self.files.said(line)).collect();
+        let whole = code.flat();
+        let said = self.files.said(&whole);
+        let code = if said == whole {
+            code
+        } else {
+            Code::text(said)
+        };
+        let sample = Sample { before, code, kind };
+        let flat = sample.flat();
         if flat.chars().count() > LONGEST {
             return Err(Missing("too long to be written".to_owned()));
         }
@@ -266,8 +289,7 @@ impl<'a> Calls<'a> {
             return Err(Missing("a path of one machine".to_owned()));
         }
         *scope = tried;
-        let kind = Kind::of(call.values.value(node));
-        Ok(Sample { code, kind })
+        Ok(sample)
     }
 }
 

@@ -37,6 +37,8 @@ pub(super) fn seen(call: &Call) -> Option<String> {
             Source::Process => Some(format!("starts another program (`{function}`)")),
             Source::Network => Some(format!("talks to the network (`{function}`)")),
             Source::Clock if function.ends_with("sleep") => Some(format!("waits (`{function}`)")),
+            // A warning is a remark, and a harness is no place where anybody reads it.
+            Source::Interpreter if function == "warnings.warn" => None,
             Source::Interpreter => Some(format!("changes the interpreter (`{function}`)")),
             Source::Clock | Source::Random | Source::Host => None,
         },
@@ -65,6 +67,8 @@ fn file_name(path: &str) -> &str {
 pub(super) struct Texts<'a> {
     surface: &'a Surface<'a>,
     texts: BTreeMap<String, String>,
+    /// Those of the [`METHODS`] that mean something else here: an item of a list has an `unlink`, too.
+    own_methods: BTreeSet<&'static str>,
 }
 
 /// Modules of which every use counts.
@@ -144,10 +148,16 @@ impl<'a> Texts<'a> {
     ) -> Texts<'a> {
         let texts = surface.modules.iter();
         let texts = texts.filter_map(|module| Some((module.name.clone(), read(module)?)));
-        Texts {
+        let mut texts = Texts {
             surface,
             texts: texts.collect(),
-        }
+            own_methods: BTreeSet::new(),
+        };
+        texts.own_methods = METHODS
+            .into_iter()
+            .filter(|name| texts.defines_without_danger(name))
+            .collect();
+        texts
     }
 
     /// What a definition may do by its own text, as the end of "it …".
@@ -156,7 +166,19 @@ impl<'a> Texts<'a> {
             return Some("cannot be read".to_owned());
         };
         let words = Words::of(text);
-        (0..words.tokens.len()).find_map(|place| words.danger(place, module))
+        (0..words.tokens.len())
+            .filter(|place| !self.own_methods.contains(words.word(*place)))
+            .find_map(|place| words.danger(place, module))
+    }
+
+    /// Whether the modules define something of this name, and nothing of this name does anything to the outside.
+    fn defines_without_danger(&self, name: &str) -> bool {
+        let modules = self.surface.modules.iter();
+        let mut found = modules
+            .flat_map(|module| module.definitions.iter().map(move |found| (*module, found)))
+            .filter(|(_, definition)| definition.name == name)
+            .peekable();
+        found.peek().is_some() && found.all(|(module, found)| self.own(module, found).is_none())
     }
 
     /// What a definition may do, or anything of these modules that it may call.
@@ -237,6 +259,10 @@ impl<'t> Words<'t> {
             return None;
         }
         let name = self.word(place);
+        // Where it is defined, it is not called.
+        if place > 0 && self.word(place - 1) == "def" {
+            return None;
+        }
         let is_attribute = place > 0 && self.word(place - 1) == ".";
         if is_attribute {
             let changes = METHODS.contains(&name) && self.word(place + 1) == "(";

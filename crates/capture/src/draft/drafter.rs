@@ -78,7 +78,8 @@ impl<'a> Drafter<'a> {
                     Nature::Plain | Nature::Record | Nature::NamedTuple
                 );
             let is_seen = self.calls.is_receiver(&reference) && at.class.nature != Nature::Enum;
-            if !(is_usable || is_seen) || self.surface.is_exception(&reference) {
+            // Exceptions are raised by others, unless somebody did something with one.
+            if !(is_usable && !self.surface.is_exception(&reference) || is_seen) {
                 continue;
             }
             let pool = free_name(&pool_name(reference.name()), &mut names);

@@ -203,6 +203,7 @@ fn literal(parts: &[&Expression]) -> Option<Hinted> {
                 continue;
             }
             ExpressionKind::Text(text) => Sample {
+                before: Vec::new(),
                 code: crate::write::text_literal(text),
                 kind: Kind::Text,
             },

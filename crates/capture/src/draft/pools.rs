@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::hint::Hinted;
 use super::sample::{Kind, Sample};
 use super::surface::Key;
-use crate::write::{Code, snake_case};
+use crate::write::snake_case;
 
 /// How many values a pool has at most.
 const MOST_VALUES: usize = 150;
@@ -251,7 +251,7 @@ impl Group {
 
     /// The values, if they are few and short enough to stand in the only action that has them.
     fn choices(&self) -> Option<Vec<String>> {
-        let texts: Vec<String> = self.all().iter().map(|sample| sample.code.flat()).collect();
+        let texts: Vec<String> = self.all().iter().map(|sample| sample.flat()).collect();
         if self.name == "bool" {
             return Some(vec!["True".to_owned(), "False".to_owned()]);
         }
@@ -270,30 +270,16 @@ impl Group {
         let more = all.len().saturating_sub(MOST_VALUES);
         let mut entries = Vec::new();
         for sample in all.into_iter().take(MOST_VALUES) {
-            let flat = sample.code.flat();
+            let flat = sample.flat();
             let is_long = flat.chars().count() > MOST_IN_LINE;
-            if !is_long && !is_awkward(&flat) {
-                entries.push(Entry {
-                    flat: flat.clone(),
-                    said: flat,
-                    constant: None,
-                });
-                continue;
-            }
-            let mut number = 1;
-            let mut constant = format!("{}_{number}", name.to_uppercase());
-            while !constants.insert(constant.clone()) {
-                number += 1;
-                constant = format!("{}_{number}", name.to_uppercase());
-            }
-            let said = match sample.kind.can_change() {
-                true => format!("copy.deepcopy({constant})"),
-                false => constant.clone(),
+            let (said, definition) = match is_long || is_awkward(&flat) {
+                true => defined(sample, &name, constants),
+                false => (flat.clone(), Vec::new()),
             };
             entries.push(Entry {
                 flat,
                 said,
-                constant: Some((constant, sample.code.clone())),
+                definition,
             });
         }
         Pool {
@@ -309,10 +295,11 @@ impl Group {
     }
 }
 
-/// Whether a text would be taken for something of the harness language: placeholders and choices count in strings, too.
+/// Whether a text would be taken for something of the harness language: placeholders and choices count in strings, too, and
+/// a comma of a `lambda` ends it.
 fn is_awkward(text: &str) -> bool {
     let bracketed = text.contains('<') && text.contains('>');
-    bracketed || text.matches('%').count() > 1
+    bracketed || text.matches('%').count() > 1 || text.contains("lambda ") || text.contains('\n')
 }
 
 /// Pools and what wishes became.
@@ -359,8 +346,40 @@ pub(super) struct Entry {
     pub(super) flat: String,
     /// How the harness says it.
     pub(super) said: String,
-    /// Python code of its own, if it is too long for a line.
-    pub(super) constant: Option<(String, Code)>,
+    /// Python code of its own, if it cannot be said in a line.
+    pub(super) definition: Vec<String>,
+}
+
+/// How a value is said that stands in Python code of its own, and that code.
+fn defined(sample: &Sample, name: &str, taken: &mut BTreeSet<String>) -> (String, Vec<String>) {
+    if let Some(function) = sample.defined()
+        && taken.insert(function.clone())
+    {
+        return (function, sample.before.clone());
+    }
+    let mut free = |wanted: String| {
+        let mut number = 1;
+        let mut name = format!("{wanted}_{number}");
+        while !taken.insert(name.clone()) {
+            number += 1;
+            name = format!("{wanted}_{number}");
+        }
+        name
+    };
+    if !sample.before.is_empty() {
+        let maker = free(format!("make_{name}"));
+        let mut lines = vec![format!("def {maker}():")];
+        let before = sample.before.iter();
+        lines.extend(before.map(|line| format!("    {line}").trim_end().to_owned()));
+        lines.extend(sample.code.lines("return ", "", 4));
+        return (format!("{maker}()"), lines);
+    }
+    let constant = free(name.to_uppercase());
+    let lines = sample.code.lines(&format!("{constant} = "), "", 0);
+    match sample.kind.can_change() {
+        true => (format!("copy.deepcopy({constant})"), lines),
+        false => (constant, lines),
+    }
 }
 
 /// A name that can be one of a pool. A digit at its end would read as the number of a slot.

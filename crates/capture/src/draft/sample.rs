@@ -3,16 +3,18 @@
 use crate::value::Value;
 use crate::write::Code;
 
-/// A value, as an expression that makes it. Two are equal if they are written alike.
+/// A value, as Python that makes it. Two are equal if they are written alike.
 #[derive(Clone, Debug)]
 pub(super) struct Sample {
+    /// What has to be done first, line by line.
+    pub(super) before: Vec<String>,
     pub(super) code: Code,
     pub(super) kind: Kind,
 }
 
 impl PartialEq for Sample {
     fn eq(&self, other: &Sample) -> bool {
-        self.code.flat() == other.code.flat()
+        self.flat() == other.flat()
     }
 }
 
@@ -21,9 +23,26 @@ impl Eq for Sample {}
 impl Sample {
     pub(super) fn new(kind: Kind, text: impl Into<String>) -> Sample {
         Sample {
+            before: Vec::new(),
             code: Code::text(text),
             kind,
         }
+    }
+
+    /// All of it, by which it is known again.
+    pub(super) fn flat(&self) -> String {
+        let mut lines = self.before.clone();
+        lines.push(self.code.flat());
+        lines.join("\n")
+    }
+
+    /// Whether it is a function that is defined first, under its own name.
+    pub(super) fn defined(&self) -> Option<String> {
+        let name = self.code.flat();
+        let first = self.before.first()?;
+        let is_alone = |line: &String| line.is_empty() || line.starts_with([' ', ')']);
+        let is_whole = self.before.iter().skip(1).all(is_alone);
+        (is_whole && first.starts_with(&format!("def {name}("))).then_some(name)
     }
 }
 

@@ -10,6 +10,7 @@ use super::action::{Action, Callee, What};
 use super::calls::{Calls, ShapedArgument};
 use super::drafter::PooledClass;
 use super::pools::{Settled, Source, WishId};
+use super::sample::Sample;
 use crate::recording::{Call, CallId, Outcome};
 use crate::value::{NodeId, ObjectId, Reference};
 use crate::write::Scope;
@@ -250,12 +251,7 @@ impl<'a> Teller<'a, '_> {
                 .attributes
                 .iter()
                 .find(|(name, _)| argument.field.as_ref() == Some(name))?;
-            let flat = self
-                .calls
-                .sample(call, field.1, self.scope)
-                .ok()?
-                .code
-                .flat();
+            let flat = self.calls.sample(call, field.1, self.scope).ok()?.flat();
             let What::Wish(wish) = &argument.what else {
                 return None;
             };
@@ -302,7 +298,7 @@ impl<'a> Teller<'a, '_> {
 }
 
 fn flat(given: &ShapedArgument<'_>) -> Option<String> {
-    given.sample.as_ref().map(|sample| sample.code.flat())
+    given.sample.as_ref().map(Sample::flat)
 }
 
 /// Whether a call is `__init__`, whose object is the one that the action makes.

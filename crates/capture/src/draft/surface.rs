@@ -103,6 +103,22 @@ impl<'a> Surface<'a> {
         self.homes = homes;
     }
 
+    /// Which module defines what a package offers, by package and name; nothing of what the package defines itself.
+    pub(super) fn definers(&self) -> BTreeMap<(String, String), String> {
+        let homes = self.homes.iter();
+        let offered = homes.map(|((module, name), home)| {
+            let key = (home.clone(), name.clone());
+            (key, module.clone())
+        });
+        let is_own = |package: &str, name: &str| {
+            let package = self.module(package);
+            package.is_some_and(|package| package.definition(name).is_some())
+        };
+        offered
+            .filter(|((package, name), _)| !is_own(package, name))
+            .collect()
+    }
+
     pub(super) fn module(&self, name: &str) -> Option<&'a Module> {
         self.modules
             .iter()
@@ -297,6 +313,15 @@ impl<'a> Surface<'a> {
                     | "UserDict"
                     | "UserList"
                     | "OrderedDict"
+                    | "Exception"
+                    | "Iterable"
+                    | "Iterator"
+                    | "Mapping"
+                    | "MutableMapping"
+                    | "MutableSequence"
+                    | "MutableSet"
+                    | "Sequence"
+                    | "tzinfo"
             );
             if !is_known && !is_simple {
                 unknown.push(name.to_owned());

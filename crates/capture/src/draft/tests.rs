@@ -184,7 +184,7 @@ fn a_recording_becomes_a_harness() {
 
         # Values are combined without knowing what fits together, so any call may raise these. Remove what
         # should never happen: from then on it is reported as a failure.
-        exception: TypeError, ValueError, LookupError, AttributeError, ArithmeticError, NotImplementedError, OSError, zoo.ZooError
+        exception: TypeError, ValueError, LookupError, AttributeError, ArithmeticError, AssertionError, ImportError, NotImplementedError, OSError, StopIteration, zoo.ZooError
 
         # ---- Values ------------------------------------------------------------------------------
 

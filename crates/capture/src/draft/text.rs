@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::action::{Action, Callee, What};
 use super::drafter::PooledClass;
+use super::files::Files;
 use super::pools::{Pool, Settled, Source};
 use super::sample::Kind;
 
@@ -32,6 +33,7 @@ pub(super) struct Head<'a> {
 
 /// Writes a draft line by line.
 pub(super) struct Page<'a, 'p> {
+    pub(super) files: &'p Files,
     pub(super) classes: &'p [PooledClass<'a>],
     pub(super) sizes: &'p BTreeMap<usize, usize>,
     pub(super) actions: &'p [Action<'a>],
@@ -49,6 +51,7 @@ impl Page<'_, '_> {
     /// The whole text.
     pub(super) fn text(mut self, head: &Head<'_>) -> String {
         self.head(head);
+        let end_of_head = self.lines.len();
         self.constants();
         self.values();
         for number in 0..self.classes.len() {
@@ -56,6 +59,7 @@ impl Page<'_, '_> {
         }
         self.functions();
         self.claims();
+        self.files(end_of_head);
         let mut text = self.lines.join("\n");
         text.push('\n');
         text
@@ -117,20 +121,41 @@ impl Page<'_, '_> {
         self.say(format!("exception: {}", head.exceptions.join(", ")));
     }
 
-    /// Long values as Python code.
+    /// Files that what is below speaks of.
+    fn files(&mut self, place: usize) {
+        let rest = self.lines.split_off(place);
+        let code = self.files.code(&rest);
+        if !code.is_empty() {
+            self.title("Files that were read");
+            self.say("<@");
+            self.lines.extend(code);
+            self.say("@>");
+        }
+        self.lines.extend(rest);
+    }
+
+    /// Values that cannot be said in a line, as Python code.
     fn constants(&mut self) {
         let pools = self.settled.pools.iter().filter(|pool| pool.is_active);
         let entries = pools.flat_map(|pool| &pool.entries);
-        let constants: Vec<Vec<String>> = entries
-            .filter_map(|entry| entry.constant.as_ref())
-            .map(|(name, code)| code.lines(&format!("{name} = "), "", 0))
+        let definitions: Vec<&Vec<String>> = entries
+            .map(|entry| &entry.definition)
+            .filter(|lines| !lines.is_empty())
             .collect();
-        if constants.is_empty() {
+        if definitions.is_empty() {
             return;
         }
-        self.title("Long values that were seen");
+        self.title("Values that were seen and need more than a line");
         self.say("<@");
-        self.lines.extend(constants.into_iter().flatten());
+        let mut is_function = false;
+        for (number, lines) in definitions.into_iter().enumerate() {
+            let was_function = is_function;
+            is_function = lines.first().is_some_and(|line| line.starts_with("def "));
+            if number > 0 && (is_function || was_function) {
+                self.say("");
+            }
+            self.lines.extend(lines.iter().cloned());
+        }
         self.say("@>");
     }
 

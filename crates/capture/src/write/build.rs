@@ -11,7 +11,7 @@ use super::scope::{Scope, snake_case};
 use super::stand_ins::{self, Double};
 use super::{Form, Knowledge};
 use crate::Graph;
-use crate::recording::Call;
+use crate::recording::{Call, CallId};
 use crate::value::{NodeId, ObjectId, Reference, Value};
 
 /// Where the helpers are, from the tests' point of view.
@@ -50,6 +50,8 @@ pub(crate) struct Builder<'a> {
     pub(super) sleeps: Option<(String, Vec<NodeId>)>,
     /// What stands for functions whose arguments are checked.
     pub(super) doubles: Vec<Double<'a>>,
+    /// When that is which is being made, if it is no part of the call itself.
+    pub(super) moment: CallId,
     /// Whether what cannot be made is left to the reader of a stub.
     pub(super) is_lenient: bool,
     /// Whether what is made is what the call should lead to, and not what it starts from.
@@ -98,6 +100,7 @@ impl<'a> Builder<'a> {
             open: None,
             sleeps: None,
             doubles: Vec::new(),
+            moment: call.id,
             is_lenient: false,
             is_expecting: false,
         };
@@ -174,6 +177,13 @@ impl<'a> Builder<'a> {
         code
     }
 
+    /// A value of the call as it was at entry, for itself: what else the call has to do with it does not matter.
+    pub(super) fn alone(&mut self, node: NodeId) -> Result<Code, Missing> {
+        self.named.clear();
+        self.name_what_is_shared(&[node]);
+        self.value(node, "")
+    }
+
     /// A variable that somebody has to give a value, in the place of something that cannot be made.
     pub(super) fn placeholder(&mut self, hint: &str) -> Code {
         let target = self.scope.variable(hint);
@@ -187,6 +197,11 @@ impl<'a> Builder<'a> {
     /// Whether what is made is compared with, and not given to the call.
     pub(super) fn is_expecting(&self) -> bool {
         self.is_expecting
+    }
+
+    /// Whether something could not be made because what it is a part of is being made.
+    pub(super) fn is_open(&self) -> bool {
+        self.open.is_some()
     }
 
     pub(super) fn stand(&self) -> Stand<'a> {
@@ -392,14 +407,17 @@ impl<'a> Builder<'a> {
                 Code::call("frozenset", vec![inner])
             }
             Value::Dictionary(entries) => self.dictionary(graph, entries, name)?,
-            Value::Reference(reference) => self.reference(reference)?,
+            Value::Reference(reference) => match self.reference(reference) {
+                Ok(code) => code,
+                Err(missing) => self.of_program(reference).ok_or(missing)?,
+            },
             Value::Member { class, names } => self.member(class, names)?,
             Value::Made {
                 callee,
                 arguments,
                 keywords,
             } => self.made(graph, callee, arguments, keywords)?,
-            Value::Object(object) => self.object(graph, object, name)?,
+            Value::Object(object) => self.object(graph, node, object, name)?,
             Value::Method { receiver, name } => {
                 let receiver = self.code(graph, *receiver, "")?;
                 Code::Text(format!("{}.{name}", receiver.flat()))

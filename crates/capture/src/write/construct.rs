@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::build::{Builder, HELPERS, Missing};
 use super::code::Code;
 use super::exercise::is_for_new_object;
+use super::life::Lives;
 use super::plan::Setup;
 use crate::Graph;
 use crate::recording::{
@@ -24,6 +25,8 @@ pub(crate) struct Evidence<'a> {
     generators: BTreeMap<(u32, CallId), Vec<(&'a Call, &'a Unit)>>,
     /// The units that returned something in some call.
     returning: BTreeSet<UnitId>,
+    /// What was done to each object.
+    pub(super) lives: Lives<'a>,
     /// The script of each execution, as the command named it, and the folder it was run in.
     scripts: Vec<Option<(&'a str, &'a str)>>,
 }
@@ -92,6 +95,7 @@ impl<'a> Evidence<'a> {
             functions,
             generators,
             returning,
+            lives: Lives::of(recording),
             scripts: recording.executions.iter().map(script).collect(),
         }
     }
@@ -189,7 +193,28 @@ impl<'a> Builder<'a> {
             && closest().is_some_and(|(_, different)| !different.is_empty())
     }
 
+    /// An object: as its constructor made it, or from its state, or else by what was done to it.
     pub(super) fn object(
+        &mut self,
+        graph: &'a Graph,
+        node: NodeId,
+        object: &Object,
+        name: Option<&str>,
+    ) -> Result<Code, Missing> {
+        let stand = self.stand();
+        let missing = match self.by_state(graph, object, name) {
+            Ok(code) => return Ok(code),
+            Err(missing) => missing,
+        };
+        // Something around it that is being made right now has to come first.
+        if self.is_open() {
+            return Err(missing);
+        }
+        self.restore(stand);
+        self.lived(graph, node, &object.class, name).ok_or(missing)
+    }
+
+    fn by_state(
         &mut self,
         graph: &'a Graph,
         object: &Object,
@@ -218,6 +243,10 @@ impl<'a> Builder<'a> {
                     Ok(code) => return Ok(code),
                     Err(_) => self.restore(stand),
                 }
+            }
+            let is_empty = object.kind == ObjectKind::Plain && object.attributes.is_empty();
+            if is_empty && self.knowledge.is_made_of_nothing(&object.class) {
+                return Ok(Code::call(&class, Vec::new()));
             }
             if object.kind != ObjectKind::Plain {
                 return self.record(&class, graph, object);

@@ -1,4 +1,4 @@
-//! Single values as expressions, for those who have no place for statements in front.
+//! Single values as Python, for those who write something else than tests.
 
 use super::Form;
 use super::Knowledge;
@@ -6,6 +6,7 @@ use super::build::{Builder, HELPERS, Missing};
 use super::code::Code;
 use super::construct::Evidence;
 use super::paths::Paths;
+use super::plan::Setup;
 use super::scope::Scope;
 use crate::recording::{Call, Recording};
 use crate::value::NodeId;
@@ -24,13 +25,13 @@ impl<'a> Expressions<'a> {
         }
     }
 
-    /// An expression that makes a value of a call again. The scope has what it needs only if there is one.
+    /// What makes a value of a call again. The scope has what it needs only if there is a way.
     pub(crate) fn value(
         &self,
         call: &Call,
         node: NodeId,
         scope: &mut Scope,
-    ) -> Result<Code, Missing> {
+    ) -> Result<Expressed, Missing> {
         let mut tried = scope.clone();
         let paths = Paths::default();
         let mut builder = Builder::new(
@@ -41,9 +42,17 @@ impl<'a> Expressions<'a> {
             &paths,
             &mut tried,
         );
-        let code = builder.expected(node)?;
-        if !builder.setup.is_empty() {
-            return Err(Missing("made in several steps".to_owned()));
+        let code = builder.alone(node)?;
+        let mut before = Vec::new();
+        for step in builder.setup {
+            match step {
+                Setup::Assign { target, code } => {
+                    before.extend(code.lines(&format!("{target} = "), "", 0));
+                }
+                Setup::Do(code) => before.extend(code.lines("", "", 0)),
+                Setup::Definition(lines) => before.extend(lines),
+                _ => return Err(Missing("something that a test pins".to_owned())),
+            }
         }
         let imports = tried.imports();
         if imports.iter().any(|import| import.module == HELPERS) {
@@ -51,7 +60,29 @@ impl<'a> Expressions<'a> {
                 "of a class whose constructor was not seen".to_owned(),
             ));
         }
-        *scope = tried;
-        Ok(code)
+        // Names inside of a function are its own.
+        scope.take_imports(tried);
+        Ok(Expressed { before, code })
     }
+
+    /// The name by which the program itself can be imported, if that does not run it.
+    pub(crate) fn program(&self, recording: &Recording) -> Option<String> {
+        let executions = 0..u32::try_from(recording.executions.len()).unwrap_or(u32::MAX);
+        let mut names = executions.map(|execution| {
+            let script = self.evidence.script(execution).map(|(script, _)| script);
+            self.knowledge.main_module(recording, execution, script)
+        });
+        let first = names.next()??;
+        names
+            .all(|name| name.as_ref() == Some(&first))
+            .then_some(first)
+    }
+}
+
+/// A value as Python.
+pub(crate) struct Expressed {
+    /// What has to be done first, line by line.
+    pub(crate) before: Vec<String>,
+    /// The value itself.
+    pub(crate) code: Code,
 }

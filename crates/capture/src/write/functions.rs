@@ -3,6 +3,7 @@
 //! A function that encloses variables is made by the one around it, if a recorded call of that gave one in the same state.
 //! Else its text is copied into the test, behind the variables that it encloses, as long as it needs nothing besides.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +14,7 @@ use super::code::Code;
 use super::plan::Setup;
 use super::scope::is_builtin;
 use crate::Graph;
-use crate::value::{Function, NodeId};
+use crate::value::{Function, NodeId, Reference};
 
 /// A copy that is longer than this is no part of a short test.
 const MOST_LINES: usize = 12;
@@ -39,6 +40,31 @@ impl<'a> Builder<'a> {
         Err(self.unnamed_function(function))
     }
 
+    /// A function of a program that nobody can import without running it: its text.
+    pub(super) fn of_program(&mut self, reference: &Reference) -> Option<Code> {
+        let name = reference.path.as_str();
+        let is_of_program = self.scope.module_name(&reference.module) == "__main__";
+        if !is_of_program || self.is_expecting() {
+            return None;
+        }
+        let text = fs::read_to_string(self.program()?).ok()?;
+        let before = text
+            .lines()
+            .position(|line| line.starts_with(&format!("def {name}(")));
+        let line = u32::try_from(before? + 1).ok()?;
+        let Copy::Definition { lines, .. } = definition(&text, line, name, &[])? else {
+            return None;
+        };
+        let copy = Setup::Definition(lines);
+        if !self.setup.contains(&copy) {
+            if self.scope.variable(name) != name {
+                return None;
+            }
+            self.setup.push(copy);
+        }
+        Some(Code::text(name))
+    }
+
     /// By the call of the function around it that was seen to give one in this state.
     fn made_by_another(
         &mut self,
@@ -53,7 +79,7 @@ impl<'a> Builder<'a> {
             !is_own(call.unit) && call.values.is_alike(*result, graph, node)
         });
         let (call, unit, _) = *alike.next()?;
-        let name = crate::value::Reference::new(unit.module.clone(), unit.qualified_name.clone());
+        let name = Reference::new(unit.module.clone(), unit.qualified_name.clone());
         let callable = self.reference(&name).ok()?.flat();
         let arguments = self.arguments(call, unit, 0).ok()?;
         Some(Code::call(&callable, arguments))
@@ -109,6 +135,12 @@ impl<'a> Builder<'a> {
             let module = project.module_named(&function.module)?;
             return Some(project.root.join(&module.path));
         }
+        self.program()
+    }
+
+    /// The file of the program.
+    fn program(&self) -> Option<PathBuf> {
+        let project = self.knowledge.project;
         let (script, folder) = self.evidence.script(self.call.execution)?;
         let module = project.module_at(Path::new(script));
         Some(match module {
@@ -212,7 +244,7 @@ fn is_own_name(name: &str) -> bool {
     is_builtin(name) || name.ends_with("Error") || matches!(name, "Exception" | "StopIteration")
 }
 
-/// The text of the only lambda on a line.
+/// The text of the only lambda on a line, or of several that are written alike.
 fn only_lambda(text: &str, line: u32, enclosed: &[&str]) -> Option<String> {
     let before = usize::try_from(line).ok()?.checked_sub(1)?;
     let start: usize = text.split_inclusive('\n').take(before).map(str::len).sum();
@@ -222,27 +254,28 @@ fn only_lambda(text: &str, line: u32, enclosed: &[&str]) -> Option<String> {
         let range = words.get(index)?.range.clone();
         text.get(start + range.start..start + range.end)
     };
-    let mut found = (0..words.len()).filter(|index| word(*index) == Some("lambda"));
-    let (first, None) = (found.next()?, found.next()) else {
-        return None;
-    };
     // Behind the colon, it ends with the first comma or bracket that is not its own.
-    let (mut depth, mut in_body, mut last) = (0_usize, false, first);
-    for index in first + 1..words.len() {
-        match word(index)? {
-            "(" | "[" | "{" => depth += 1,
-            ")" | "]" | "}" if depth == 0 => break,
-            ")" | "]" | "}" => depth -= 1,
-            ":" if depth == 0 => in_body = true,
-            "," if depth == 0 && in_body => break,
-            comment if comment.starts_with('#') => break,
-            _ => {}
+    let whole = |first: usize| {
+        let (mut depth, mut in_body, mut last) = (0_usize, false, first);
+        for index in first + 1..words.len() {
+            match word(index)? {
+                "(" | "[" | "{" => depth += 1,
+                ")" | "]" | "}" if depth == 0 => break,
+                ")" | "]" | "}" => depth -= 1,
+                ":" if depth == 0 => in_body = true,
+                "," if depth == 0 && in_body => break,
+                comment if comment.starts_with('#') => break,
+                _ => {}
+            }
+            last = index;
         }
-        last = index;
-    }
-    let from = start + words.get(first)?.range.start;
-    let to = start + words.get(last)?.range.end;
-    let lambda = text.get(from..to)?.trim_end();
+        let from = start + words.get(first)?.range.start;
+        let to = start + words.get(last)?.range.end;
+        text.get(from..to).map(str::trim_end)
+    };
+    let found = (0..words.len()).filter(|index| word(*index) == Some("lambda"));
+    let lambdas = found.map(whole).collect::<Option<BTreeSet<&str>>>()?;
+    let [lambda] = lambdas.into_iter().collect::<Vec<&str>>().try_into().ok()?;
     let reads = names(&format!("_ = {lambda}")).ok()?.reads;
     let is_known = |read: &String| is_builtin(read) || enclosed.contains(&read.as_str());
     let is_free = reads.iter().all(is_known);
@@ -267,6 +300,10 @@ mod tests {
             Some("lambda: enclosed")
         );
         assert_eq!(of("f(lambda: 1, lambda: 2)"), None);
+        assert_eq!(
+            of("f(lambda: 1), g(lambda: 1)").as_deref(),
+            Some("lambda: 1")
+        );
         assert_eq!(of("f(lambda a:"), None);
         assert_eq!(only_lambda("", 7, &[]), None);
     }

@@ -171,6 +171,17 @@ impl<'a> Knowledge<'a> {
             .any(|class| class.methods.iter().any(|method| method == "__eq__"))
     }
 
+    /// Whether a class is made without arguments, since neither it nor anything that it inherits from defines a constructor.
+    pub(super) fn is_made_of_nothing(&self, class: &Reference) -> bool {
+        let family = self.family(class);
+        let constructors = ["__init__", "__new__"];
+        let has_none = |class: &&Class| {
+            let mut methods = class.methods.iter();
+            !methods.any(|method| constructors.contains(&method.as_str()))
+        };
+        !family.is_empty() && family.iter().all(has_none)
+    }
+
     /// The fields that the constructor of a record takes; nothing if the class is not known.
     pub(super) fn fields(&self, class: &Reference) -> Option<Vec<String>> {
         let family = self.family(class);

@@ -55,14 +55,18 @@ pub(super) fn test_name(knowledge: &Knowledge<'_>, unit: &Unit, call: &Call) -> 
         words.push("creation".to_owned());
     }
     words.extend(outcome_words(unit, call, is_creation));
-    let arguments = argument_words(call, unit, is_creation, &words);
     let mut name = words.join("_");
-    if let Some(arguments) = arguments {
-        let joiner = if is_creation { "with" } else { "for" };
-        let longer = format!("{name}_{joiner}_{arguments}");
-        if longer.len() <= LONGEST {
-            name = longer;
-        }
+    let joiner = if is_creation { "with" } else { "for" };
+    // What a number is for is said as well, if there is room for that.
+    let longer = [Meaning::Said, Meaning::Unsaid]
+        .into_iter()
+        .find_map(|meaning| {
+            let arguments = argument_words(call, unit, is_creation, &words, meaning)?;
+            let longer = format!("{name}_{joiner}_{arguments}");
+            (longer.len() <= LONGEST).then_some(longer)
+        });
+    if let Some(longer) = longer {
+        name = longer;
     }
     if name == "test" {
         name.push_str("_runs");
@@ -216,9 +220,22 @@ fn changed_name(call: &Call, object: ObjectId, before: NodeId, after: NodeId) ->
     }
 }
 
+/// Whether values that mean nothing by themselves come with the names of their parameters.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Meaning {
+    Said,
+    Unsaid,
+}
+
 /// What a call was given: short values as they are, all others by their type, or by the names of their parameters where there
 /// are several. What the name of the test tells already is left out.
-fn argument_words(call: &Call, unit: &Unit, is_creation: bool, told: &[String]) -> Option<String> {
+fn argument_words(
+    call: &Call,
+    unit: &Unit,
+    is_creation: bool,
+    told: &[String],
+    meaning: Meaning,
+) -> Option<String> {
     let skipped = match call.receiver {
         Receiver::None => 0,
         Receiver::Instance(_) | Receiver::Class(_) => 1,
@@ -245,6 +262,9 @@ fn argument_words(call: &Call, unit: &Unit, is_creation: bool, told: &[String]) 
                 words.extend(names.collect::<Option<Vec<String>>>()?);
             }
             _ => match value_word(graph, argument.before) {
+                Some(word) if has_several && meaning == Meaning::Said => {
+                    words.push(meant(&argument.name, value).unwrap_or(word));
+                }
                 Some(word) => words.push(word),
                 None if has_several && argument.name.len() > 1 => {
                     let name = snake_case(&argument.name).trim_matches('_').to_owned();
@@ -260,6 +280,25 @@ fn argument_words(call: &Call, unit: &Unit, is_creation: bool, told: &[String]) 
             .filter(|_| !call.arguments.is_empty());
     }
     Some(words.join("_and_"))
+}
+
+/// What a value that could be anything is to its parameter: `amount_2`, `loud`, `not_loud`, `no_limit`.
+fn meant(parameter: &str, value: &Value) -> Option<String> {
+    let name = snake_case(parameter).trim_matches('_').to_owned();
+    // A single letter says no more than the value.
+    if name.len() < 2 {
+        return None;
+    }
+    match value {
+        Value::Boolean(true) => Some(name),
+        Value::Boolean(false) => Some(format!("not_{name}")),
+        Value::None => Some(format!("no_{name}")),
+        Value::Integer(number) if *number < 0 => {
+            Some(format!("{name}_minus_{}", number.unsigned_abs()))
+        }
+        Value::Integer(number) => Some(format!("{name}_{number}")),
+        _ => None,
+    }
 }
 
 /// A value by itself if it is short, else by its type.

@@ -106,6 +106,10 @@ pub(crate) struct Scope {
     imports: BTreeMap<String, Import>,
     /// The test's own variables.
     variables: BTreeSet<String>,
+    /// Names that modules need which other things got first.
+    wanted: BTreeSet<String>,
+    /// Names that are kept free for modules.
+    kept: BTreeSet<String>,
     /// What modules are called that ran as the program itself.
     aliases: BTreeMap<String, String>,
     /// Whether everything is said with its module: `shop.Cart`.
@@ -121,6 +125,18 @@ impl Scope {
             aliases,
             ..Scope::default()
         }
+    }
+
+    /// A scope in which names stay free that modules turned out to need; nothing if none did.
+    ///
+    /// Which modules a test needs is known only when it is written, and by then a variable may be called like one.
+    pub(crate) fn again(&self, aliases: BTreeMap<String, String>) -> Option<Scope> {
+        let kept = || self.kept.union(&self.wanted).cloned().collect();
+        (!self.wanted.is_empty()).then(|| Scope {
+            aliases,
+            kept: kept(),
+            ..Scope::default()
+        })
     }
 
     /// A scope in which everything is said with its module, preferably one of `homes`: where a name of a module is also found.
@@ -171,7 +187,9 @@ impl Scope {
     pub(crate) fn module(&mut self, module: &str) -> Code {
         let module = self.module_name(module).to_owned();
         let import = Import::module(&module);
-        self.takes(&import);
+        if !self.takes(&import) {
+            self.wanted.insert(import.bound().to_owned());
+        }
         Code::text(module)
     }
 
@@ -189,7 +207,9 @@ impl Scope {
             Some(name) => name.clone(),
             None => import.module.clone(),
         };
-        let free = !self.variables.contains(bound)
+        let is_kept = import.name.is_some() && self.kept.contains(bound);
+        let free = !is_kept
+            && !self.variables.contains(bound)
             && self.imports.values().all(|known| {
                 known.bound() != bound
                     || known == import
@@ -218,9 +238,15 @@ impl Scope {
         let imported = self.imports.values().any(|import| import.bound() == name);
         !imported
             && !self.variables.contains(name)
+            && !self.kept.contains(name)
             && !BUILTINS.contains(&name)
             && !RESERVED.contains(&name)
             && !testwright_source::is_keyword(name)
+    }
+
+    /// The imports of another scope that began as this one. Its variables are nothing to this one.
+    pub(crate) fn take_imports(&mut self, other: Scope) {
+        self.imports = other.imports;
     }
 
     /// Everything that the test needs.
@@ -298,6 +324,7 @@ mod tests {
         assert_eq!(code(&mut scope, "builtins", "len"), "len");
         assert_eq!(code(&mut scope, "shop", "testing"), "shop.testing");
         let texts: Vec<String> = scope.imports().iter().map(Import::text).collect();
+        assert!(scope.again(BTreeMap::new()).is_none());
         assert_eq!(
             texts,
             [
@@ -330,5 +357,20 @@ mod tests {
         assert_eq!(snake_case("Parse_URL2Text"), "parse_url2_text");
         assert_eq!(camel_case("swap_first"), "SwapFirst");
         assert_eq!(camel_case("Outer.inner"), "OuterInner");
+    }
+
+    #[test]
+    fn a_module_gets_the_name_that_it_needs_when_everything_is_said_again() {
+        let mut scope = Scope::default();
+        assert_eq!(scope.variable("decimal"), "decimal");
+        let _ = scope.reference(&Reference::new("shop", "shop"));
+        let _ = scope.module("decimal");
+        let _ = scope.module("shop.carts");
+        let mut scope = scope.again(BTreeMap::new()).expect("names were wanted");
+        assert_eq!(scope.variable("decimal"), "decimal_2");
+        let function = scope.reference(&Reference::new("shop", "shop"));
+        assert_eq!(function.flat(), "shop.shop");
+        let _ = (scope.module("decimal"), scope.module("shop.carts"));
+        assert!(scope.again(BTreeMap::new()).is_none());
     }
 }

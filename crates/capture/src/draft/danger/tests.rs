@@ -61,6 +61,7 @@ fn what_only_looks_is_not() {
         "return 'shutil.rmtree(path)'  # shutil.rmtree(path)",
         "return requests",
         "return path.open",
+        "def eval(text): return text",
     ] {
         assert_eq!(own(body), None, "{body}");
     }
@@ -73,6 +74,19 @@ fn what_is_called_counts_too() {
     assert_eq!(own, None);
     assert_eq!(all.as_deref(), Some("may change files (`shutil.rmtree`)"));
     assert_eq!(found(text, "fine"), (None, None));
+}
+
+#[test]
+fn a_method_of_the_modules_is_not_taken_for_one_of_paths() {
+    let text = |body: &str| {
+        format!(
+            "class Item:\n    def unlink(self):\n        {body}\n\ndef drop(item):\n    item.unlink()\n"
+        )
+    };
+    assert_eq!(found(&text("self.next = None"), "drop"), (None, None));
+    let danger = Some("may change files (`unlink`)".to_owned());
+    let (own, _) = found(&text("self.path.unlink()"), "drop");
+    assert_eq!(own, danger);
 }
 
 #[test]
@@ -102,6 +116,16 @@ fn a_recorded_call_tells_what_it_did() {
         seen(&call).as_deref(),
         Some("starts another program (`subprocess.run`)")
     );
+    let mut made = Made::of("f");
+    let answer = Answer::Returned(made.number(1));
+    let warning = External::Called {
+        source: Source::Interpreter,
+        function: "warnings.warn".to_owned(),
+        arguments: Vec::new(),
+        keywords: Vec::new(),
+        answer,
+    };
+    assert_eq!(seen(&made.event(warning).call), None);
     let mut call = Made::of("f").call;
     call.uncaptured.push("os.remove".to_owned());
     assert_eq!(

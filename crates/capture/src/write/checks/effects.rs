@@ -1,7 +1,7 @@
 //! What the call changed inside of the program.
 
 use super::super::access;
-use super::super::build::{HELPERS, Missing};
+use super::super::build::Missing;
 use super::super::code::Code;
 use super::super::exercise::is_creation;
 use super::super::literal;
@@ -145,9 +145,7 @@ impl Verifier<'_, '_> {
         let inspect = self.builder.scope.module("inspect").flat();
         let actual = Code::Text(format!("{inspect}.getclosurevars({path}).nonlocals"));
         let how = self.how_all(&nodes);
-        if how == How::Same {
-            self.builder.scope.from(HELPERS, "assert_same");
-        }
+        let how = self.helped(how);
         let how = if how == How::Is { How::Equal } else { how };
         self.checks
             .push(Check::new(Actual::Code(actual), how, expected));

@@ -28,6 +28,7 @@ impl Verifier<'_, '_> {
         if let (Some(yielded), true) = (yielded, returns_nothing) {
             let items = self.items(&yielded)?;
             let how = self.how_all(&yielded);
+            let how = self.helped(how);
             let check = Check::new(Actual::Result, how, Code::list(items));
             self.checks.push(check);
             return Ok(Exercise::Value(Code::call("list", vec![code])));
@@ -93,7 +94,8 @@ impl Verifier<'_, '_> {
         Ok(match step.outcome {
             StepOutcome::Yielded(value) => {
                 let expected = self.builder.expected(value)?;
-                StepCheck::Gives(resumed, self.how(value), expected)
+                let how = self.how(value);
+                StepCheck::Gives(resumed, self.helped(how), expected)
             }
             StepOutcome::Returned(value) => {
                 let is_none = *self.builder.call.values.value(value) == Value::None;

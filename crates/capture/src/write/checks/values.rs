@@ -75,10 +75,16 @@ impl Verifier<'_, '_> {
                 }
             }
         };
+        let how = self.helped(how);
+        self.checks.push(Check::new(actual, how, expected));
+    }
+
+    /// A way to compare, with the helper that it needs.
+    pub(super) fn helped(&mut self, how: How) -> How {
         if how == How::Same {
             self.builder.scope.from(HELPERS, "assert_same");
         }
-        self.checks.push(Check::new(actual, how, expected));
+        how
     }
 
     /// Whether an object is another one than the one that is looked at.

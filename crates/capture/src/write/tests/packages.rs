@@ -295,3 +295,73 @@ fn a_long_text_alone_in_a_call_needs_no_brackets_of_its_own() {
         "#]],
     );
 }
+
+/// A call of a method of a shelf, at this time, which changes its books so.
+fn kept_shelf(name: &str, time: u64, books: Option<&[i64]>, then: &[i64]) -> Made {
+    let mut made = Made::of(&format!("Shelf.{name}"));
+    let before = match books {
+        Some(books) => closed_shelf(&mut made, books),
+        None => made.object(7, "Shelf", &[]),
+    };
+    let after = closed_shelf(&mut made, then);
+    made.call.id = crate::recording::CallId(time);
+    made.call.end = Some(time + 1);
+    made.on("Shelf", before, after)
+}
+
+/// A shelf which, as soon as there is a book, has something that nobody can look into.
+fn closed_shelf(made: &mut Made, books: &[i64]) -> NodeId {
+    let list = made.list(8, books);
+    if books.is_empty() {
+        return made.object(7, "Shelf", &[("books", list)]);
+    }
+    let door = made.plain(Value::Unknown {
+        class: Reference::new("weakref", "ReferenceType"),
+        reason: "nobody can look into it".to_owned(),
+    });
+    made.object(7, "Shelf", &[("door", door), ("books", list)])
+}
+
+#[test]
+fn an_object_that_cannot_be_made_by_its_state_is_made_by_what_was_done_to_it() {
+    let mut count = kept_shelf("count", 20, Some(&[4]), &[4]);
+    let one = count.number(1);
+    let count = count.returns(one);
+    let creation = kept_shelf("__init__", 1, None, &[]);
+    let mut put = kept_shelf("put", 5, Some(&[]), &[4]);
+    let four = put.number(4);
+    let put = put.argument("book", four, four);
+    let looked = kept_shelf("look", 9, Some(&[4]), &[4]);
+    let later = kept_shelf("clear", 30, Some(&[4]), &[]);
+    let story = |made: &[&Made]| lines(&written(made, Style::Pytest, Form::ALL[0]));
+    expect![[r#"
+        from zoo import Shelf
+        # TestShelf Full
+        def test_count_returns_1(self):
+            shelf = Shelf()
+            shelf.put(4)
+
+            assert shelf.count() == 1
+    "#]]
+    .assert_eq(&story(&[&count, &creation, &put, &looked, &later]));
+    // Something else has changed it, and nobody knows what.
+    let unknown = story(&[&count, &creation, &looked]);
+    assert!(unknown.contains("Stub"), "{unknown}");
+}
+
+#[test]
+fn a_number_among_others_is_told_with_its_parameter() {
+    let mut made = Made::of("sell");
+    let (name, amount) = (made.text("tea"), made.number(2));
+    let (loud, limit) = (made.plain(Value::Boolean(false)), made.plain(Value::None));
+    let made = made
+        .argument("name", name, name)
+        .argument("amount", amount, amount)
+        .argument("loud", loud, loud)
+        .argument("limit", limit, limit);
+    let name = written(&[&made], Style::Pytest, Form::ALL[0]).test.name;
+    assert_eq!(
+        name,
+        "test_runs_for_tea_and_amount_2_and_not_loud_and_no_limit"
+    );
+}

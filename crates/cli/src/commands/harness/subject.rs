@@ -44,7 +44,7 @@ impl Subject {
                     ));
                     return Err(error.with_help("draft a harness for each of them"));
                 }
-                project = found;
+                project = with_programs(found, &project, &recording);
             }
             modules.push(name);
         }
@@ -144,6 +144,15 @@ fn name_in(project: &Project, word: &str) -> Option<String> {
         .module_at(path)
         .or_else(|| project.module_at(&path.join("__init__.py")));
     found.map(|module| module.name.clone())
+}
+
+/// A project with the programs that were recorded, which use it and stay where they are.
+fn with_programs(mut found: Project, here: &Project, recording: &Recording) -> Project {
+    let words = recording.executions.iter().flat_map(|run| &run.command);
+    for script in words.filter(|word| word.ends_with(".py")) {
+        found.add_from(here, Path::new(script));
+    }
+    found
 }
 
 /// A module that is installed, or was recorded in another place.
