@@ -4,7 +4,7 @@ mod telling;
 
 use expect_test::expect;
 use telling::{change, explained, happens, section, text, text_with};
-use testwright_readable::explain::Limits;
+use testwright_readable::explain::{Actor, Limits};
 use testwright_readable::gherkin;
 use testwright_readable::idiom::Vocabulary;
 use testwright_readable::phrase::Speaker;
@@ -794,7 +794,8 @@ fn runs_of_a_suite_are_told_one_by_one() {
     let subject = Subject::read("test_visits.py", suite).expect("Python");
     let vocabulary = Vocabulary::default();
     let speaker = Speaker::new(&vocabulary);
-    let feature = subject.suite(&speaker).expect("a suite");
+    let actor = Actor::Suite("visits".to_owned());
+    let told = subject.suite(&speaker, &actor).expect("a suite");
     expect![[r#"
         Feature: Visits
           Runs that were found.
@@ -807,7 +808,7 @@ fn runs_of_a_suite_are_told_one_by_one() {
           Scenario: Run 2 with 1 step
             When I call "login" with "ann" and "wrong"
     "#]]
-    .assert_eq(&gherkin::write(&feature).expect("every parser reads it"));
+    .assert_eq(&gherkin::write(&told.feature).expect("every parser reads it"));
 }
 
 #[test]
