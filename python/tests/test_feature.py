@@ -97,8 +97,6 @@ def test_a_failed_run_of_a_state_machine(testwright):
     testwright.write("empty.log", "")
     done = testwright(*named, "empty.log", status=2)
     assert "`empty.log` has no failing run of `Shelf`" in done.stderr
-    done = testwright(*named, "printed.log", "--steps", "behave", status=2)
-    assert "leave out `--steps`" in done.stderr
 
 
 def test_examples_exercise_both_ways(lists):
@@ -615,73 +613,12 @@ def test_failing_tests_of_a_harness_in_english(testwright):
         encoding="utf-8"
     )
     assert "participant P1 as counter0 (counter)\n    P0->>P1: add 4\n" in diagram
-    assert_it_runs_by_hand(testwright.folder, text)
     # A saved test is told in the same words, and so is the longer one that it was reduced from.
     saved = "testwright-out/counting/failure-1.test"
     told = testwright("replay", saved, "--explain", status=1).stdout
     assert 'And I call "add" on counter0 with 4\n' in told
     assert "Then the value of counter0 is less than 8\n" in told
     assert "Scenario" not in testwright("replay", saved, status=1).stdout
-
-
-BY_HAND = {
-    "steps/counting.py": """
-from behave import given, then, when
-from counter import Counter
-
-
-@given("I have a new counter, called counter0")
-def make(context):
-    context.counter = Counter()
-
-
-@when('I call "add" on counter0 with {n:d}')
-def add(context, n):
-    context.counter.add(n)
-
-
-@then("the value of counter0 is less than {n:d}")
-def check(context, n):
-    assert context.counter.value < n
-""",
-    "test_counting.py": """
-from counter import Counter
-from pytest_bdd import given, parsers, scenarios, then, when
-
-scenarios("counting.feature")
-
-
-@given("I have a new counter, called counter0", target_fixture="counter")
-def make():
-    return Counter()
-
-
-@when(parsers.parse('I call "add" on counter0 with {n:d}'))
-def add(counter, n):
-    counter.add(n)
-
-
-@then(parsers.parse("the value of counter0 is less than {n:d}"))
-def check(counter, n):
-    assert counter.value < n
-""",
-}
-
-
-def assert_it_runs_by_hand(folder, feature):
-    """With steps that a person would write the scenario fails, and with another number it passes."""
-    run = folder / "by-hand"
-    (run / "steps").mkdir(parents=True)
-    for name, text in BY_HAND.items():
-        (run / name).write_text(text, encoding="utf-8")
-    for written in ["counter.py", "steps/counter.py"]:
-        (run / written).write_bytes((folder / "counter.py").read_bytes())
-    for text, passes in [(feature, False), (feature.replace("with 4", "with 3"), True)]:
-        (run / "counting.feature").write_text(text, encoding="utf-8")
-        results = run_behave(run, "counting.feature")
-        assert list(names(results).values()) == [passes], results
-        results = run_pytest_bdd(run, "test_counting.py")
-        assert list(names(results).values()) == [passes], results
 
 
 SUITE = """
@@ -711,8 +648,6 @@ def test_runs_of_a_suite_are_scenarios(testwright):
     )
     assert other[0] == "Run 2 with 1 step"
     assert (testwright.folder / "visits.md").exists()
-    done = testwright("feature", "visits.py", "--steps", "behave", status=2)
-    assert "no step definitions for test suites" in done.stderr
     told = testwright("explain", "visits.py").stdout
     assert '\nRun 2:\n  - "login" with "ann" and "wrong" is carried out, returning "wrong' in told
 

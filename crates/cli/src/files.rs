@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use testwright_core::Error;
 
 /// A text the user wrote.
+#[derive(Clone)]
 pub(crate) struct TextFile {
     /// Where it is.
     pub(crate) path: PathBuf,

@@ -81,5 +81,5 @@ pub use options::{ChecksWhen, Measured, Options, Process, ReferenceExceptions};
 pub use output::{Output, Printed};
 pub use pattern::Pattern;
 pub use snapshot::PythonState;
-pub use standalone::Style;
+pub use standalone::{Pieces, Style};
 pub use system::{Problem, PythonSystem};

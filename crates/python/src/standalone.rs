@@ -17,6 +17,7 @@ use testwright_core::{Error, Event, Failure, Step, Test, Trace};
 
 use crate::system::PythonSystem;
 use body::{Body, StepRecord};
+use variables::Naming;
 
 /// Which kind of file a standalone test is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +30,47 @@ pub enum Style {
     Script,
 }
 
+/// A test that fails, in pieces: for files that take its steps one by one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pieces {
+    /// Imports and helper functions.
+    pub preamble: String,
+    /// Before the first step.
+    pub before: Vec<String>,
+    /// Each step that was taken, as the harness shows it, and what it does. Slots are variables with the names that the
+    /// harness has for them.
+    pub steps: Vec<(String, Vec<String>)>,
+    /// What is checked in the end, and does not hold. Nothing if it is the last step itself that fails.
+    pub check: Vec<String>,
+    /// What is done in the end in any case.
+    pub last: Vec<String>,
+    /// What failed; nothing if the test passes.
+    pub failure: Option<Failure>,
+}
+
 impl PythonSystem<'_> {
+    /// Runs a test and tells what each of its steps does. `file` is where that will be written.
+    pub fn pieces(&mut self, test: &Test, file: &Path) -> Result<Pieces, Error> {
+        let (steps, trace) = self.record(test)?;
+        let style = Style::Script;
+        let mut body = Body::of_steps(self, &steps, &trace, (style, Naming::AsInHarness))?;
+        let text = |record: &StepRecord| match record.step {
+            Step::Act(action) => self.context.harness.catalog.text(action),
+            Step::Restart => "<<RESTART>>".to_owned(),
+        };
+        let mut pieces = Pieces {
+            before: body.before().to_vec(),
+            steps: steps.iter().map(text).zip(body.steps()).collect(),
+            check: body.check().to_vec(),
+            last: body.cleaning.clone(),
+            failure: trace.failure().cloned(),
+            ..Pieces::default()
+        };
+        body.finish();
+        pieces.preamble = preamble::write(self, &body, Some(file), style)?;
+        Ok(pieces)
+    }
+
     /// Writes a test as a Python file.
     ///
     /// `name` is part of the function's name, such as `failure_1`. `file` is where the text will be saved, so

@@ -13,7 +13,7 @@ mod trace;
 mod values;
 
 pub use contrast::{Contrast, NEIGHBOURS, neighbours};
-pub use harness::{Failing, Violation};
+pub use harness::{Acts, Failing, Violation};
 pub use property::Observation;
 pub use run::{FailedRun, RunFailure, Taken};
 pub use trace::{Machine, Trace, machine_in};

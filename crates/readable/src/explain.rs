@@ -20,7 +20,7 @@ mod facts;
 mod flow;
 mod harness;
 mod inputs;
-mod locate;
+pub(crate) mod locate;
 mod run;
 mod scenario;
 mod tell;
@@ -36,6 +36,8 @@ use crate::room::with_room;
 
 pub use difference::difference;
 pub use run::Limits;
+pub use scenario::Actor;
+pub(crate) use scenario::Player;
 
 /// How something is to be explained.
 #[derive(Debug, Clone, Default)]

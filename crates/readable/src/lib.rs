@@ -5,6 +5,7 @@
 
 #![warn(missing_docs)]
 
+mod addition;
 pub mod block;
 pub mod counterexample;
 pub mod drift;

@@ -2,12 +2,16 @@
 //! the code under test.
 
 mod behave;
+pub(crate) mod constants;
+mod play;
 mod pytest_bdd;
 
 use std::fmt::Write;
 
 use crate::gherkin::{Feature, Keyword};
 use crate::property::{Code, Definition, Piece, Told, quoted};
+
+pub use play::{Part, Play, PlayLine, own_names, step_file, write_model_plays, write_plays};
 
 /// Who runs the features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,17 +121,9 @@ impl Home {
         )
     }
 
-    /// `lists` for `lists.feature`, as part of the name of a file.
-    fn stem(&self) -> String {
-        let stem = self
-            .feature
-            .strip_suffix(".feature")
-            .unwrap_or(&self.feature);
-        stem.replace(['.', '-', ' '], "_")
-    }
-
     /// The lines that let Python find the module; `levels` are the folders between the step file and the feature.
-    fn import(&self, levels: &str) -> String {
+    #[must_use]
+    pub fn import(&self, levels: &str) -> String {
         let folder = match (levels.is_empty(), self.folder.is_empty()) {
             (true, true) => ".".to_owned(),
             (true, false) => self.folder.clone(),
@@ -144,6 +140,12 @@ impl Home {
             quoted(&folder)
         )
     }
+}
+
+/// `lists` for `lists.feature`, as part of the name of a file.
+fn stem(feature: &str) -> String {
+    let stem = feature.strip_suffix(".feature").unwrap_or(feature);
+    stem.replace(['.', '-', ' '], "_")
 }
 
 /// The statements of a step.
@@ -321,7 +323,7 @@ fn word(keyword: Keyword) -> &'static str {
     }
 }
 
-fn indented(lines: &[String]) -> String {
+pub(crate) fn indented(lines: &[String]) -> String {
     let mut text = String::new();
     for line in lines.iter().flat_map(|line| line.split('\n')) {
         let _ = match line.trim().is_empty() {

@@ -13,6 +13,7 @@ pub use build::{Scope, Unscoped};
 pub(crate) use infer::is_class_name;
 pub(crate) use python::Binding;
 pub use testwright_source::tree::{Comparison, ComprehensionKind as Form, Operator, UnaryOperator};
+pub(crate) use types::CHANGING;
 pub use types::Type;
 
 use crate::value::Value;

@@ -4,7 +4,7 @@ mod telling;
 
 use expect_test::expect;
 use telling::{change, explained, happens, section, text, text_with};
-use testwright_readable::explain::Limits;
+use testwright_readable::explain::{Actor, Limits};
 use testwright_readable::gherkin;
 use testwright_readable::idiom::Vocabulary;
 use testwright_readable::phrase::Speaker;
@@ -794,7 +794,8 @@ fn runs_of_a_suite_are_told_one_by_one() {
     let subject = Subject::read("test_visits.py", suite).expect("Python");
     let vocabulary = Vocabulary::default();
     let speaker = Speaker::new(&vocabulary);
-    let feature = subject.suite(&speaker).expect("a suite");
+    let actor = Actor::Suite("visits".to_owned());
+    let told = subject.suite(&speaker, &actor).expect("a suite");
     expect![[r#"
         Feature: Visits
           Runs that were found.
@@ -807,7 +808,7 @@ fn runs_of_a_suite_are_told_one_by_one() {
           Scenario: Run 2 with 1 step
             When I call "login" with "ann" and "wrong"
     "#]]
-    .assert_eq(&gherkin::write(&feature).expect("every parser reads it"));
+    .assert_eq(&gherkin::write(&told.feature).expect("every parser reads it"));
 }
 
 #[test]
@@ -818,4 +819,64 @@ fn l8_invariants_with_a_precondition() {
         told.ends_with("  - If the closed flag is true then the orders are empty.\n"),
         "{told}"
     );
+}
+
+#[test]
+fn the_other_collections_of_python_are_lists_and_dictionaries() {
+    let told = text(
+        "post.py",
+        "from collections import Counter, defaultdict, deque\nimport collections\n\nletters = deque(maxlen=9)\nboxes = defaultdict(set)\nseen = collections.Counter()\n\n\
+         def send(letter):\n    letters.append(letter)\n    letters.appendleft(letter)\n\n\
+         def sort(box):\n    boxes[box].add(letters.popleft())\n    seen[box] += 1\n\n\
+         def close():\n    global letters\n    letters = deque()\n    return letters.popleft()\n\n\
+         state = ('letters', 'boxes', 'seen')\nactions = (send, sort)\n",
+    );
+    expect![[r#"
+        Model: post
+
+        What is remembered:
+          - the letters: a list, empty at the start
+          - the boxes: a dictionary, empty at the start
+          - the seen dictionary: a dictionary, empty at the start
+
+        Action: send
+          Inputs:
+            - letter: any value
+          When it can happen: at any time.
+          What happens:
+            - The given letter is added at the end of the letters.
+            - The given letter is added at the start of the letters.
+
+        Action: sort
+          Inputs:
+            - box: any value
+          When it can happen: at any time.
+          What happens:
+            - The first element of the letters is removed.
+            - The first element of the old letters is added to the entry for the given box in the boxes.
+            - The entry for the given box in the seen dictionary goes up by 1.
+    "#]]
+    .assert_eq(&told);
+}
+
+#[test]
+fn what_a_machine_remembers_may_be_made_from_what_it_remembers_already() {
+    let machine = "class Store(RuleBasedStateMachine):\n    boxes = Bundle('boxes')\n\n    def __init__(self):\n        self.folder = make_folder()\n        self.base = Base(self.folder)\n\n    \
+         @rule(box=boxes.filter(bool), other=consumes(boxes).filter(lambda b: len(b) > 2))\n    def move(self, box, other):\n        self.base.move(box, other)\n";
+    let told = text("store.py", machine);
+    expect![[r#"
+        What is remembered:
+          - the folder: starts as the result of "make folder"
+          - the base: starts as a new base made from the folder
+          - the boxes: values kept for later steps"#]]
+    .assert_eq(&section(&told, "What is remembered"));
+    expect![[r#"
+        Action: move
+          Inputs:
+            - box: any of the boxes such that it is set
+            - other: any of the boxes such that it has more than 2 elements, which is then used up
+          When it can happen: only if the boxes are not empty.
+          What happens:
+            - "move" is carried out on the base with the given box and the given other."#]]
+    .assert_eq(&section(&told, "Action: move"));
 }

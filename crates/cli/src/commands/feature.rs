@@ -1,12 +1,13 @@
 //! `testwright feature`: properties as features that people read and runners run.
 
 use std::cell::RefCell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ValueEnum;
 use testwright_core::Error;
 use testwright_readable::counterexample::{self, Machine, Style, Trace};
+use testwright_readable::explain::Actor;
 use testwright_readable::gherkin;
 use testwright_readable::idiom::Vocabulary;
 use testwright_readable::phrase::Speaker;
@@ -14,6 +15,8 @@ use testwright_readable::property::{Layout, Property, Subject, Values};
 use testwright_readable::steps::{self, Runner};
 
 use super::run::{at_least_one, seed};
+use super::{StepperArgument, SystemArguments};
+use crate::belonging::HarnessArgument;
 use crate::console::Console;
 use crate::files::{Place, TextFile};
 use crate::{ExitStatus, Trouble, duration, explaining};
@@ -21,12 +24,13 @@ use crate::{ExitStatus, Trouble, duration, explaining};
 mod examples;
 mod module;
 mod output;
+mod saved;
 mod wire;
 mod worker;
 
 use examples::{Budget, Examples};
 use module::ModulePlace;
-use output::Output;
+use output::{Output, Sheets};
 use worker::Worker;
 
 /// Write properties as features: what must hold in English, with examples that run
@@ -35,6 +39,9 @@ use worker::Worker;
 /// a rule of a feature file (`lists.feature` for `test_lists.py`) with a few small examples that exercise
 /// all that a hundred random ones do. The properties are run for that, in a process of their own. One that
 /// fails gets a file of its own, `NAME.counterexample.feature`, with a diagram in `NAME.counterexample.mmd`.
+///
+/// A saved test that fails becomes a counterexample, too, and a test suite of a model a feature with a
+/// scenario for each run.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -46,12 +53,13 @@ Examples:
   testwright feature test_lists.py::test_delete --case 'n=7, xs=[7, 7]'
   testwright feature test_lists.py::test_delete --case-from pytest.log
   testwright feature machine.py::Shelf --case-from pytest.log    a failed run of a state machine
+  testwright feature failure-1.test --steps pytest-bdd           a failing test of a harness
 
 Exit status: 0 all properties hold, 1 one does not, 2 could not do what was asked, or an example's steps
 do not agree with its property."
 )]
 pub(crate) struct Feature {
-    /// Modules, or with `::NAME` one of their functions
+    /// Modules, or with `::NAME` one of their functions; or saved tests
     #[arg(required = true, value_name = "FILE[::NAME]")]
     properties: Vec<String>,
 
@@ -118,6 +126,15 @@ pub(crate) struct Feature {
     /// The failing values in what Hypothesis printed, in a file
     #[arg(long, value_name = "FILE")]
     case_from: Option<PathBuf>,
+
+    #[command(flatten)]
+    harness: HarnessArgument,
+
+    #[command(flatten)]
+    stepper: StepperArgument,
+
+    #[command(flatten)]
+    system: SystemArguments,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -174,10 +191,17 @@ impl Feature {
         let mut status = ExitStatus::NothingFound;
         let mut written = Vec::new();
         for wanted in wanted(&self.properties)? {
-            let one = self.module(console, &wanted, &vocabulary, &mut written)?;
+            let is_test = wanted
+                .path
+                .extension()
+                .is_some_and(|ending| ending == "test");
+            let one = match is_test {
+                true => self.saved_test(console, &wanted.path, &vocabulary, &mut written)?,
+                false => self.module(console, &wanted, &vocabulary, &mut written)?,
+            };
             status = status.max(one);
         }
-        if let Some(RunnerName::PytestBdd) = self.steps {
+        if let (Some(RunnerName::PytestBdd), false) = (self.steps, written.is_empty()) {
             console.say("");
             console.say("pytest knows the tags when pytest.ini has:");
             console.say("");
@@ -202,7 +226,8 @@ impl Feature {
             let name = &file.name;
             let help = format!(
                 "`testwright explain {name}` tells what it says, and \
-                 `testwright run {name} --explain` tells the tests that fail as features"
+                 `testwright run {name} --explain` tells the tests that fail as features; \
+                 `testwright feature` makes features of saved tests that run"
             );
             return Err(Error::new(format!(
                 "`{name}` is a harness, and features are made of Python modules"
@@ -222,27 +247,23 @@ impl Feature {
         let output = Output {
             feature: self,
             subject: &subject,
-            folder: &folder,
+            sheets: Sheets {
+                feature: self,
+                folder: &folder,
+                named: RefCell::default(),
+            },
             place: &place,
             speaker: &speaker,
-            named: RefCell::default(),
         };
         if let Some((machine, trace)) = self.failed_machine(&subject, wanted)? {
             output.machine(console, &machine, &trace, written)?;
             return Ok(ExitStatus::FailureFound);
         }
+        let actor = self.actor(&subject, &place);
         if wanted.names.is_empty()
-            && let Some(suite) = subject.suite(&speaker)
+            && let Some(suite) = subject.suite(&speaker, &actor)
         {
-            if self.steps.is_some() {
-                let help = "leave out `--steps`: `testwright model test` runs a suite";
-                return Err(
-                    Error::new("there are no step definitions for test suites of models")
-                        .with_help(help)
-                        .into(),
-                );
-            }
-            output.suite(console, suite, written)?;
+            output.suite(console, suite, &actor, written)?;
             return Ok(ExitStatus::NothingFound);
         }
         let properties = chosen(&subject, wanted)?;
@@ -269,6 +290,20 @@ impl Feature {
         Ok(status)
     }
 
+    /// Who does the steps of a suite.
+    fn actor(&self, subject: &Subject, place: &ModulePlace) -> Actor {
+        match (self.stepper.name(), self.harness.is_given()) {
+            (Some(_), _) => Actor::Stepper,
+            (None, true) => Actor::Models,
+            (None, false) => Actor::Suite(
+                place
+                    .home(Path::new("."), subject.store())
+                    .alias()
+                    .to_owned(),
+            ),
+        }
+    }
+
     /// The state machine that is asked for, with the run that Hypothesis printed.
     fn failed_machine(
         &self,
@@ -287,12 +322,6 @@ impl Feature {
         let Some(machine) = name.and_then(|name| subject.machine(name)) else {
             return Ok(None);
         };
-        if self.steps.is_some() {
-            return Err(
-                Error::new("there are no step definitions for state machines")
-                    .with_help("leave out `--steps`: the machine itself runs its steps"),
-            );
-        }
         let trace = machine.trace(&printed.text).ok_or_else(|| {
             let message = format!(
                 "`{}` has no failing run of `{}`",

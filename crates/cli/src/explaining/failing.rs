@@ -2,7 +2,7 @@
 
 use testwright_core::{Catalog, Failure, FailureKind, Test};
 use testwright_lang::Harness;
-use testwright_readable::counterexample::{Failing, Taken, Violation};
+use testwright_readable::counterexample::{Acts, Counterexample, Failing, Taken, Violation};
 use testwright_readable::idiom::Vocabulary;
 use testwright_readable::phrase::Speaker;
 
@@ -72,14 +72,26 @@ impl HarnessExplaining {
 
     fn explain(&self, steps: &[String], failure: &Failure) -> Option<Explained> {
         let vocabulary = Vocabulary::default();
+        Explained::new(&self.tell(steps, failure, None, &Speaker::new(&vocabulary)))
+    }
+
+    /// A test that fails, and what its steps do if that is known.
+    pub(crate) fn tell(
+        &self,
+        steps: &[String],
+        failure: &Failure,
+        acts: Option<&Acts>,
+        speaker: &Speaker<'_>,
+    ) -> Counterexample {
         let failing = Failing {
             harness: &self.name,
             comment: &self.comment,
             pools: &self.pools,
             steps,
             violation: violation(failure),
+            acts,
         };
-        Explained::new(&failing.tell(&Speaker::new(&vocabulary)))
+        failing.tell(speaker)
     }
 }
 

@@ -5,8 +5,8 @@ use std::path::Path;
 use testwright_core::{Failure, FailureKind};
 use testwright_model::RunEnd;
 use testwright_readable::block::{Heading, Item, ItemKind};
-use testwright_readable::counterexample::{FailedRun, RunFailure, Taken};
-use testwright_readable::explain::{Options, explain};
+use testwright_readable::counterexample::{Counterexample, FailedRun, RunFailure, Taken};
+use testwright_readable::explain::{Actor, Options, explain};
 use testwright_readable::idiom::Vocabulary;
 use testwright_readable::phrase::Speaker;
 
@@ -57,13 +57,26 @@ impl RunExplaining {
     /// The scenario of a run; nothing if not every parser would read it.
     pub(crate) fn explain(&self, steps: &[Taken], failure: &Failure) -> Option<Explained> {
         let vocabulary = Vocabulary::default();
+        let speaker = Speaker::new(&vocabulary);
+        Explained::new(&self.tell(steps, failure, None, &speaker))
+    }
+
+    /// A run that failed, and what it does if somebody is to do it.
+    pub(crate) fn tell(
+        &self,
+        steps: &[Taken],
+        failure: &Failure,
+        actor: Option<&Actor>,
+        speaker: &Speaker<'_>,
+    ) -> Counterexample {
         let failed = FailedRun {
             models: &self.models,
             intro: self.intro.as_deref(),
             steps,
             failure: self.what_was_wrong(failure),
+            actor,
         };
-        Explained::new(&failed.tell(&Speaker::new(&vocabulary)))
+        failed.tell(speaker)
     }
 
     fn what_was_wrong(&self, failure: &Failure) -> RunFailure {

@@ -8,7 +8,7 @@ use super::Style;
 use super::names::{
     Names, before_name, names_from_outside, names_in_use, slots_in_order, with_variables,
 };
-use super::variables::Variables;
+use super::variables::{Naming, Variables};
 use crate::checks::Violation;
 use crate::functions::with_result;
 use crate::system::{LastFailure, PythonSystem};
@@ -29,7 +29,14 @@ pub(super) struct Body {
     pub(super) complaint: Option<String>,
     pub(super) needs_suppress: bool,
     pub(super) needs_pytest: bool,
+    /// What is done in the end in any case, until it is written.
+    pub(super) cleaning: Vec<String>,
+    /// The line that each step begins with.
+    starts: Vec<usize>,
+    /// The line that checks begin with which do not belong to the last step itself.
+    checks: Option<usize>,
     style: Style,
+    naming: Naming,
     /// The reference has a part in the failure, so it must keep up.
     mirrored: bool,
 }
@@ -40,6 +47,18 @@ impl Body {
         steps: &[StepRecord],
         trace: &Trace,
         style: Style,
+    ) -> Result<Body, Error> {
+        let mut body = Body::of_steps(system, steps, trace, (style, Naming::Short))?;
+        body.finish();
+        Ok(body)
+    }
+
+    /// The steps without what comes after them in any case.
+    pub(super) fn of_steps(
+        system: &PythonSystem<'_>,
+        steps: &[StepRecord],
+        trace: &Trace,
+        (style, naming): (Style, Naming),
     ) -> Result<Body, Error> {
         let slots = slots_in_order(system, steps);
         let taken = names_in_use(system, steps);
@@ -55,9 +74,13 @@ impl Body {
                     .as_ref()
                     .is_some_and(|builtins| builtins.hasattr(name).unwrap_or(false))
         };
-        let variables = Variables::new(&system.context.harness, &slots, is_taken);
+        let variables = Variables::new(&system.context.harness, &slots, naming, is_taken);
         let mut body = Body {
             lines: Vec::new(),
+            cleaning: Vec::new(),
+            starts: Vec::new(),
+            checks: None,
+            naming,
             complaint: trace
                 .failure()
                 .map(|failure| with_variables(system, &variables, &slots, &failure.message)),
@@ -78,6 +101,7 @@ impl Body {
         body.write_inits(&names);
         let failure = trace.failure();
         for (number, record) in steps.iter().enumerate() {
+            body.starts.push(body.lines.len());
             let Step::Act(action) = record.step else {
                 body.write_restart(&names);
                 continue;
@@ -93,37 +117,56 @@ impl Body {
         if failure.is_none() {
             body.write_properties(&names);
         }
-        body.write_finallys(&names);
-        if body.lines.is_empty() {
-            body.lines.push(String::from("pass"));
-        }
+        let finallys = names.system.context.harness.finallys.iter();
+        let cleaning = finallys.flat_map(|line| names.combinations(line, |_, _| true));
+        body.cleaning = cleaning
+            .flat_map(|statement| suppressed(&statement))
+            .collect();
         Ok(body)
+    }
+
+    /// Writes what is done in the end in any case.
+    pub(super) fn finish(&mut self) {
+        if !self.cleaning.is_empty() {
+            self.needs_suppress = true;
+            let body = std::mem::take(&mut self.lines);
+            self.lines.push(String::from("try:"));
+            self.lines.extend(body.iter().map(|line| indent(line)));
+            self.lines.push(String::from("finally:"));
+            let cleaning = std::mem::take(&mut self.cleaning);
+            self.lines.extend(cleaning.iter().map(|line| indent(line)));
+        }
+        if self.lines.is_empty() {
+            self.lines.push(String::from("pass"));
+        }
+    }
+
+    /// What comes before the first step.
+    pub(super) fn before(&self) -> &[String] {
+        let end = self.starts.first().copied().unwrap_or(self.lines.len());
+        self.lines.get(..end).unwrap_or_default()
+    }
+
+    /// What each step does.
+    pub(super) fn steps(&self) -> Vec<Vec<String>> {
+        let end = self.checks.unwrap_or(self.lines.len());
+        let ends = self.starts.iter().skip(1).copied().chain([end]);
+        let each = self.starts.iter().zip(ends);
+        let lines = |(start, end): (&usize, usize)| {
+            self.lines.get(*start..end).unwrap_or_default().to_vec()
+        };
+        each.map(lines).collect()
+    }
+
+    /// What is checked behind the last step.
+    pub(super) fn check(&self) -> &[String] {
+        let start = self.checks.unwrap_or(self.lines.len());
+        self.lines.get(start..).unwrap_or_default()
     }
 
     fn write_inits(&mut self, names: &Names<'_, '_>) {
         for line in &names.system.context.harness.inits {
             self.lines.extend(names.combinations(line, |_, _| true));
-        }
-    }
-
-    fn write_finallys(&mut self, names: &Names<'_, '_>) {
-        let cleaning: Vec<String> = names
-            .system
-            .context
-            .harness
-            .finallys
-            .iter()
-            .flat_map(|line| names.combinations(line, |_, _| true))
-            .collect();
-        if cleaning.is_empty() {
-            return;
-        }
-        let body = std::mem::take(&mut self.lines);
-        self.lines.push(String::from("try:"));
-        self.lines.extend(body.iter().map(|line| indent(line)));
-        self.lines.push(String::from("finally:"));
-        for statement in cleaning {
-            self.suppressed(1, &statement);
         }
     }
 
@@ -135,14 +178,6 @@ impl Body {
             self.lines.push(format!("importlib.reload({module})"));
         }
         self.write_inits(names);
-    }
-
-    fn suppressed(&mut self, depth: usize, statement: &str) {
-        self.needs_suppress = true;
-        let margin = "    ".repeat(depth);
-        self.lines
-            .push(format!("{margin}with contextlib.suppress(Exception):"));
-        self.lines.push(format!("{margin}    {statement}"));
     }
 
     /// A step that passes: the statement, and the reference's so that it keeps up.
@@ -175,7 +210,10 @@ impl Body {
             .filter(|text| self.mirrored || acts_on_system(text))
         {
             match record.reference_raised {
-                true => self.suppressed(0, &reference),
+                true => {
+                    self.needs_suppress = true;
+                    self.lines.extend(suppressed(&reference));
+                }
                 false => self.lines.push(reference),
             }
         }
@@ -258,6 +296,7 @@ impl Body {
             FailureKind::UncaughtException => self.write_uncaught(names, action, failure)?,
             FailureKind::Property => {
                 self.write_step(names, action, record)?;
+                self.checks = Some(self.lines.len());
                 if let Some(LastFailure::Check(Violation::Property(number, values))) =
                     &names.system.last_failure
                 {
@@ -272,6 +311,7 @@ impl Body {
             }
             FailureKind::PoolType => {
                 self.write_step(names, action, record)?;
+                self.checks = Some(self.lines.len());
                 if let Some(LastFailure::Check(Violation::Type(pool, slot))) =
                     &names.system.last_failure
                 {
@@ -289,7 +329,11 @@ impl Body {
                     ));
                 }
             }
-            FailureKind::PostCondition => self.write_post_condition(names, action)?,
+            FailureKind::PostCondition => {
+                self.write_post_condition(names, action)?;
+                // It ends with the check.
+                self.checks = self.lines.len().checked_sub(1);
+            }
             FailureKind::ReferenceMismatch => self.write_comparison(names, action)?,
             FailureKind::ExceptionMismatch => self.write_exception_mismatch(names, action)?,
             // Whoever runs the file will see. A harness has no model.
@@ -340,7 +384,8 @@ impl Body {
     fn write_comparison(&mut self, names: &Names<'_, '_>, action: ActionId) -> Result<(), Error> {
         let texts = names.texts(action)?;
         let reference = texts.reference.unwrap_or_default();
-        if is_expression(&texts.statement) && is_expression(&reference) {
+        let is_whole = self.naming == Naming::Short;
+        if is_whole && is_expression(&texts.statement) && is_expression(&reference) {
             self.lines
                 .push(format!("assert {} == {reference}", texts.statement));
             return Ok(());
@@ -350,6 +395,7 @@ impl Body {
             self.lines.push(statement);
             self.lines.extend(value);
         }
+        self.checks = Some(self.lines.len());
         self.lines.push(String::from("assert result == expected"));
         Ok(())
     }
@@ -498,6 +544,14 @@ fn involves_reference(system: &PythonSystem<'_>, steps: &[StepRecord], failure: 
     };
     let compared = failure.kind == FailureKind::ReferenceMismatch;
     compared || any_twin || property
+}
+
+/// A statement that may fail.
+fn suppressed(statement: &str) -> [String; 2] {
+    [
+        String::from("with contextlib.suppress(Exception):"),
+        indent(statement),
+    ]
 }
 
 /// An attempt that keeps the exception.

@@ -196,10 +196,8 @@ fn homes(system: &PythonSystem<'_>, modules: &[String], file: Option<&Path>) -> 
         let Ok(Some(home)) = home else { continue };
         let line = match &folder {
             Some(folder) if *folder == home => continue,
-            Some(folder) => match folder.ancestors().position(|ancestor| ancestor == home) {
-                Some(depth) => {
-                    format!("sys.path.insert(0, str(Path(__file__).resolve().parents[{depth}]))")
-                }
+            Some(folder) => match way(folder, &home) {
+                Some(way) => format!("sys.path.insert(0, str({way}))"),
                 None => format!("sys.path.insert(0, {:?})", home.to_string_lossy()),
             },
             None => format!("sys.path.insert(0, {:?})", home.to_string_lossy()),
@@ -209,4 +207,17 @@ fn homes(system: &PythonSystem<'_>, modules: &[String], file: Option<&Path>) -> 
         }
     }
     lines
+}
+
+/// From a file in a folder to another folder, in Python. There is none if they share nothing but the root.
+fn way(folder: &Path, home: &Path) -> Option<String> {
+    let mut above = folder.ancestors().enumerate();
+    let (depth, shared) = above.find(|(_, ancestor)| home.starts_with(ancestor))?;
+    shared.parent()?;
+    let up = format!("Path(__file__).resolve().parents[{depth}]");
+    let down = home.strip_prefix(shared).ok()?.to_string_lossy();
+    Some(match down.is_empty() {
+        true => up,
+        false => format!("{up} / {down:?}"),
+    })
 }

@@ -13,14 +13,24 @@ pub(super) struct Variables {
     names: BTreeMap<Slot, String>,
 }
 
+/// What variables are called after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Naming {
+    /// The pool: `stack`, or `stack1` and `stack2`.
+    Short,
+    /// The slot, as the harness shows it: `stack0`.
+    AsInHarness,
+}
+
 impl Variables {
     /// Names `slots`, given in order of first mention, so that none is in `taken`.
     ///
-    /// The only slot of its pool is called like the pool, several are numbered from 1 in order of mention. A name
+    /// By their pool: the only slot of its pool is called like the pool, several are numbered from 1 in order of mention. A name
     /// that already means something, such as `int` or an imported module, gets a number too.
     pub(super) fn new(
         harness: &Harness,
         slots: &[(PoolId, u32)],
+        naming: Naming,
         taken: impl Fn(&str) -> bool,
     ) -> Variables {
         let mut names: BTreeMap<Slot, String> = BTreeMap::new();
@@ -48,6 +58,12 @@ impl Variables {
                 _ => format!("{base}{joint}{counter}"),
             };
             for slot in &own {
+                let shown = harness.catalog.pool(pool_id).slot_name(*slot);
+                if naming == Naming::AsInHarness && !used(&shown, &names) {
+                    names.insert((pool_id, *slot, true), twin(&shown));
+                    names.insert((pool_id, *slot, false), shown);
+                    continue;
+                }
                 while used(&numbered(counter), &names) || used(&twin(&numbered(counter)), &names) {
                     counter += 1;
                 }

@@ -6,11 +6,13 @@ use testwright_source::tree::{self, Expression, Statement, StatementKind};
 
 use super::Counterexample;
 use super::slots::Slots;
-use crate::gherkin::{Description, Feature, Keyword, Scenario, Step};
+use crate::gherkin::{Description, Feature, Keyword, Scenario, Step, without_breaks};
 use crate::mermaid::{Diagram, Message};
 use crate::phrase::Speaker;
 use crate::property::{Saying, Told, called};
 use crate::quotation;
+use crate::steps::constants::Origin;
+use crate::steps::{self, Play, PlayLine};
 use crate::term::{Call, Callee, Term, Type};
 use crate::value::Value;
 use crate::words::capitalised;
@@ -28,6 +30,21 @@ pub struct Failing<'a> {
     pub steps: &'a [String],
     /// What the last step led to.
     pub violation: Violation,
+    /// What the steps do, if that is known.
+    pub acts: Option<&'a Acts>,
+}
+
+/// What the steps of a test do, in Python statements. Slots are variables of their names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Acts {
+    /// Before the first step.
+    pub before: Vec<String>,
+    /// For each step.
+    pub steps: Vec<Vec<String>>,
+    /// What is checked in the end, and does not hold.
+    pub check: Vec<String>,
+    /// What is done in the end, whatever happens.
+    pub last: Vec<String>,
 }
 
 /// What the last step led to (X7).
@@ -47,7 +64,11 @@ impl Failing<'_> {
     pub fn tell(&self, speaker: &Speaker<'_>) -> Counterexample {
         let mut story = Story::new(self, speaker);
         for (index, step) in self.steps.iter().enumerate() {
-            story.step(step, index + 1 == self.steps.len());
+            let is_last = index + 1 == self.steps.len();
+            let code = self.acts.and_then(|acts| acts.steps.get(index));
+            story.code = code.cloned().unwrap_or_default();
+            story.tries = is_last && story.fails;
+            story.step(step, is_last);
         }
         story.end(self)
     }
@@ -64,6 +85,11 @@ struct Story<'a> {
     /// The slot of each participant.
     objects: Vec<String>,
     last_call: Option<String>,
+    play: Play,
+    /// What the step does that is told now.
+    code: Vec<String>,
+    /// Whether its error is kept for the next line.
+    tries: bool,
 }
 
 impl<'a> Story<'a> {
@@ -84,10 +110,28 @@ impl<'a> Story<'a> {
             diagram: Diagram::default(),
             objects: Vec::new(),
             last_call: None,
+            play: Play {
+                before: failing
+                    .acts
+                    .map(|acts| acts.before.clone())
+                    .unwrap_or_default(),
+                last: failing
+                    .acts
+                    .map(|acts| acts.last.clone())
+                    .unwrap_or_default(),
+                ..Play::default()
+            },
+            code: Vec::new(),
+            tries: false,
         }
     }
 
     fn step(&mut self, text: &str, is_last: bool) {
+        if text == RESTART {
+            self.slots.values.clear();
+            self.has_acted = true;
+            return self.say_fixed(Keyword::When, "I start everything anew");
+        }
         let parsed = tree::statements(text).unwrap_or_default();
         match parsed.as_slice() {
             [
@@ -108,7 +152,7 @@ impl<'a> Story<'a> {
                     ..
                 },
             ] => match self.slots.term(expression, text) {
-                Term::Call(call) => self.call(call, None, is_last),
+                Term::Call(call) => self.call(call, None, is_last, (expression, text)),
                 _ => self.leak(text),
             },
             _ => self.leak(text),
@@ -122,25 +166,31 @@ impl<'a> Story<'a> {
                 self.slots
                     .values
                     .insert(slot.to_owned(), Term::Value(value));
+                // Nothing is said of it: it belongs to the line before.
+                let unsaid = std::mem::take(&mut self.code);
+                match self.play.lines.last_mut() {
+                    Some(line) => line.code.extend(unsaid),
+                    None => self.play.before.extend(unsaid),
+                }
             }
             Term::Call(call) if Term::Call(call.clone()).is_unknown_call() => {
+                self.call(call, Some(slot), is_last, (value, text));
                 self.slots.hold(slot, Type::Unknown);
-                self.call(call, Some(slot), is_last);
             }
             term => {
                 let type_ = term.type_of();
                 let name = self.slots.shown(slot);
                 let noun = self.speaker.noun(&term).text;
                 let is_tried = is_last && self.fails;
-                let (keyword, words) = match (is_tried, self.has_acted) {
-                    (true, _) => (
-                        Keyword::When,
-                        format!("I try to make {noun}, called {name}"),
-                    ),
-                    (false, true) => (Keyword::When, format!("I make {noun}, called {name}")),
-                    (false, false) => (Keyword::Given, format!("I have {noun}, called {name}")),
+                let (keyword, verb) = match (is_tried, self.has_acted) {
+                    (true, _) => (Keyword::When, "I try to make"),
+                    (false, true) => (Keyword::When, "I make"),
+                    (false, false) => (Keyword::Given, "I have"),
                 };
-                self.say(keyword, &words);
+                let speaker = self.speaker;
+                self.say(keyword, (value, text), &|term| {
+                    format!("{verb} {}, called {name}", speaker.noun(term).text)
+                });
                 if let Type::Object(class) = &type_ {
                     self.objects.push(slot.to_owned());
                     self.diagram
@@ -160,20 +210,29 @@ impl<'a> Story<'a> {
         }
     }
 
-    fn call(&mut self, call: Box<Call>, giving: Option<&str>, is_last: bool) {
+    fn call(
+        &mut self,
+        call: Box<Call>,
+        giving: Option<&str>,
+        is_last: bool,
+        origin: (&Expression, &str),
+    ) {
         let is_tried = is_last && self.fails;
         let verb = match is_tried {
             true => "I try to call",
             false => "I call",
         };
         let giving = giving.map(|slot| format!(", giving {}", self.slots.shown(slot)));
+        let giving = giving.unwrap_or_default();
         self.has_acted = true;
-        let words = format!(
-            "{verb} {}{}",
-            called(&call, self.speaker),
-            giving.unwrap_or_default()
-        );
-        self.say(Keyword::When, &words);
+        let speaker = self.speaker;
+        self.say(Keyword::When, origin, &|term| {
+            let called = match term {
+                Term::Call(call) => called(call, speaker),
+                other => speaker.noun(other).text,
+            };
+            format!("{verb} {called}{giving}")
+        });
         let (name, object) = match &call.callee {
             Callee::Function { name, .. } => (name.clone(), None),
             Callee::Method { object, name } => (name.clone(), Some(object)),
@@ -211,11 +270,40 @@ impl<'a> Story<'a> {
         self.has_acted = true;
         let saying = Saying::Statement(quotation::on_one_line(text));
         let words = saying.words(self.speaker);
-        self.say(Keyword::When, &words);
+        self.say_fixed(Keyword::When, &words);
     }
 
-    fn say(&mut self, keyword: Keyword, words: &str) {
-        self.scenario.steps.push(Step::new(keyword, words));
+    /// Says in words what an expression says in code.
+    fn say(
+        &mut self,
+        keyword: Keyword,
+        (expression, text): (&Expression, &str),
+        words: &dyn Fn(&Term) -> String,
+    ) {
+        let slots = &self.slots;
+        let origin = Origin {
+            expression,
+            text,
+            scope: slots,
+            read: &|expression, text, scope| slots.term_in(expression, text, scope),
+        };
+        let line = origin.line(keyword, words, &std::mem::take(&mut self.code));
+        self.put(line);
+    }
+
+    fn say_fixed(&mut self, keyword: Keyword, words: &str) {
+        let code = std::mem::take(&mut self.code);
+        self.put(PlayLine::fixed(keyword, &without_breaks(words), &code));
+    }
+
+    fn put(&mut self, mut line: PlayLine) {
+        if std::mem::take(&mut self.tries) {
+            line.code = tried(&line.code);
+        }
+        self.scenario
+            .steps
+            .push(Step::new(line.keyword, &line.text()));
+        self.play.lines.push(line);
     }
 
     fn end(mut self, failing: &Failing<'_>) -> Counterexample {
@@ -225,7 +313,7 @@ impl<'a> Story<'a> {
             _ => format!("Counterexample with {steps} steps"),
         };
         let (expected, observed) = self.ending(failing);
-        self.say(Keyword::Then, &expected);
+        self.say_ending(failing, &expected);
         if let (Violation::Error(error), Some(last)) =
             (&failing.violation, self.diagram.messages.last())
         {
@@ -251,13 +339,34 @@ impl<'a> Story<'a> {
             scenarios: vec![self.scenario],
             ..Feature::default()
         };
+        self.play.scenario = feature.scenarios[0].name.clone();
         Counterexample {
             told: Told {
                 feature,
+                plays: failing.acts.map(|_| self.play).into_iter().collect(),
                 ..Told::default()
             },
             diagram: self.diagram,
         }
+    }
+
+    /// The check that fails, as the last line.
+    fn say_ending(&mut self, failing: &Failing<'_>, expected: &str) {
+        self.code = match (&failing.violation, failing.acts) {
+            (Violation::Error(_), Some(_)) => raised_again(),
+            (_, Some(acts)) => acts.check.clone(),
+            (_, None) => Vec::new(),
+        };
+        if let Violation::Check(text) = &failing.violation {
+            let text = earlier_as_calls(text);
+            if let Ok(expression) = tree::expression(&text) {
+                let speaker = self.speaker;
+                return self.say(Keyword::Then, (&expression, &text), &|term| {
+                    speaker.clause(term)
+                });
+            }
+        }
+        self.say_fixed(Keyword::Then, expected);
     }
 
     /// What should be, and what is.
@@ -299,6 +408,29 @@ impl<'a> Story<'a> {
             }
         }
     }
+}
+
+/// How a saved test says that everything starts anew.
+const RESTART: &str = "<<RESTART>>";
+
+/// Code whose error is kept for the next line.
+pub(super) fn tried(code: &[String]) -> Vec<String> {
+    let code = match code.is_empty() {
+        true => vec!["pass".to_owned()],
+        false => code.to_vec(),
+    };
+    let attempt = format!(
+        "failure = None\ntry:\n{}",
+        steps::indented(&code).trim_end()
+    );
+    vec![
+        attempt,
+        "except Exception as error:\n    failure = error".to_owned(),
+    ]
+}
+
+pub(super) fn raised_again() -> Vec<String> {
+    vec!["if failure is not None:\n    raise failure".to_owned()]
 }
 
 /// `pre<(e)>` and `PRE%(e)%` as calls of `pre`, which are Python.

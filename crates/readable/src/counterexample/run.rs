@@ -3,11 +3,14 @@
 use testwright_source::tree::{self, ExpressionKind};
 
 use super::Counterexample;
+use super::harness::{raised_again, tried};
+use crate::explain::{Actor, Player, locate};
 use crate::gherkin::{Description, Feature, Keyword, Scenario, Step};
 use crate::mermaid::{Diagram, Message};
 use crate::phrase::Speaker;
-use crate::property::{Saying, Told, called};
+use crate::property::{Saying, Told, called, quoted};
 use crate::quotation;
+use crate::steps::{Play, PlayLine};
 use crate::term::{Call, Callee, Term, Unscoped};
 use crate::words::capitalised;
 
@@ -22,6 +25,8 @@ pub struct FailedRun<'a> {
     pub steps: &'a [Taken],
     /// What was wrong in the end.
     pub failure: RunFailure,
+    /// Who does the steps when the scenario runs, if it is to run.
+    pub actor: Option<&'a Actor>,
 }
 
 /// A step of a run.
@@ -109,6 +114,9 @@ impl FailedRun<'_> {
         description.push(self.intro.unwrap_or_default());
         description.push(&format!("Expected: {expected}."));
         description.push(&format!("Observed: {observed}."));
+        let play = self
+            .actor
+            .and_then(|actor| self.play(actor, &scenario, speaker));
         let names: Vec<String> = self.models.iter().map(|name| speaker.words(name)).collect();
         let feature = Feature {
             name: capitalised(&names.join(" with ")),
@@ -119,10 +127,60 @@ impl FailedRun<'_> {
         Counterexample {
             told: Told {
                 feature,
+                plays: play.into_iter().collect(),
                 ..Told::default()
             },
             diagram,
         }
+    }
+
+    /// What the scenario does when it runs; nothing if that takes more than calling what models and steppers have.
+    fn play(&self, actor: &Actor, scenario: &Scenario, speaker: &Speaker<'_>) -> Option<Play> {
+        let mut lines = Vec::new();
+        let mut actions = Vec::new();
+        for (index, taken) in self.steps.iter().enumerate() {
+            let step = suite_step(&taken.text).filter(|_| !taken.is_observed)?;
+            let is_last = index + 1 == self.steps.len();
+            let fails = is_last && matches!(self.failure, RunFailure::Error(_));
+            let player = Player {
+                speaker,
+                text: &taken.text,
+                actor,
+                place: String::new(),
+            };
+            let verb = if fails { "I try to call" } else { "I call" };
+            let mut line = player.call(verb, &step);
+            let compared = (*actor == Actor::Compared).then(|| {
+                let name = quoted(&step.action);
+                format!("check_answer({name}, given_to, take({name}, *given_to))")
+            });
+            let is_left = is_last && matches!(self.failure, RunFailure::Mismatch(_));
+            line.code.extend(compared.filter(|_| !is_left));
+            if fails {
+                line.code = tried(&line.code);
+            }
+            lines.push(line);
+            actions.push(step.action.clone());
+        }
+        let last = scenario.steps.last()?;
+        let check = match &self.failure {
+            RunFailure::Invariant(_) => "check_always()".to_owned(),
+            RunFailure::Error(_) => raised_again().concat(),
+            RunFailure::Mismatch(_) if *actor == Actor::Compared => {
+                let name = quoted(actions.last()?);
+                format!("check_answer({name}, given_to, take({name}, *given_to))")
+            }
+            _ => return None,
+        };
+        lines.push(PlayLine::fixed(Keyword::Then, &last.text, &[check]));
+        let said = scenario.steps.iter().map(|step| step.text.clone());
+        let actions: Vec<&str> = actions.iter().map(String::as_str).collect();
+        lines.iter().map(PlayLine::text).eq(said).then(|| Play {
+            scenario: scenario.name.clone(),
+            before: vec![actor.start(&actions)],
+            lines,
+            last: Vec::new(),
+        })
     }
 
     /// Tells a step, and gives the answer that it should have, or how it is called.
@@ -239,6 +297,27 @@ impl FailedRun<'_> {
     }
 }
 
+/// `Name('argument', 3)` as a step of a suite. One whose answer is known is not told like this.
+fn suite_step(text: &str) -> Option<locate::Step> {
+    let whole = tree::expression(text).ok()?;
+    let ExpressionKind::Call {
+        function,
+        arguments,
+        ..
+    } = &whole.kind
+    else {
+        return None;
+    };
+    let name = function.as_name()?.to_owned();
+    Some(locate::Step {
+        action: name.clone(),
+        dotted: name,
+        arguments: arguments.clone(),
+        result: None,
+        whole: whole.clone(),
+    })
+}
+
 /// A sentence as the part of another one.
 fn lowered(sentence: &str) -> String {
     let mut letters = sentence.chars();
@@ -279,6 +358,7 @@ mod tests {
             intro: Some("Two users."),
             steps: &steps,
             failure,
+            actor: None,
         };
         let found = failed.tell(&Speaker::new(&vocabulary));
         let feature = gherkin::write(&found.told.feature).expect("every parser reads it");

@@ -16,7 +16,12 @@ pub(super) struct Slots<'a> {
 
 impl Slots<'_> {
     pub(super) fn term(&self, expression: &Expression, text: &str) -> Term {
-        Term::read(expression, text, self).replaced(&mut |part| self.stored_slot(part))
+        self.term_in(expression, text, self)
+    }
+
+    /// The same in a scope that knows more.
+    pub(super) fn term_in(&self, expression: &Expression, text: &str, scope: &dyn Scope) -> Term {
+        Term::read(expression, text, scope).replaced(&mut |part| self.stored_slot(part))
     }
 
     /// `self.p_int[0]` is the slot `int0`, and `self.items` what a state machine remembers.

@@ -1,11 +1,14 @@
 //! One test for each rule of counterexamples (X).
 
+use expect_test::expect;
+
 use super::*;
 use crate::gherkin;
 use crate::idiom::Vocabulary;
 use crate::phrase::Speaker;
 use crate::property::{Subject, Values};
 use crate::sample::{Argument, Case};
+use crate::steps::{self, Runner};
 use crate::value::Value;
 
 fn subject(body: &str) -> Subject {
@@ -62,6 +65,7 @@ fn of_harness(steps: &[&str], violation: Violation, names: &str) -> (Vec<String>
         pools: &["int".to_owned(), "tree".to_owned(), "list".to_owned()],
         steps: &steps,
         violation,
+        acts: None,
     };
     let found = failing.tell(&speaker);
     let text = gherkin::write(&found.told.feature).expect("every parser reads it");
@@ -290,4 +294,93 @@ fn x8_slots_are_called_as_the_names_file_calls_their_pool() {
 fn steps_that_cannot_be_read_are_shown_as_they_are() {
     let (lines, _) = of_harness(&["def", "x ="], Violation::Error(None), "");
     assert_eq!(lines[4], "When the Python statement \"def\" is carried out");
+}
+
+#[test]
+fn s2_what_steps_do_stands_between_the_lines() {
+    let vocabulary = Vocabulary::default();
+    let taken = [
+        "tree0 = avl.Tree()",
+        "<<RESTART>>",
+        "int0 = 3",
+        "tree0 = avl.Tree()",
+        "tree0.insert(int0)",
+    ];
+    let taken = taken.map(str::to_owned);
+    let code = |lines: &[&str]| {
+        lines
+            .iter()
+            .map(|line| (*line).to_owned())
+            .collect::<Vec<_>>()
+    };
+    let acts = Acts {
+        before: code(&["avl.prepare()"]),
+        steps: vec![
+            code(&["tree0 = avl.Tree()"]),
+            code(&["importlib.reload(avl)"]),
+            code(&["int0 = 3"]),
+            code(&["tree0 = avl.Tree()"]),
+            code(&["tree0.insert(int0)"]),
+        ],
+        check: vec![],
+        last: code(&["avl.clean()"]),
+    };
+    let failing = Failing {
+        harness: "avl_tree",
+        comment: &[],
+        pools: &["int".to_owned(), "tree".to_owned()],
+        steps: &taken,
+        violation: Violation::Error(Some("KeyError".to_owned())),
+        acts: Some(&acts),
+    };
+    let found = failing.tell(&Speaker::new(&vocabulary));
+    let files = steps::write_plays(
+        Runner::PytestBdd,
+        "avl.feature",
+        "import avl\n",
+        &found.told.plays,
+    );
+    let text = &files[0].text;
+    let start = text.find("def play").expect("a function");
+    let end = text.find("\n\ndef go_on").expect("the rest");
+    expect![[r#"
+        def play_counterexample_with_4_steps():
+            """Counterexample with 4 steps: each `yield` waits for the next line, and brings the values in it."""
+            try:
+                avl.prepare()
+                yield  # Given I have a new tree, called tree0
+                tree0 = avl.Tree()
+                yield  # When I start everything anew
+                importlib.reload(avl)
+                int0 = 3
+                yield  # When I make a new tree, called tree0
+                tree0 = avl.Tree()
+                [int0] = yield  # When I try to call "insert" on tree0 with 3
+                failure = None
+                try:
+                    tree0.insert(int0)
+                except Exception as error:
+                    failure = error
+                yield  # Then no error is raised
+                if failure is not None:
+                    raise failure
+            finally:
+                avl.clean()
+
+
+        # What the lines say, and where in them are values (`...`).
+        PLAYS = {
+            "Counterexample with 4 steps": (
+                play_counterexample_with_4_steps,
+                [
+                    ("given", "I have a new tree, called tree0"),
+                    ("when", "I start everything anew"),
+                    ("when", "I make a new tree, called tree0"),
+                    ("when", "I try to call \"insert\" on tree0 with ", ...),
+                    ("then", "no error is raised"),
+                ],
+            ),
+        }
+    "#]]
+    .assert_eq(&text[start..end]);
 }

@@ -4,7 +4,7 @@ use testwright_source::tree::{self, Class, Module, Statement, StatementKind};
 use testwright_source::{TokenKind, tokens};
 
 use super::Counterexample;
-use super::harness::{Failing, Violation};
+use super::harness::{Acts, Failing, Violation};
 use super::values::without_margin;
 use crate::phrase::Speaker;
 use crate::property::Subject;
@@ -89,9 +89,9 @@ impl Machine {
         })
     }
 
-    /// A run as a scenario, with a diagram.
+    /// A run as a scenario, with a diagram. `module` is what the module of the machine is called in code.
     #[must_use]
-    pub fn tell(&self, trace: &Trace, speaker: &Speaker<'_>) -> Counterexample {
+    pub fn tell(&self, trace: &Trace, module: &str, speaker: &Speaker<'_>) -> Counterexample {
         let named = |name: &String| format!("It is \"{}\" that fails.", speaker.words(name));
         let invariant = trace.invariant.iter().map(named);
         let comment: Vec<String> = std::iter::once(self.comment.clone())
@@ -103,8 +103,24 @@ impl Machine {
             pools: &[],
             steps: &trace.steps,
             violation: trace.violation.clone(),
+            acts: Some(&self.acts(trace, module)),
         };
         failing.tell(speaker)
+    }
+
+    /// What Hypothesis prints is a program, of which the steps are the lines.
+    fn acts(&self, trace: &Trace, module: &str) -> Acts {
+        let of_state = |step: &String| match step.split_once(" = ") {
+            Some((giving, call)) if is_name(giving) => vec![format!("{giving} = state.{call}")],
+            _ => vec![format!("state.{step}")],
+        };
+        let check = trace.invariant.iter().map(|name| format!("state.{name}()"));
+        Acts {
+            before: vec![format!("state = {module}.{}()", self.name)],
+            steps: trace.steps.iter().map(of_state).collect(),
+            check: check.collect(),
+            last: vec!["state.teardown()".to_owned()],
+        }
     }
 }
 
@@ -123,10 +139,12 @@ pub fn machine_in(printed: &str) -> Option<&str> {
     let name = lines
         .find_map(|line| line.strip_prefix("state = ")?.split_once('('))?
         .0;
-    let is_name = name
-        .chars()
-        .all(|letter| letter.is_alphanumeric() || letter == '_');
-    is_name.then_some(name)
+    is_name(name).then_some(name)
+}
+
+fn is_name(text: &str) -> bool {
+    text.chars()
+        .all(|letter| letter.is_alphanumeric() || letter == '_')
 }
 
 /// Lines, those together whose brackets belong together.
@@ -240,7 +258,7 @@ machine.py:30: AssertionError
         assert_eq!(machine_in(printed), Some("Shelf"));
         let trace = machine.trace(printed).expect("a trace");
         let vocabulary = Vocabulary::default();
-        let found = machine.tell(&trace, &Speaker::new(&vocabulary));
+        let found = machine.tell(&trace, "machine", &Speaker::new(&vocabulary));
         gherkin::write(&found.told.feature).expect("every parser reads it")
     }
 

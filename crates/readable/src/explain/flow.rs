@@ -220,33 +220,12 @@ pub(crate) fn change_terms(change: &Change) -> Vec<&Term> {
     }
 }
 
-/// Methods of Python's own collections that change what they are called on.
-pub(crate) const CHANGING: [&str; 17] = [
-    "append",
-    "extend",
-    "insert",
-    "remove",
-    "pop",
-    "clear",
-    "sort",
-    "reverse",
-    "add",
-    "discard",
-    "update",
-    "setdefault",
-    "popitem",
-    "difference_update",
-    "intersection_update",
-    "symmetric_difference_update",
-    "appendleft",
-];
-
 /// What a call changes: the object of a changing method, if that is of a known type.
 pub(crate) fn changed_by_call(call: &Term) -> Option<&Term> {
     let Term::Call(call) = call else { return None };
     match &call.callee {
         crate::term::Callee::Method { object, name }
-            if CHANGING.contains(&name.as_str()) && object.type_of().is_built_in() =>
+            if crate::term::CHANGING.contains(&name.as_str()) && object.type_of().is_built_in() =>
         {
             Some(object)
         }

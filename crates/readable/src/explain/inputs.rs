@@ -59,14 +59,22 @@ pub(crate) fn known<'w>(
                 type_: kind.type_,
             }
         }
-        Origin::Bundle { name, is_consumed } => {
+        Origin::Bundle {
+            name,
+            is_consumed,
+            filtered,
+        } => {
+            let such_that = filtered.as_ref().map(|strategy| {
+                with_kinds(world, speaker, |kinds| kinds.of_strategy(strategy, None)).restriction
+            });
+            let such_that = such_that.unwrap_or_default();
             let used_up = if *is_consumed {
                 ", which is then used up"
             } else {
                 ""
             };
             Known {
-                phrase: format!("any of the {}{used_up}", speaker.words(name)),
+                phrase: format!("any of the {}{such_that}{used_up}", speaker.words(name)),
                 type_: Type::Unknown,
             }
         }

@@ -101,7 +101,12 @@ pub(crate) enum Origin {
     /// What a strategy of Hypothesis gives.
     Strategy(Expression),
     /// A value that an earlier rule has kept.
-    Bundle { name: String, is_consumed: bool },
+    Bundle {
+        name: String,
+        is_consumed: bool,
+        /// The whole strategy if it lets only some of them pass: `items.filter(…)`.
+        filtered: Option<Expression>,
+    },
     /// Anything.
     Any,
 }

@@ -1,6 +1,6 @@
 //! Finite-state scenario machines and test suites (6.7).
 
-use testwright_source::tree::Expression;
+use testwright_source::tree::{self, Expression, Statement, StatementKind};
 
 use super::Options;
 use super::document::{alone, section};
@@ -9,8 +9,12 @@ use super::tell::LineIndex;
 use crate::block::{Document, Item, ItemKind, Section, Source};
 use crate::gherkin::{self, Feature, Keyword};
 use crate::phrase::{Recorder, Speaker, join};
-use crate::property::Subject;
+use crate::property::{Subject, Told, called, quoted};
+use crate::quotation;
+use crate::steps::constants::Origin;
+use crate::steps::{Play, PlayLine};
 use crate::term::{Term, Unscoped};
+use crate::value::Value;
 
 /// Tells a scenario machine.
 pub(super) fn document(
@@ -74,47 +78,202 @@ pub(super) fn suite_document(
     }
 }
 
+/// Who does the steps of a suite when it runs as a feature.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Actor {
+    /// The functions that the suite itself names; this is what its module is called in code.
+    Suite(String),
+    /// Models: the list `MODELS` of the step file.
+    Models,
+    /// An implementation, by its stepper: `STEPPER` of the step file. What it should answer stands in the suite.
+    Stepper,
+    /// The same beside models, which know what it should answer.
+    Compared,
+}
+
+impl Actor {
+    /// What lets everything begin where runs begin.
+    pub(crate) fn start(&self, actions: &[&str]) -> String {
+        match self {
+            Actor::Suite(module) => {
+                let mut actions: Vec<String> = actions
+                    .iter()
+                    .map(|one| format!("{module}.{one}"))
+                    .collect();
+                actions.sort();
+                actions.dedup();
+                format!("start_anew({})", actions.join(", "))
+            }
+            Actor::Models => "start_anew(*MODELS)".to_owned(),
+            Actor::Stepper => "start_anew(STEPPER)".to_owned(),
+            Actor::Compared => "start_anew(*MODELS, STEPPER)".to_owned(),
+        }
+    }
+}
+
 impl Subject {
-    /// The runs of a test suite as scenarios; nothing if it is none.
+    /// Whether it is a test suite whose actions are nothing but names.
     #[must_use]
-    pub fn suite(&self, speaker: &Speaker<'_>) -> Option<Feature> {
+    pub fn has_only_names(&self) -> bool {
+        let is_stub = |statement: &Statement| match &statement.kind {
+            StatementKind::Function(function) => {
+                let does_nothing = |part: &Statement| matches!(part.kind, StatementKind::Pass);
+                (function.body.iter().all(does_nothing)).then(|| function.name.clone())
+            }
+            _ => None,
+        };
+        let stubs: Vec<String> = self.module().body.iter().filter_map(is_stub).collect();
+        let runs = suite(self.module()).unwrap_or_default();
+        runs.iter()
+            .flatten()
+            .any(|step| stubs.contains(&step.dotted))
+    }
+
+    /// The runs of a test suite as scenarios, and what they do; nothing if it is none.
+    #[must_use]
+    pub fn suite(&self, speaker: &Speaker<'_>, actor: &Actor) -> Option<Told> {
         let runs = suite(self.module())?;
-        let source = Source {
-            file: self.file.clone(),
-            text: self.text.clone(),
-        };
-        let author = Author {
-            speaker: *speaker,
-            text: &self.text,
-            index: LineIndex::new(&source),
-        };
-        let told = |step: &Step| {
-            let call = format!("I call {}", author.action(step));
-            let answer = step.result.as_ref();
-            let answer = answer.map(|result| format!("the answer is {}", author.noun(result)));
-            std::iter::once(gherkin::Step::new(Keyword::When, &call))
-                .chain(answer.map(|answer| gherkin::Step::new(Keyword::Then, &answer)))
-                .collect::<Vec<_>>()
-        };
-        let scenarios = runs.iter().enumerate().map(|(number, run)| {
+        let mut scenarios = Vec::new();
+        let mut plays = Vec::new();
+        for (number, run) in runs.iter().enumerate() {
             let steps = match run.len() {
+                0 => continue,
                 1 => "1 step".to_owned(),
                 steps => format!("{steps} steps"),
             };
-            gherkin::Scenario {
-                name: format!("Run {} with {steps}", number + 1),
-                steps: run.iter().flat_map(told).collect(),
-                ..gherkin::Scenario::default()
+            let mut lines = Vec::new();
+            for (position, step) in run.iter().enumerate() {
+                let player = Player {
+                    speaker,
+                    text: &self.text,
+                    actor,
+                    place: format!("[{number}][{position}]"),
+                };
+                lines.push(player.call("I call", step));
+                lines.extend(player.answer(step));
             }
-        });
-        let scenarios: Vec<gherkin::Scenario> =
-            scenarios.filter(|one| !one.steps.is_empty()).collect();
-        (!scenarios.is_empty()).then(|| Feature {
-            tags: vec![],
-            scenarios,
-            ..self.head(speaker)
+            let said = |line: &PlayLine| gherkin::Step::new(line.keyword, &line.text());
+            let name = format!("Run {} with {steps}", number + 1);
+            scenarios.push(gherkin::Scenario {
+                name: name.clone(),
+                steps: lines.iter().map(said).collect(),
+                ..gherkin::Scenario::default()
+            });
+            let actions: Vec<&str> = run.iter().map(|step| step.dotted.as_str()).collect();
+            plays.push(Play {
+                scenario: name,
+                before: vec![actor.start(&actions)],
+                lines,
+                last: Vec::new(),
+            });
+        }
+        (!scenarios.is_empty()).then(|| Told {
+            feature: Feature {
+                tags: vec![],
+                scenarios,
+                ..self.head(speaker)
+            },
+            plays,
+            ..Told::default()
         })
     }
+}
+
+/// Tells a step of a suite in words and in code.
+pub(crate) struct Player<'a> {
+    pub(crate) speaker: &'a Speaker<'a>,
+    /// The text that the step stands in.
+    pub(crate) text: &'a str,
+    pub(crate) actor: &'a Actor,
+    /// Where in the suite it stands.
+    pub(crate) place: String,
+}
+
+impl Player<'_> {
+    fn source(&self, expression: &Expression) -> &str {
+        self.text.get(expression.range.clone()).unwrap_or_default()
+    }
+
+    /// `I call "log in" with "ann"`.
+    pub(crate) fn call(&self, verb: &str, step: &Step) -> PlayLine {
+        let arguments: Vec<&str> = step.arguments.iter().map(|one| self.source(one)).collect();
+        let call = format!("{}({})", step.action, arguments.join(", "));
+        let is_constant =
+            |one: &Expression| Value::of_expression(one, self.text, &Unscoped).is_some();
+        // What has a name has it where the suite is.
+        let given = match (step.arguments.iter().all(is_constant), self.actor) {
+            (false, Actor::Suite(module)) => {
+                format!("*{module}.{}{}[1]", self.suite_name(), self.place)
+            }
+            _ => arguments.join(", "),
+        };
+        let name = quoted(&step.action);
+        let code = match self.actor {
+            Actor::Suite(module) => format!("answer = {module}.{}({given})", step.dotted),
+            Actor::Models => format!("answer = take({})", joined(&[name, given])),
+            Actor::Compared => format!("given_to = tuple_of({given})"),
+            Actor::Stepper if step.result.is_some() => format!("given_to = tuple_of({given})"),
+            Actor::Stepper => format!("check_step({})", joined(&["None".to_owned(), name, given])),
+        };
+        let words = |term: &Term| match term {
+            Term::Call(call) => format!("{verb} {}", called(call, self.speaker)),
+            other => format!("{verb} {}", self.speaker.noun(other).text),
+        };
+        self.line(Keyword::When, &call, &words, code)
+    }
+
+    /// `the answer is "welcome"`.
+    pub(crate) fn answer(&self, step: &Step) -> Option<PlayLine> {
+        let result = self.source(step.result.as_ref()?);
+        let code = match self.actor {
+            Actor::Stepper | Actor::Compared => {
+                format!("check_answer({}, given_to, {result})", quoted(&step.action))
+            }
+            _ => format!("assert answer == {result}, f\"the answer is {{answer!r}}\""),
+        };
+        let words = |term: &Term| format!("the answer is {}", self.speaker.noun(term).text);
+        Some(self.line(Keyword::Then, result, &words, code))
+    }
+
+    fn line(
+        &self,
+        keyword: Keyword,
+        source: &str,
+        words: &dyn Fn(&Term) -> String,
+        code: String,
+    ) -> PlayLine {
+        match tree::expression(source) {
+            Ok(expression) => Origin {
+                expression: &expression,
+                text: source,
+                scope: &Unscoped,
+                read: &Term::read,
+            }
+            .line(keyword, words, &[code]),
+            Err(_) => PlayLine::fixed(
+                keyword,
+                &format!("the Python expression {} is met", quotation::quoted(source)),
+                &[code],
+            ),
+        }
+    }
+
+    fn suite_name(&self) -> &'static str {
+        ["testSuite", "testsuite", "test_suite"]
+            .into_iter()
+            .find(|name| self.text.contains(name))
+            .unwrap_or("testSuite")
+    }
+}
+
+/// Arguments of a call; those that are not there take no place.
+fn joined(arguments: &[String]) -> String {
+    let there: Vec<&str> = arguments
+        .iter()
+        .map(String::as_str)
+        .filter(|one| !one.is_empty())
+        .collect();
+    there.join(", ")
 }
 
 struct Author<'a> {

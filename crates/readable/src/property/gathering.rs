@@ -3,12 +3,13 @@
 
 use testwright_source::Range;
 use testwright_source::tree::{
-    Clause, ComprehensionKind, Expression, ExpressionKind, Operator, Statement, StatementKind,
+    Clause, ComprehensionKind, Expression, ExpressionKind, Statement, StatementKind,
 };
 
 use super::code::free_names;
 use super::loops::bound;
 use super::scope::Here;
+use crate::addition::{Added, addition};
 
 /// A local that starts with nothing and is filled by one loop.
 pub(super) struct Gathering<'a> {
@@ -118,43 +119,17 @@ fn filled<'a>(body: &'a [Statement], loops: &mut Vec<Loop<'a>>) -> Option<(&'a s
             loops.last_mut()?.conditions.push(condition);
             filled(body, loops)
         }
-        StatementKind::Augmented {
-            target,
-            operator: Operator::Add,
-            value,
-        } => Some((target.as_name()?, What::Sum(value))),
-        StatementKind::Assign { targets, value } => {
-            let [target] = targets.as_slice() else {
-                return None;
+        _ => {
+            let (name, added) = addition(statement)?;
+            let what = match added {
+                Added::Sum(value) => What::Sum(value),
+                Added::Element(element) => What::List(element),
+                Added::Member(element) => What::Set(element),
+                Added::Entry(key, value) => What::Dictionary(key, value),
+                Added::Mark(_) => return None,
             };
-            let ExpressionKind::Subscript { object, index } = &target.kind else {
-                return None;
-            };
-            Some((object.as_name()?, What::Dictionary(index, value)))
+            Some((name, what))
         }
-        StatementKind::Expression(expression) => {
-            let ExpressionKind::Call {
-                function,
-                arguments,
-                keywords,
-            } = &expression.kind
-            else {
-                return None;
-            };
-            let ExpressionKind::Attribute { object, name } = &function.kind else {
-                return None;
-            };
-            let ([element], []) = (arguments.as_slice(), keywords.as_slice()) else {
-                return None;
-            };
-            let what = match name.as_str() {
-                "append" => What::List(element),
-                "add" => What::Set(element),
-                _ => return None,
-            };
-            Some((object.as_name()?, what))
-        }
-        _ => None,
     }
 }
 

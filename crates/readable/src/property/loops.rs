@@ -6,7 +6,7 @@ use testwright_source::tree::{
 
 use super::code::bind;
 use super::scope::Here;
-use crate::term::{Term, Type};
+use crate::term::{CHANGING, Term, Type};
 
 /// `for v in X: [if d:] assert c`, with one loop around the other.
 #[derive(Debug, Clone)]
@@ -152,24 +152,6 @@ fn bind_types(target: &Expression, type_: &Type, names: &mut Vec<(String, Type)>
         _ => {}
     }
 }
-
-/// Methods of Python's own collections that change them.
-const CHANGING: [&str; 14] = [
-    "append",
-    "extend",
-    "insert",
-    "remove",
-    "pop",
-    "clear",
-    "sort",
-    "reverse",
-    "add",
-    "discard",
-    "update",
-    "setdefault",
-    "popitem",
-    "appendleft",
-];
 
 /// Whether statements after `end` do something to a local that an expression in its place would not show.
 pub(super) fn is_changed(name: &str, body: &[Statement], end: usize, depth: usize) -> bool {

@@ -10,7 +10,7 @@ use super::{Subject, walk};
 use crate::gherkin::{Description, Feature, Keyword, Origin, Rule, Scenario, Step};
 use crate::phrase::{Speaker, join};
 use crate::sample::Case;
-use crate::steps::{self, Home};
+use crate::steps::{self, Home, Play};
 use crate::words::capitalised;
 
 /// A property with the cases that are its examples.
@@ -56,6 +56,8 @@ pub struct Told {
     pub feature: Feature,
     /// What each distinct text does, in the order in which they first occur.
     pub definitions: Vec<Definition>,
+    /// What its scenarios do, if that is one thing from the first line to the last.
+    pub plays: Vec<Play>,
 }
 
 /// A step and what it does.
@@ -107,7 +109,7 @@ impl Subject {
     ) -> Told {
         let mut told = Told {
             feature: self.head(speaker),
-            definitions: Vec::new(),
+            ..Told::default()
         };
         let mut titles = Vec::new();
         for sampled in sampled {

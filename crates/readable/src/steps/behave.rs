@@ -1,6 +1,7 @@
 //! Step definitions for behave.
 
-use super::{File, Home, Shared, indented, is_inline, others, support, word};
+use super::play::{PLAYING, step_file};
+use super::{File, Home, Runner, Shared, indented, is_inline, others, support, word};
 use crate::property::{Told, quoted};
 
 /// Steps are global in behave: one text is one step, whichever feature it stands in, and patterns must not have `^` or `$`.
@@ -50,6 +51,20 @@ def step_have(context, phrase):
     context.values.setdefault("_given", []).append(read_phrase(phrase))
 "#;
 
+/// One line may be found by the pattern of another feature; what it does is found by the file of its own.
+const PLAYED: &str = r#"
+
+def go_on(context, line):
+    player = PLAYERS[os.path.basename(context.feature.filename)]
+    player(context.values, context.scenario.name, line)
+
+
+PLAYERS = BODIES.setdefault("players", {})
+PLAYERS[FEATURE] = advance
+for keyword, *parts in all_lines():
+    step(keyword, "(?P<line>" + line_pattern(parts) + ")")(go_on)
+"#;
+
 const ENVIRONMENT: &str = r#""""What behave does around each scenario."""
 
 
@@ -59,9 +74,22 @@ def before_scenario(context, scenario):
 "#;
 
 pub(super) fn files(told: &Told, home: &Home) -> Vec<File> {
+    with_environment(&home.feature, steps(told, home))
+}
+
+/// The files of a feature that is played.
+pub(super) fn plays(feature: &str, setup: &str, played: &str) -> Vec<File> {
+    let head = head(feature, setup);
+    with_environment(
+        feature,
+        format!("{head}{PLAYING}{REGISTRY}\n{played}{PLAYED}"),
+    )
+}
+
+fn with_environment(feature: &str, steps: String) -> Vec<File> {
     let steps = File {
-        path: format!("steps/{}_steps.py", home.stem()),
-        text: steps(told, home),
+        path: step_file(Runner::Behave, feature),
+        text: steps,
     };
     let environment = File {
         path: "environment.py".to_owned(),
@@ -70,16 +98,21 @@ pub(super) fn files(told: &Told, home: &Home) -> Vec<File> {
     vec![steps, environment]
 }
 
-fn steps(told: &Told, home: &Home) -> String {
+/// What every step file begins with.
+fn head(feature: &str, setup: &str) -> String {
     let (imports, support) = support();
     let mut text = format!(
-        "\"\"\"Steps of {}, for behave.\"\"\"\n\n{imports}\nimport os\nimport sys\n\n",
-        home.feature
+        "\"\"\"Steps of {feature}, for behave.\"\"\"\n\n{imports}\nimport os\nimport sys\n\n"
     );
     text.push_str("from behave import given, then, use_step_matcher, when\n\n");
-    text.push_str(&home.import(".."));
-    text.push_str(&format!("\nFEATURE = {}\n\n", quoted(&home.feature)));
+    text.push_str(setup);
+    text.push_str(&format!("\nFEATURE = {}\n\n", quoted(feature)));
     text.push_str(support);
+    text
+}
+
+fn steps(told: &Told, home: &Home) -> String {
+    let mut text = head(&home.feature, &home.import(".."));
     text.push_str(&home.made());
     text.push('\n');
     text.push_str(REGISTRY);

@@ -1,6 +1,7 @@
 //! Step definitions for pytest-bdd.
 
-use super::{File, Home, Shared, indented, is_inline, others, support, word};
+use super::play::{PLAYING, step_file};
+use super::{File, Home, Runner, Shared, indented, is_inline, others, support, word};
 use crate::property::{Told, quoted};
 
 const NAMED: &str = r#"
@@ -15,36 +16,65 @@ def step_have(kept, phrase):
     kept.setdefault("_given", []).append(read_phrase(phrase))
 "#;
 
-/// pytest-bdd gives the test function of a scenario its description under this name.
+/// pytest-bdd describes the test function of a scenario like this: `lists.feature: Delete - example 1`.
 const FIXTURE: &str = r#"
 
 @pytest.fixture
 def kept(request):
     """What the steps of one scenario have stored."""
-    scenario = getattr(request.function, "__scenario__", None)
-    return {"_scenario": getattr(scenario, "name", request.node.name)}
+    described = request.function.__doc__ or ""
+    return {"_scenario": described.partition(".feature: ")[2]}
 
 "#;
 
+const PLAYED: &str = r#"
+
+def go_on(kept, line):
+    advance(kept, kept["_scenario"], line)
+
+
+KEYWORDS = {"given": given, "when": when, "then": then}
+for keyword, *parts in all_lines():
+    KEYWORDS[keyword](parsers.re("(?P<line>" + line_pattern(parts) + ")"))(go_on)
+"#;
+
 pub(super) fn files(told: &Told, home: &Home) -> Vec<File> {
-    vec![File {
-        path: format!("test_{}_feature.py", home.stem()),
-        text: steps(told, home),
-    }]
+    vec![file(&home.feature, steps(told, home))]
 }
 
-fn steps(told: &Told, home: &Home) -> String {
+/// The file of a feature that is played.
+pub(super) fn plays(feature: &str, setup: &str, played: &str) -> Vec<File> {
+    let head = head(feature, setup);
+    vec![file(
+        feature,
+        format!("{head}{PLAYING}{FIXTURE}\n{played}{PLAYED}"),
+    )]
+}
+
+fn file(feature: &str, text: String) -> File {
+    File {
+        path: step_file(Runner::PytestBdd, feature),
+        text,
+    }
+}
+
+/// What every step file begins with.
+fn head(feature: &str, setup: &str) -> String {
     let (imports, support) = support();
     let mut text = format!(
-        "\"\"\"Runs {} with pytest-bdd.\"\"\"\n\n{imports}\nimport os\nimport sys\n\n",
-        home.feature
+        "\"\"\"Runs {feature} with pytest-bdd.\"\"\"\n\n{imports}\nimport os\nimport sys\n\n"
     );
     text.push_str(
         "import pytest\nfrom pytest_bdd import given, parsers, scenarios, then, when\n\n",
     );
-    text.push_str(&home.import(""));
-    text.push_str(&format!("\nscenarios({})\n\n", quoted(&home.feature)));
+    text.push_str(setup);
+    text.push_str(&format!("\nscenarios({})\n\n", quoted(feature)));
     text.push_str(support);
+    text
+}
+
+fn steps(told: &Told, home: &Home) -> String {
+    let mut text = head(&home.feature, &home.import(""));
     text.push_str(&home.made());
     text.push_str(FIXTURE);
     let all = Shared::all(told);

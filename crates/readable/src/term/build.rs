@@ -47,6 +47,21 @@ impl Scope for Unscoped {
 /// The modules whose functions neither change anything nor belong to the system under test.
 pub(super) const PURE_MODULES: [&str; 5] = ["math", "operator", "itertools", "string", "copy"];
 
+/// What is done at the left end of a row is done at its start: `x.popleft()` is `x.pop(0)`.
+fn from_the_left(call: &mut Call) {
+    if let Callee::Method { object, name } = &mut call.callee {
+        let plain = match (name.as_str(), call.arguments.len()) {
+            ("popleft", 0) => "pop",
+            ("appendleft", 1) => "insert",
+            _ => return,
+        };
+        if matches!(object.type_of(), Type::List(_)) {
+            *name = plain.to_owned();
+            call.arguments.insert(0, Value::integer(0).into());
+        }
+    }
+}
+
 impl Term {
     /// The meaning of an expression that stands in `text`.
     #[must_use]
@@ -273,7 +288,7 @@ impl Reader<'_> {
         arguments: &[Expression],
         keywords: &[tree::Keyword],
     ) -> Term {
-        let call = Call {
+        let mut call = Call {
             callee: self.callee(function),
             arguments: self.terms(arguments),
             keywords: keywords
@@ -281,6 +296,7 @@ impl Reader<'_> {
                 .map(|keyword| (keyword.name.clone(), self.term(&keyword.value)))
                 .collect(),
         };
+        from_the_left(&mut call);
         self.scope
             .call(&call)
             .unwrap_or_else(|| Term::Call(Box::new(call)))

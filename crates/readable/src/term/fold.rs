@@ -281,7 +281,42 @@ fn item(object: &Term, index: &Term) -> Option<Value> {
 }
 
 /// `len` of a constant (R7), and the constructors of constants.
+/// Python's other collections are for people what lists and dictionaries are. A `Counter` of unknown origin is often one
+/// of the system under test.
+fn empty_collection(call: &super::Call) -> Option<Value> {
+    let (is_known, name) = match &call.callee {
+        Callee::Function { module: None, name } => (name != "Counter", name),
+        Callee::Function {
+            module: Some(module),
+            name,
+        } => (module == "collections", name),
+        Callee::Method {
+            object: Term::Reference(module),
+            name,
+        } => (module.name == "collections", name),
+        _ => return None,
+    };
+    let has_none = call.arguments.is_empty();
+    let has_limit = |(name, _): &(Option<String>, Term)| name.as_deref() == Some("maxlen");
+    let is_plain = call.keywords.is_empty();
+    match name.as_str() {
+        "deque" if is_known && has_none && call.keywords.iter().all(has_limit) => {
+            Some(Value::List(Vec::new()))
+        }
+        "OrderedDict" | "Counter" if is_known && has_none && is_plain => {
+            Some(Value::Dictionary(Vec::new()))
+        }
+        "defaultdict" if is_known && call.arguments.len() < 2 && is_plain => {
+            Some(Value::Dictionary(Vec::new()))
+        }
+        _ => None,
+    }
+}
+
 fn known_call(call: &super::Call) -> Option<Value> {
+    if let Some(empty) = empty_collection(call) {
+        return Some(empty);
+    }
     let Callee::Function { module: None, name } = &call.callee else {
         return None;
     };

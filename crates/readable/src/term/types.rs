@@ -2,6 +2,28 @@
 
 use crate::value::Value;
 
+/// Methods of Python's own collections that change what they are called on.
+pub(crate) const CHANGING: [&str; 18] = [
+    "append",
+    "appendleft",
+    "extend",
+    "insert",
+    "remove",
+    "pop",
+    "popleft",
+    "popitem",
+    "clear",
+    "sort",
+    "reverse",
+    "add",
+    "discard",
+    "update",
+    "setdefault",
+    "difference_update",
+    "intersection_update",
+    "symmetric_difference_update",
+];
+
 /// What is known of a type, as far as phrases depend on it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Type {

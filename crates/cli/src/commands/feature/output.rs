@@ -2,14 +2,16 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use testwright_core::Error;
 use testwright_readable::counterexample::{Machine, Trace};
+use testwright_readable::explain::Actor;
 use testwright_readable::gherkin::{self, Page};
 use testwright_readable::mermaid::Diagram;
 use testwright_readable::phrase::Speaker;
 use testwright_readable::property::{Property, Sampled, Subject, Told};
-use testwright_readable::steps::{self, Home};
+use testwright_readable::steps::{self, File, Home, Runner};
 
 use super::examples::Examined;
 use super::module::ModulePlace;
@@ -18,15 +20,30 @@ use crate::console::Console;
 use crate::files::Place;
 use crate::{ExitStatus, Trouble, quantity};
 
+/// The folder that files are written to, and which are wanted.
+pub(super) struct Sheets<'a> {
+    pub(super) feature: &'a Feature,
+    pub(super) folder: &'a Place,
+    /// The files that were named. Several features may share one.
+    pub(super) named: RefCell<BTreeSet<String>>,
+}
+
+/// What there is to write besides a feature.
+#[derive(Default)]
+pub(super) struct Beside<'a> {
+    pub(super) remarks: &'a [String],
+    pub(super) diagram: Option<&'a Diagram>,
+    /// The text that the feature was made from.
+    pub(super) source: &'a str,
+}
+
 /// What is needed to write the files of one module.
 pub(super) struct Output<'a> {
     pub(super) feature: &'a Feature,
     pub(super) subject: &'a Subject,
-    pub(super) folder: &'a Place,
+    pub(super) sheets: Sheets<'a>,
     pub(super) place: &'a ModulePlace,
     pub(super) speaker: &'a Speaker<'a>,
-    /// The files that were named. Several features may share one.
-    pub(super) named: RefCell<BTreeSet<String>>,
 }
 
 impl Output<'_> {
@@ -140,7 +157,8 @@ impl Output<'_> {
         trace: &Trace,
         written: &mut Vec<gherkin::Feature>,
     ) -> Result<(), Trouble> {
-        let found = machine.tell(trace, self.speaker);
+        let home = self.home("");
+        let found = machine.tell(trace, home.alias(), self.speaker);
         let name = format!("{}.counterexample", machine.name);
         let diagram = Some(&found.diagram).filter(|_| !self.feature.no_diagram);
         self.put(console, &name, found.told, &[], diagram, written)
@@ -150,15 +168,56 @@ impl Output<'_> {
     pub(super) fn suite(
         &self,
         console: &mut Console<'_>,
-        feature: gherkin::Feature,
+        told: Told,
+        actor: &Actor,
         written: &mut Vec<gherkin::Feature>,
     ) -> Result<(), Trouble> {
-        let told = Told {
-            feature,
-            ..Told::default()
+        let setup = match self.feature.steps {
+            Some(runner) => self.setup(actor, runner.into())?,
+            None => String::new(),
+        };
+        let beside = Beside {
+            source: &self.subject.text,
+            ..Beside::default()
+        };
+        let steps = |runner: Runner, feature: &str, told: &Told| {
+            steps::write_model_plays(runner, feature, &setup, &told.plays)
         };
         let name = self.subject.short_name();
-        self.put(console, name, told, &[], None, written)
+        self.sheets
+            .put(console, name, told, &beside, steps, written)
+    }
+
+    /// What a step file imports for runs of models.
+    fn setup(&self, actor: &Actor, runner: Runner) -> Result<String, Error> {
+        match actor {
+            Actor::Suite(_) if self.subject.has_only_names() => {
+                let message = format!(
+                    "the actions of `{}` are nothing but names",
+                    self.subject.file
+                );
+                let help = "say what does them: a model with `--harness MODEL`, an implementation with `--stepper MODULE`";
+                Err(Error::new(message).with_help(help))
+            }
+            Actor::Suite(_) => Ok(self.home("").import(levels(runner))),
+            Actor::Models => {
+                let models = self.feature.harness.of(&[])?.files();
+                modelling(&models, None, self.sheets.folder, runner)
+            }
+            Actor::Stepper | Actor::Compared => {
+                let stepper = self.feature.stepper.name();
+                modelling(&[], stepper.as_deref(), self.sheets.folder, runner)
+            }
+        }
+    }
+
+    /// Where the code is that steps of a feature use.
+    fn home(&self, feature: &str) -> Home {
+        let folder = self.sheets.folder.absolute();
+        Home {
+            feature: feature.to_owned(),
+            ..self.place.home(folder, self.subject.store())
+        }
     }
 
     /// How much the examples of each property show.
@@ -179,7 +238,6 @@ impl Output<'_> {
         properties.iter().zip(examined).filter_map(remark).collect()
     }
 
-    /// Writes a feature, its steps, its diagram and its documents.
     fn put(
         &self,
         console: &mut Console<'_>,
@@ -187,6 +245,38 @@ impl Output<'_> {
         told: Told,
         remarks: &[String],
         diagram: Option<&Diagram>,
+        written: &mut Vec<gherkin::Feature>,
+    ) -> Result<(), Trouble> {
+        let beside = Beside {
+            remarks,
+            diagram,
+            source: &self.subject.text,
+        };
+        let steps = |runner: Runner, feature: &str, told: &Told| {
+            let home = self.home(feature);
+            match told.plays.is_empty() {
+                true => steps::write(runner, told, &home),
+                false => {
+                    let setup = home.import(levels(runner));
+                    steps::write_plays(runner, feature, &setup, &told.plays)
+                }
+            }
+        };
+        self.sheets
+            .put(console, name, told, &beside, steps, written)
+    }
+}
+
+impl Sheets<'_> {
+    /// Writes a feature, its steps, its diagram and its documents. `steps` makes the step files of the feature with this
+    /// file name.
+    pub(super) fn put(
+        &self,
+        console: &mut Console<'_>,
+        name: &str,
+        told: Told,
+        beside: &Beside<'_>,
+        steps: impl Fn(Runner, &str, &Told) -> Vec<File>,
         written: &mut Vec<gherkin::Feature>,
     ) -> Result<(), Trouble> {
         let file = format!("{name}.feature");
@@ -199,14 +289,14 @@ impl Output<'_> {
             )
         })?;
         self.file(console, &file, &text)?;
-        if let Some(diagram) = diagram {
+        if let Some(diagram) = beside.diagram {
             self.file(console, &format!("{name}.mmd"), &diagram.write())?;
         }
         let page = Page {
             feature: &told.feature,
-            remarks,
-            diagram,
-            source: &self.subject.text,
+            remarks: beside.remarks,
+            diagram: beside.diagram,
+            source: beside.source,
         };
         for format in &self.feature.document {
             let (ending, text) = match format {
@@ -216,13 +306,7 @@ impl Output<'_> {
             self.file(console, &format!("{name}.{ending}"), &text)?;
         }
         if let Some(runner) = self.feature.steps {
-            let home = Home {
-                feature: file,
-                ..self
-                    .place
-                    .home(self.folder.absolute(), self.subject.store())
-            };
-            for file in steps::write(runner.into(), &told, &home) {
+            for file in steps(runner.into(), &file, &told) {
                 self.file(console, &file.path, &file.text)?;
             }
         }
@@ -239,6 +323,39 @@ impl Output<'_> {
             console.say(format_args!("  {}", shown.display()));
         }
         Ok(())
+    }
+}
+
+/// What a step file imports for models and a stepper.
+pub(super) fn modelling(
+    models: &[PathBuf],
+    stepper: Option<&str>,
+    folder: &Place,
+    runner: Runner,
+) -> Result<String, Error> {
+    let home = |file: &Path| Ok(ModulePlace::of(file)?.home(folder.absolute(), "v"));
+    let homes: Result<Vec<Home>, Error> = models.iter().map(|file| home(file)).collect();
+    let homes = homes?;
+    let mut text: String = homes
+        .iter()
+        .map(|home| home.import(levels(runner)))
+        .collect();
+    let names: Vec<&str> = homes.iter().map(Home::alias).collect();
+    text.push_str(&format!("\nMODELS = [{}]\n", names.join(", ")));
+    if let Some(name) = stepper {
+        let name = name.strip_suffix(".py").unwrap_or(name);
+        let home = home(Path::new(&format!("{}.py", name.replace('.', "/"))))?;
+        text.push_str(&home.import(levels(runner)));
+        text.push_str(&format!("\nSTEPPER = {}\n", home.alias()));
+    }
+    Ok(text)
+}
+
+/// The way up from a step file to the folder of its feature.
+fn levels(runner: Runner) -> &'static str {
+    match runner {
+        Runner::Behave => "..",
+        Runner::PytestBdd => "",
     }
 }
 

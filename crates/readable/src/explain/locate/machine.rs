@@ -359,31 +359,39 @@ fn inputs(
 }
 
 fn origin(strategy: &Expression, bundles: &[&str]) -> Origin {
-    let bundle = |expression: &Expression| {
-        let words = expression.dotted()?;
-        let name = *words.last()?;
-        bundles.contains(&name).then(|| name.to_owned())
-    };
-    if let Some(name) = bundle(strategy) {
-        return Origin::Bundle {
+    match bundle(strategy, bundles) {
+        Some((name, is_consumed)) => Origin::Bundle {
             name,
-            is_consumed: false,
-        };
+            is_consumed,
+            filtered: strategy.dotted().is_none().then(|| strategy.clone()),
+        },
+        None => Origin::Strategy(strategy.clone()),
     }
-    if let ExpressionKind::Call {
+}
+
+/// The bundle that a strategy takes values from, and whether they are used up: `items`, `consumes(items)`, both with any
+/// number of filters.
+fn bundle(strategy: &Expression, bundles: &[&str]) -> Option<(String, bool)> {
+    if let Some(name) = strategy.dotted().and_then(|words| words.last().copied()) {
+        return bundles.contains(&name).then(|| (name.to_owned(), false));
+    }
+    let ExpressionKind::Call {
         function,
         arguments,
         ..
     } = &strategy.kind
-        && function.dotted().and_then(|words| words.last().copied()) == Some("consumes")
-        && let Some(name) = arguments.first().and_then(bundle)
-    {
-        return Origin::Bundle {
-            name,
-            is_consumed: true,
-        };
+    else {
+        return None;
+    };
+    match (&function.kind, arguments.as_slice()) {
+        (ExpressionKind::Attribute { object, name }, [_]) if name == "filter" => {
+            bundle(object, bundles)
+        }
+        (_, [inner]) if function.dotted()?.last() == Some(&"consumes") => {
+            bundle(inner, bundles).map(|(name, _)| (name, true))
+        }
+        _ => None,
     }
-    Origin::Strategy(strategy.clone())
 }
 
 fn targets(keywords: &[Keyword]) -> Vec<String> {

@@ -9,7 +9,7 @@ use testwright_source::tree::{
 
 use super::Callable;
 use super::cases::without_cases;
-use crate::explain::flow::CHANGING;
+use crate::term::CHANGING;
 
 /// The names that a module or a class defines.
 #[derive(Debug, Clone, Default)]

@@ -18,6 +18,8 @@ pub(crate) struct Scenario {
 #[derive(Debug, Clone)]
 pub(crate) struct Step {
     pub(crate) action: String,
+    /// The action as it is written: `website.login`.
+    pub(crate) dotted: String,
     pub(crate) arguments: Vec<Expression>,
     /// Nothing if it is not told, or `None`.
     pub(crate) result: Option<Expression>,
@@ -77,6 +79,7 @@ fn read_step(module: &Module, step: &Expression) -> Option<Step> {
     let words = action.dotted()?;
     Some(Step {
         action: words.last().copied()?.to_owned(),
+        dotted: words.join("."),
         arguments,
         result: result.filter(|value| value.kind != ExpressionKind::None),
         whole: step.clone(),

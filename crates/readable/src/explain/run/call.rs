@@ -295,7 +295,7 @@ impl<'w> Execution<'w> {
         };
         let local = object.as_name()?;
         let value = path.locals.get(local)?;
-        let changes = crate::explain::flow::CHANGING.contains(&name.as_str());
+        let changes = crate::term::CHANGING.contains(&name.as_str());
         let is_own = is_fresh(&self.expanded(value)) && value.type_of().is_built_in();
         (changes && is_own && !path.loose.contains(local))
             .then(|| (local.to_owned(), name.clone(), arguments.as_slice()))

@@ -284,7 +284,7 @@ pub(super) fn assigned_names(body: &[Statement], names: &mut Vec<String>) {
             StatementKind::Expression(expression) => {
                 if let ExpressionKind::Call { function, .. } = &expression.kind
                     && let ExpressionKind::Attribute { object, name } = &function.kind
-                    && crate::explain::flow::CHANGING.contains(&name.as_str())
+                    && crate::term::CHANGING.contains(&name.as_str())
                 {
                     add(object);
                 }

@@ -2,12 +2,13 @@
 //! They are expressions, and the reader sees no loop at all.
 
 use testwright_source::Range;
-use testwright_source::tree::{Expression, ExpressionKind, Operator, Statement, StatementKind};
+use testwright_source::tree::{Expression, Operator, Statement, StatementKind};
 
 use super::assign::is_fresh;
 use super::cycle::{Cycle, assigned_names, bind};
 use super::scope::{combined, negated};
 use super::{Execution, Frame, Path};
+use crate::addition::{Added, addition};
 use crate::term::{Clause, Form, Reference, Role, Term, Type};
 use crate::value::Value;
 
@@ -204,55 +205,13 @@ impl<'w> Execution<'w> {
             matches!(inside.locals.get(name), Some(Term::Reference(one))
                 if one.role == Role::Local && one.name == name)
         };
-        let (name, what) = match &statement.kind {
-            StatementKind::Augmented {
-                target,
-                operator: Operator::Add,
-                value,
-            } => (target.as_name()?, What::Sum(term(value))),
-            StatementKind::Assign { targets, value } => {
-                let [target] = targets.as_slice() else {
-                    return None;
-                };
-                match (&target.kind, &value.kind) {
-                    (
-                        ExpressionKind::Name(name),
-                        ExpressionKind::Binary {
-                            left,
-                            operator: Operator::Add,
-                            right,
-                        },
-                    ) if left.as_name() == Some(name) => (name.as_str(), What::Sum(term(right))),
-                    (ExpressionKind::Name(name), _) => (name.as_str(), What::Mark(term(value))),
-                    (ExpressionKind::Subscript { object, index }, _) => {
-                        (object.as_name()?, What::Entry(term(index), term(value)))
-                    }
-                    _ => return None,
-                }
-            }
-            StatementKind::Expression(expression) => {
-                let ExpressionKind::Call {
-                    function,
-                    arguments,
-                    ..
-                } = &expression.kind
-                else {
-                    return None;
-                };
-                let ExpressionKind::Attribute { object, name } = &function.kind else {
-                    return None;
-                };
-                let [element] = arguments.as_slice() else {
-                    return None;
-                };
-                let what = match name.as_str() {
-                    "append" => What::Element(term(element)),
-                    "add" => What::Member(term(element)),
-                    _ => return None,
-                };
-                (object.as_name()?, what)
-            }
-            _ => return None,
+        let (name, added) = addition(statement)?;
+        let what = match added {
+            Added::Sum(value) => What::Sum(term(value)),
+            Added::Element(element) => What::Element(term(element)),
+            Added::Member(element) => What::Member(term(element)),
+            Added::Entry(key, value) => What::Entry(term(key), term(value)),
+            Added::Mark(value) => What::Mark(term(value)),
         };
         is_outer(name).then_some((name, what))
     }

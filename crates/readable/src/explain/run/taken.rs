@@ -89,7 +89,7 @@ fn taken_from(call: &Expression) -> Option<&Expression> {
     };
     match &function.kind {
         ExpressionKind::Attribute { object, name }
-            if matches!(name.as_str(), "pop" | "popitem") =>
+            if matches!(name.as_str(), "pop" | "popitem" | "popleft") =>
         {
             Some(object)
         }

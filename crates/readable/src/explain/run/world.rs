@@ -71,10 +71,11 @@ impl<'w> World<'w> {
                 Start::Bundle => Type::list(),
                 Start::Drawn(_) | Start::Nothing => Type::Unknown,
             };
-            // What is `None` at the start becomes something else.
-            let type_ = match type_ {
-                Type::Nothing => Type::Unknown,
-                known => known,
+            let type_ = match (type_, made_on_demand(&variable.start)) {
+                // What is `None` at the start becomes something else.
+                (Type::Nothing, _) => Type::Unknown,
+                (Type::Dictionary(key, _), Some(value)) => Type::Dictionary(key, Box::new(value)),
+                (known, _) => known,
             };
             world.types.insert(variable.name.clone(), type_);
         }
@@ -231,6 +232,34 @@ impl<'w> World<'w> {
     }
 }
 
+/// What `defaultdict(set)` has where nothing was put.
+fn made_on_demand(start: &Start) -> Option<Type> {
+    let (Start::Value(value) | Start::Made(value, _)) = start else {
+        return None;
+    };
+    let ExpressionKind::Call {
+        function,
+        arguments,
+        ..
+    } = &value.kind
+    else {
+        return None;
+    };
+    let [factory] = arguments.as_slice() else {
+        return None;
+    };
+    (function.dotted()?.last() == Some(&"defaultdict")).then_some(())?;
+    Some(match factory.as_name()? {
+        "list" | "deque" => Type::list(),
+        "set" => Type::set(),
+        "dict" => Type::dictionary(),
+        "str" => Type::Text,
+        "int" | "float" => Type::Number,
+        "bool" => Type::Boolean,
+        _ => return None,
+    })
+}
+
 /// A scope that knows constants only.
 struct Constants<'a, 'w> {
     world: &'a World<'w>,
@@ -244,7 +273,11 @@ impl Scope for Constants<'_, '_> {
 
     fn attribute(&self, object: &str, name: &str) -> Option<Term> {
         match object {
-            "self" => self.world.constant(&format!("self.{name}"), self.depth + 1),
+            "self" => {
+                let constant = self.world.constant(&format!("self.{name}"), self.depth + 1);
+                // What was set before is spoken of like everything that is remembered (R8).
+                constant.or_else(|| self.world.global(name, &BTreeMap::new()))
+            }
             _ => None,
         }
     }

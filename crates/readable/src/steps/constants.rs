@@ -1,0 +1,399 @@
+//! What can be changed in a line of a feature: the constants of the code that it was made from, as far as they can be
+//! seen in it as they are.
+
+use testwright_source::Range;
+use testwright_source::tree::{self, Expression, ExpressionKind, Statement, StatementKind};
+
+use super::play::{Part, PlayLine};
+use crate::gherkin::{Keyword, without_breaks};
+use crate::property::children;
+use crate::term::{Call, Reference, Role, Scope, Term};
+use crate::value::{Value, read};
+
+/// Between marks that no text contains stands the number of a constant.
+const MARK: char = '\u{f0000}';
+
+/// How an expression is read: by most with [`Term::read`] and nothing else.
+pub(crate) type Reading<'a> = &'a dyn Fn(&Expression, &str, &dyn Scope) -> Term;
+
+/// An expression that a line is made from, and how it is read.
+pub(crate) struct Origin<'a> {
+    /// The expression.
+    pub(crate) expression: &'a Expression,
+    /// The text that it stands in.
+    pub(crate) text: &'a str,
+    /// What its names stand for.
+    pub(crate) scope: &'a dyn Scope,
+    pub(crate) read: Reading<'a>,
+}
+
+/// A constant, or a name that stands for one.
+#[derive(Debug, Clone, PartialEq)]
+struct Constant {
+    range: Range,
+    value: Value,
+    name: Option<String>,
+}
+
+impl Constant {
+    fn is_like(&self, other: &Constant) -> bool {
+        (&self.value, &self.name) == (&other.value, &other.name)
+    }
+}
+
+impl Origin<'_> {
+    /// A line that says this in words, with code in which the values of the line stand for those of the expression.
+    pub(crate) fn line(
+        &self,
+        keyword: Keyword,
+        words: &dyn Fn(&Term) -> String,
+        code: &[String],
+    ) -> PlayLine {
+        let constants = self.constants();
+        let shown = self.shown(&constants, words);
+        let in_code: Vec<Vec<Constant>> = code.iter().map(|line| self.constants_of(line)).collect();
+        // Code may begin with more: how an action is called where it is looked up.
+        let alike = |found: &[Constant]| {
+            let start = found.len().checked_sub(constants.len())?;
+            let mut pairs = found[start..].iter().zip(&constants);
+            pairs
+                .all(|(one, other)| one.is_like(other))
+                .then_some(start)
+        };
+        let is_there = in_code.iter().any(|found| alike(found).is_some());
+        let mut names: Vec<Option<String>> = vec![None; constants.len()];
+        let mut renamed = vec![false; constants.len()];
+        let mut fresh = 0_usize;
+        for index in shown {
+            let own = constants[index].name.clone();
+            let is_free = |name: &String| !names.contains(&Some(name.clone()));
+            let is_read = |name: &String| {
+                let all = in_code.iter().flatten();
+                all.filter_map(|found| found.name.as_ref())
+                    .any(|found| found == name)
+            };
+            match own.filter(|name| is_free(name) && is_read(name)) {
+                Some(name) => names[index] = Some(name),
+                None if is_there => {
+                    fresh += 1;
+                    names[index] = Some(match fresh {
+                        1 => "value".to_owned(),
+                        number => format!("value_{number}"),
+                    });
+                    renamed[index] = true;
+                }
+                None => {}
+            }
+        }
+        let chosen: Vec<usize> = (0..constants.len())
+            .filter(|index| names[*index].is_some())
+            .collect();
+        let parts = self.parts(&constants, &chosen, words);
+        let code = code
+            .iter()
+            .zip(&in_code)
+            .map(|(line, found)| match alike(found) {
+                None => line.clone(),
+                Some(start) => {
+                    let each = found[start..].iter().zip(&names).zip(&renamed);
+                    let edits = each.filter_map(|((constant, name), renamed)| {
+                        let name = name.clone().filter(|_| *renamed)?;
+                        Some((constant.range.clone(), name))
+                    });
+                    edited(line, edits.collect())
+                }
+            });
+        let parts = parts.into_iter().map(|part| match part {
+            Piece::Words(words) => Part::Words(words),
+            Piece::Constant(index) => Part::Value {
+                name: names[index].clone().unwrap_or_default(),
+                notation: constants[index].value.notation(),
+            },
+        });
+        PlayLine {
+            keyword,
+            parts: parts.collect(),
+            code: code.collect(),
+        }
+    }
+
+    /// The constants whose notation stands once in the words, and could be another there.
+    fn shown(&self, constants: &[Constant], words: &dyn Fn(&Term) -> String) -> Vec<usize> {
+        let plain = self.told(&[], constants, words);
+        let fits = |chosen: &[usize]| {
+            let parts = self.parts(constants, chosen, words);
+            let is_once = |index: &usize| {
+                let all = parts.iter();
+                all.filter(|part| matches!(part, Piece::Constant(found) if found == index))
+                    .count()
+                    == 1
+            };
+            let joined: String = parts
+                .iter()
+                .map(|part| match part {
+                    Piece::Words(words) => words.clone(),
+                    Piece::Constant(index) => constants[*index].value.notation(),
+                })
+                .collect();
+            chosen.iter().all(is_once) && joined == plain
+        };
+        let all: Vec<usize> = (0..constants.len()).collect();
+        if fits(&all) {
+            return all;
+        }
+        let alone: Vec<usize> = all.into_iter().filter(|index| fits(&[*index])).collect();
+        match fits(&alone) {
+            true => alone,
+            false => Vec::new(),
+        }
+    }
+
+    fn parts(
+        &self,
+        constants: &[Constant],
+        chosen: &[usize],
+        words: &dyn Fn(&Term) -> String,
+    ) -> Vec<Piece> {
+        let told = self.told(chosen, constants, words);
+        let split = told.split(MARK).enumerate();
+        let parts = split.filter_map(|(position, part)| match (position % 2, part.parse()) {
+            (1, Ok(index)) => Some(Piece::Constant(index)),
+            _ if part.is_empty() => None,
+            _ => Some(Piece::Words(part.to_owned())),
+        });
+        parts.collect()
+    }
+
+    fn told(
+        &self,
+        chosen: &[usize],
+        constants: &[Constant],
+        words: &dyn Fn(&Term) -> String,
+    ) -> String {
+        let marked = Marked {
+            scope: self.scope,
+            constants,
+            chosen,
+        };
+        without_breaks(&words(&(self.read)(self.expression, self.text, &marked)))
+    }
+
+    fn constants(&self) -> Vec<Constant> {
+        let mut found = Vec::new();
+        self.find(self.expression, self.text, &mut found);
+        found
+    }
+
+    /// The constants of a line of code.
+    fn constants_of(&self, line: &str) -> Vec<Constant> {
+        let mut found = Vec::new();
+        let parsed = tree::statements(line).unwrap_or_default();
+        if let [Statement { kind, .. }] = parsed.as_slice() {
+            match kind {
+                StatementKind::Expression(value)
+                | StatementKind::Assign { value, .. }
+                | StatementKind::Assert {
+                    condition: value, ..
+                } => self.find(value, line, &mut found),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    fn find(&self, expression: &Expression, text: &str, found: &mut Vec<Constant>) {
+        let term = (self.read)(expression, text, self.scope);
+        let value = Value::of_term(&term);
+        let can_be_read = |value: &Value| {
+            read::read_notation(&value.notation()).is_ok_and(|again| again == *value)
+        };
+        match value.filter(can_be_read) {
+            Some(value) => found.push(Constant {
+                range: expression.range.clone(),
+                value,
+                name: expression.as_name().map(str::to_owned),
+            }),
+            None => {
+                // `self.p_tree[0]` is one name for a slot.
+                let is_slot = matches!(expression.kind, ExpressionKind::Subscript { .. })
+                    && matches!(term, Term::Reference(_));
+                if !is_slot {
+                    let inside = children(expression);
+                    inside
+                        .into_iter()
+                        .for_each(|inner| self.find(inner, text, found));
+                }
+            }
+        }
+    }
+}
+
+/// A piece of the words of a line.
+enum Piece {
+    Words(String),
+    Constant(usize),
+}
+
+/// Some constants stand for marks.
+struct Marked<'a> {
+    scope: &'a dyn Scope,
+    constants: &'a [Constant],
+    chosen: &'a [usize],
+}
+
+impl Scope for Marked<'_> {
+    fn name(&self, name: &str) -> Option<Term> {
+        self.scope.name(name)
+    }
+
+    fn expression(&self, range: &Range) -> Option<Term> {
+        let marked = self.chosen.iter().find(|index| {
+            self.constants
+                .get(**index)
+                .is_some_and(|constant| constant.range == *range)
+        });
+        match marked {
+            Some(index) => {
+                let type_ = Term::Value(self.constants[*index].value.clone()).type_of();
+                let mark = Reference::new(format!("{MARK}{index}{MARK}"), Role::Phrase);
+                Some(mark.with_type(type_).into())
+            }
+            None => self.scope.expression(range),
+        }
+    }
+
+    fn attribute(&self, object: &str, name: &str) -> Option<Term> {
+        self.scope.attribute(object, name)
+    }
+
+    fn call(&self, call: &Call) -> Option<Term> {
+        self.scope.call(call)
+    }
+
+    fn is_module(&self, name: &str) -> bool {
+        self.scope.is_module(name)
+    }
+}
+
+fn edited(text: &str, edits: Vec<(Range, String)>) -> String {
+    let mut code = text.to_owned();
+    for (range, name) in edits.into_iter().rev() {
+        code.replace_range(range, &name);
+    }
+    code
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::idiom::Vocabulary;
+    use crate::phrase::Speaker;
+    use crate::property::called;
+
+    struct Slots;
+
+    impl Scope for Slots {
+        fn name(&self, name: &str) -> Option<Term> {
+            (name == "int0").then(|| Term::Value(Value::integer(4)))
+        }
+    }
+
+    /// The line of a call with `…` for each value, and the code.
+    fn line(source: &str, code: &str) -> (String, String) {
+        let vocabulary = Vocabulary::default();
+        let speaker = Speaker::new(&vocabulary);
+        let expression = tree::expression(source).expect("Python");
+        let origin = Origin {
+            expression: &expression,
+            text: source,
+            scope: &Slots,
+            read: &Term::read,
+        };
+        let words = |term: &Term| match term {
+            Term::Call(call) => called(call, &speaker),
+            other => speaker.clause(other),
+        };
+        let line = origin.line(Keyword::When, &words, &[code.to_owned()]);
+        let parts = line.parts.iter().map(|part| match part {
+            Part::Words(words) => words.clone(),
+            Part::Value { name, .. } => format!("…{name}"),
+        });
+        (parts.collect(), line.code.concat())
+    }
+
+    fn check(source: &str, code: &str, words: &str, edited: &str) {
+        assert_eq!(line(source, code), (words.to_owned(), edited.to_owned()));
+    }
+
+    #[test]
+    fn s1_constants_that_can_be_seen_can_be_changed() {
+        check(
+            "f(3, 'a')",
+            "m.f(3, 'a')",
+            "\"f\" with …value and …value_2",
+            "m.f(value, value_2)",
+        );
+        check(
+            "f(-3, [1, 2])",
+            "f(-3, [1, 2])",
+            "\"f\" with …value and …value_2",
+            "f(value, value_2)",
+        );
+        check(
+            "f(g(1))",
+            "x = f(g(1))",
+            "\"f\" with (the result of \"g\" with …value)",
+            "x = f(g(value))",
+        );
+        check(
+            "x.size < 8",
+            "assert x.size < 8",
+            "the size of x is less than …value",
+            "assert x.size < value",
+        );
+    }
+
+    #[test]
+    fn slots_keep_their_names() {
+        check("f(int0)", "f(int0)", "\"f\" with …int0", "f(int0)");
+        check(
+            "f(int0, int0)",
+            "f(int0, int0)",
+            "\"f\" with …int0 and …value",
+            "f(int0, value)",
+        );
+    }
+
+    #[test]
+    fn what_reads_differently_with_another_value_stays() {
+        check(
+            "f(x + 1)",
+            "f(x + 1)",
+            "\"f\" with one more than x",
+            "f(x + 1)",
+        );
+        check(
+            "len(x) == 0",
+            "assert len(x) == 0",
+            "x is empty",
+            "assert len(x) == 0",
+        );
+        check(
+            "f(x[0], 2)",
+            "f(x[0], 2)",
+            "\"f\" with the first element of x and …value",
+            "f(x[0], value)",
+        );
+    }
+
+    #[test]
+    fn what_the_code_does_not_have_stays() {
+        check("f(3)", "g()", "\"f\" with 3", "g()");
+        check(
+            "f(3)",
+            "take(\"f\", 3)",
+            "\"f\" with …value",
+            "take(\"f\", value)",
+        );
+    }
+}

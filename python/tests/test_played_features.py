@@ -1,0 +1,354 @@
+"""`testwright feature` of tests, runs and suites: features that are red while the bug is there, without hand work."""
+
+import pytest
+from feature_runners import read_by_all, run_behave, run_pytest_bdd
+
+RUNNERS = ["behave", "pytest-bdd"]
+
+
+def verdicts(folder, runner, stem):
+    """Which scenarios of a feature pass."""
+    if runner == "behave":
+        results = run_behave(folder, f"{stem}.feature")
+    else:
+        module = stem.replace(".", "_").replace("-", "_")
+        results = run_pytest_bdd(folder, f"test_{module}_feature.py")
+    return [error is None for error in results.values()]
+
+
+def change(file, before, after):
+    """Does what somebody with an editor does."""
+    text = file.read_text(encoding="utf-8")
+    assert before in text, text
+    file.write_text(text.replace(before, after), encoding="utf-8")
+
+
+HARNESSES = {
+    "a property": (
+        "@import shop\npool: <till> 1\npool: <int> 1 CONST\n<int> := <[4..5]>\n<till> := shop.Till()\n"
+        "<till>.add(<int>)\nproperty: <till>.total < 8\n",
+        "    def add(self, n):\n        self.total += n\n",
+        "    def add(self, n):\n        self.total = min(self.total + n, 7)\n",
+        ('I call "add" on till0 with 4', 'I call "add" on till0 with 3'),
+    ),
+    "a check afterwards": (
+        "@import shop\npool: <till> 2\n<till> := shop.Till()\n"
+        "<till>.add(<[3..9]>) => <till,1>.total == pre<(<till,1>.total)> + <[0..0]> or <till,1>.total > 5\n",
+        "    def add(self, n):\n        self.total += n\n",
+        "    def add(self, n):\n        self.total += 0\n",
+        ("on till0 with 3", "on till0 with 6"),
+    ),
+    "an error": (
+        "@import shop\npool: <till> 1\npool: <int> 1 CONST\n<int> := <[1..3]>\n<till> := shop.Till()\n"
+        "{KeyError} <till>.look(<int>)\n<till>.take(<int>)\nfinally: shop.closed.append(1)\n",
+        "    def take(self, n):\n        return 6 // (n - 2)\n\n    def look(self, n):\n        raise KeyError(n)\n",
+        "    def take(self, n):\n        return n\n\n    def look(self, n):\n        raise KeyError(n)\n",
+        ('"take" on till0 with 2', '"take" on till0 with 5'),
+    ),
+    "a reference": (
+        "@import shop\npool: <till> 1 REF\n<till> := shop.Till()\n<till>.add(<[1..9]>)\n<till>.count()\n"
+        "reference: shop.Till ==> shop.Real\ncompare: count\n",
+        "    def add(self, n):\n        self.total += n if n < 5 else 0\n\n    def count(self):\n        return self.total\n",
+        "    def add(self, n):\n        self.total += n\n\n    def count(self):\n        return self.total\n",
+        ("on till0 with 5", "on till0 with 2"),
+    ),
+}
+
+SHOP = """
+closed = []
+
+
+class Till:
+    def __init__(self):
+        self.total = 0
+
+{methods}
+
+class Real:
+    def __init__(self):
+        self.total = 0
+
+    def add(self, n):
+        self.total += n
+
+    def count(self):
+        return self.total
+"""
+
+
+@pytest.mark.parametrize("runner", RUNNERS)
+@pytest.mark.parametrize("kind", HARNESSES)
+def test_a_failing_test_of_a_harness_runs(testwright, kind, runner):
+    harness, wrong, right, (before, after) = HARNESSES[kind]
+    testwright.write("shop.py", SHOP.format(methods=wrong))
+    testwright.write("selling.tstl", harness)
+    testwright("run", "selling.tstl", "--seed", "1", "--explain", "--no-store", status=1)
+    saved = testwright.folder / "testwright-out/selling"
+    told = (saved / "failure-1.feature").read_text(encoding="utf-8")
+    test = "testwright-out/selling/failure-1.test"
+    done = testwright("feature", test, "--steps", runner, "--out", "features", status=1)
+    assert done.stdout.startswith(f"{test}: fails\n  features/failure-1.feature\n"), done.stdout
+    assert ("counterexample: scenarios" in done.stdout) == (runner == "pytest-bdd")
+    folder = testwright.folder / "features"
+    feature = folder / "failure-1.feature"
+    # It is the scenario that was shown when the failure was found, and nothing of this machine is in its steps.
+    assert feature.read_text(encoding="utf-8") == told
+    read_by_all(feature)
+    steps = "".join(file.read_text(encoding="utf-8") for file in folder.rglob("*.py"))
+    assert str(testwright.folder) not in steps
+    assert verdicts(folder, runner, "failure-1") == [False]
+    # Another number in a sentence tests something else.
+    change(feature, before, after)
+    assert verdicts(folder, runner, "failure-1") == [True]
+    change(feature, after, before)
+    assert verdicts(folder, runner, "failure-1") == [False]
+    testwright.write("shop.py", SHOP.format(methods=right))
+    assert verdicts(folder, runner, "failure-1") == [True]
+    done = testwright("feature", test, "--out", "again")
+    assert done.stdout == f"{test}: passes, so there is nothing to tell\n"
+
+
+def test_lines_stay_where_they_are(testwright):
+    harness, wrong, _, _ = HARNESSES["a property"]
+    testwright.write("shop.py", SHOP.format(methods=wrong))
+    testwright.write("selling.tstl", harness)
+    testwright("run", "selling.tstl", "--seed", "1", "--no-store", status=1)
+    test = "testwright-out/selling/failure-1.test"
+    testwright("feature", test, "--steps", "behave", "--out", "features", status=1)
+    folder = testwright.folder / "features"
+    added = '    And I call "add" on till0 with 4\n'
+    change(folder / "failure-1.feature", added, "")
+    [error] = run_behave(folder, "failure-1.feature").values()
+    assert "values can be changed, but lines stay where they are" in error
+
+
+def test_names_that_steps_have_for_themselves(testwright):
+    testwright.write("shop.py", SHOP.format(methods=HARNESSES["a property"][1]))
+    text = "@import shop\n<@\ndef advance(till):\n    till.add(9)\n@>\npool: <till> 1\n<till> := shop.Till()\n"
+    testwright.write("selling.tstl", text + "advance(<till>)\nproperty: <till>.total < 8\n")
+    testwright("run", "selling.tstl", "--seed", "1", "--no-store", status=1)
+    test = "testwright-out/selling/failure-1.test"
+    done = testwright("feature", test, "--steps", "behave", status=2)
+    assert "would both have something called `advance`" in done.stderr
+
+
+WEBSITE = """
+'''Who is logged in.'''
+users = []
+
+def Login(name, password):
+    if password != 'right':
+        return 'wrong password'
+    users.append(name)
+    return 'welcome'
+
+def Count():
+    return len(users)
+
+state = ('users',)
+actions = (Login, Count)
+domains = {Login: {'name': ['ann'], 'password': ['right', 'wrong']}}
+""".lstrip()
+
+VISITS = """
+'''Two visits.'''
+from website import Count, Login
+
+testSuite = [
+    [(Login, ('ann', 'right'), 'welcome'), (Count, (), 1)],
+    [(Count, (), 0), (Login, ('ann', 'wrong'), 'wrong password'), (Count, ())],
+]
+""".lstrip()
+
+
+@pytest.mark.parametrize("runner", RUNNERS)
+def test_a_suite_runs(testwright, runner):
+    testwright.write("website.py", WEBSITE)
+    testwright.write("visits.py", VISITS)
+    testwright("feature", "visits.py", "--steps", runner, "--out", "features")
+    folder = testwright.folder / "features"
+    feature = folder / "visits.feature"
+    read_by_all(feature)
+    # Each run begins where runs begin: nobody is logged in.
+    assert verdicts(folder, runner, "visits") == [True, True]
+    change(feature, 'with "ann" and "wrong"', 'with "ann" and "right"')
+    assert verdicts(folder, runner, "visits") == [True, False]
+    change(feature, 'the answer is "wrong password"', 'the answer is "welcome"')
+    assert verdicts(folder, runner, "visits") == [True, True]
+    testwright.write("website.py", WEBSITE.replace("len(users)", "len(users) + 1"))
+    assert verdicts(folder, runner, "visits") == [False, False]
+
+
+STEPPER = """
+from shop import Till
+
+till = Till()
+
+
+def TestAction(name, arguments, expected):
+    if name == 'Add':
+        till.add(*arguments)
+    if name == 'Total' and till.total != expected:
+        return f'the total is {till.total} and should be {expected}'
+
+
+def Reset():
+    till.__init__()
+""".lstrip()
+
+SELLING = """
+total = 0
+
+def Add(n):
+    global total
+    total += n
+
+def Total():
+    return total
+
+def AddEnabled(n):
+    return total < 20
+
+state = ('total',)
+actions = (Add, Total)
+enablers = {Add: (AddEnabled,)}
+domains = {Add: {'n': [1, 7]}}
+""".lstrip()
+
+
+@pytest.mark.parametrize("runner", RUNNERS)
+def test_a_run_that_failed_and_a_suite_without_functions(testwright, runner):
+    _, wrong, right, _ = HARNESSES["a reference"]
+    testwright.write("shop.py", SHOP.format(methods=wrong))
+    testwright.write("till_stepper.py", STEPPER)
+    testwright.write("selling.py", SELLING)
+    run = ("model", "test", "selling", "--stepper", "till_stepper", "--seed", "1")
+    testwright(*run, "--runs", "5", "--steps", "10", status=1)
+    failed = "testwright-out/selling/failure_1.py"
+    done = testwright("feature", failed, "--steps", runner, "--out", "features", status=2)
+    assert "are nothing but names" in done.stderr and "`--stepper MODULE`" in done.stderr
+    # The implementation is wrong, and the model is right.
+    named = ("feature", failed, "--steps", runner)
+    testwright(*named, "--stepper", "till_stepper", "--out", "features")
+    testwright(*named, "--harness", "selling", "--out", "of-the-model")
+    folder = testwright.folder / "features"
+    feature = folder / "failure_1.feature"
+    assert verdicts(testwright.folder / "of-the-model", runner, "failure_1") == [True]
+    assert verdicts(folder, runner, "failure_1") == [False]
+    change(feature, "the answer is 7", "the answer is 0")
+    assert verdicts(folder, runner, "failure_1") == [True]
+    change(feature, "the answer is 0", "the answer is 7")
+    testwright.write("shop.py", SHOP.format(methods=right))
+    assert verdicts(folder, runner, "failure_1") == [True]
+
+
+@pytest.mark.parametrize("runner", RUNNERS)
+def test_a_saved_test_of_models_runs(testwright, runner):
+    must = "\n\ndef StateInvariant():\n    return total < 8\n"
+    testwright.write("selling.py", SELLING + must)
+    testwright(
+        "run", "selling", "--seed", "1", "--tests", "20", "--explain", "--no-store", status=1
+    )
+    saved = testwright.folder / "testwright-out/selling"
+    test = "testwright-out/selling/failure-1.test"
+    testwright("feature", test, "--steps", runner, "--out", "features", status=1)
+    folder = testwright.folder / "features"
+    feature = folder / "failure-1.feature"
+    told = feature.read_text(encoding="utf-8")
+    assert told == (saved / "failure-1.feature").read_text(encoding="utf-8")
+    assert "Then the total is less than 8\n" in told
+    assert verdicts(folder, runner, "failure-1") == [False]
+    change(feature, '"add" with 7', '"add" with 1')
+    assert verdicts(folder, runner, "failure-1") == [True]
+    feature.write_text(told, encoding="utf-8")
+    testwright.write("selling.py", SELLING + must.replace("8", "80"))
+    assert verdicts(folder, runner, "failure-1") == [True]
+
+
+@pytest.mark.parametrize("runner", RUNNERS)
+def test_a_saved_test_of_an_implementation_runs(testwright, runner):
+    _, wrong, right, _ = HARNESSES["a reference"]
+    testwright.write("shop.py", SHOP.format(methods=wrong))
+    testwright.write("till_stepper.py", STEPPER)
+    testwright.write("selling.py", SELLING)
+    search = ("--stepper", "till_stepper", "--seed", "1", "--tests", "20", "--no-store")
+    testwright("run", "selling", *search, status=1)
+    test = "testwright-out/selling/failure-1.test"
+    named = ("feature", test, "--stepper", "till_stepper")
+    testwright(*named, "--steps", runner, "--out", "features", status=1)
+    folder = testwright.folder / "features"
+    feature = folder / "failure-1.feature"
+    assert "Then the last step goes as the model says\n" in feature.read_text(encoding="utf-8")
+    assert verdicts(folder, runner, "failure-1") == [False]
+    change(feature, '"add" with 7', '"add" with 1')
+    assert verdicts(folder, runner, "failure-1") == [True]
+    change(feature, '"add" with 1', '"add" with 7')
+    testwright.write("shop.py", SHOP.format(methods=right))
+    assert verdicts(folder, runner, "failure-1") == [True]
+
+
+def test_a_dead_end_has_no_steps(testwright):
+    testwright.write(
+        "selling.py", SELLING.replace("(Add, Total)", "(Add,)") + "\n\nAccepting = lambda: False\n"
+    )
+    testwright("run", "selling", "--seed", "1", "--tests", "20", "--no-store", status=1)
+    test = "testwright-out/selling/failure-1.test"
+    testwright("feature", test, "--out", "features", status=1)
+    done = testwright("feature", test, "--steps", "behave", "--out", "features", status=2)
+    assert "there are no step definitions for this: a dead end" in done.stderr
+
+
+MACHINE = """
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
+
+
+class Shelf(RuleBasedStateMachine):
+    things = Bundle("things")
+
+    def __init__(self):
+        super().__init__()
+        self.items = []
+
+    @rule(target=things, name=st.text())
+    def make(self, name):
+        return name
+
+    @rule(thing=things, times=st.integers())
+    def put(self, thing, times):
+        self.items += [thing] * times
+
+    @invariant()
+    def has_room(self):
+        assert len(self.items) < 4
+""".lstrip()
+
+PRINTED = """
+    assert len(self.items) < 4
+AssertionError
+Falsifying example:
+state = Shelf()
+state.has_room()
+things_0 = state.make(name='a')
+state.has_room()
+state.put(thing=things_0, times=4)
+state.has_room()
+state.teardown()
+"""
+
+
+@pytest.mark.parametrize("runner", RUNNERS)
+def test_a_failed_run_of_a_state_machine_runs(testwright, runner):
+    testwright.write("machine.py", MACHINE)
+    testwright.write("printed.log", PRINTED)
+    named = ("feature", "machine.py::Shelf", "--case-from", "printed.log")
+    testwright(*named, "--steps", runner, "--out", "features", status=1)
+    folder = testwright.folder / "features"
+    feature = folder / "Shelf.counterexample.feature"
+    read_by_all(feature)
+    assert verdicts(folder, runner, "Shelf.counterexample") == [False]
+    change(feature, "times set to 4", "times set to 3")
+    assert verdicts(folder, runner, "Shelf.counterexample") == [True]
+    change(feature, "times set to 3", "times set to 4")
+    testwright.write("machine.py", MACHINE.replace("[thing] * times", "[thing]"))
+    assert verdicts(folder, runner, "Shelf.counterexample") == [True]
