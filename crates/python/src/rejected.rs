@@ -21,8 +21,13 @@ impl Rejected {
         }
     }
 
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.conditions.is_empty()
+    }
+
     pub(crate) fn contains(&self, template: TemplateId, condition: u64) -> bool {
-        !self.conditions.is_empty() && self.conditions.contains(&(template, condition))
+        self.conditions.contains(&(template, condition))
     }
 
     pub(crate) fn add(&mut self, template: TemplateId, condition: u64) {

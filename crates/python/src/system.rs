@@ -306,14 +306,14 @@ impl<'py> PythonSystem<'py> {
             let catalog = &self.context.harness.catalog;
             let source = (catalog, &self.shapes, &self.states);
             let action = action_of(template, rest, source, &mut self.values);
-            let condition = self.actions.condition_number(template, &self.values);
-            if condition.is_some_and(|condition| self.rejected.contains(template, condition)) {
+            // Mostly the first is good, and nothing was rejected: then nobody asks for its conditions.
+            if !self.rejected.is_empty() && self.was_rejected(template) {
                 continue;
             }
             if self.prepare_if_allowed(action, template) {
                 return Some(action);
             }
-            if let Some(condition) = condition {
+            if let Some(condition) = self.actions.condition_number(template, &self.values) {
                 self.rejected.add(template, condition);
             }
             if interrupt::interrupted() {
@@ -321,6 +321,13 @@ impl<'py> PythonSystem<'py> {
             }
         }
         None
+    }
+
+    /// Whether an action with the conditions of the one in `self.values` was rejected.
+    #[cold]
+    fn was_rejected(&self, template: TemplateId) -> bool {
+        let condition = self.actions.condition_number(template, &self.values);
+        condition.is_some_and(|condition| self.rejected.contains(template, condition))
     }
 
     /// The template and the functions of an action that was not prepared.
