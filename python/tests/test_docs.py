@@ -107,7 +107,6 @@ WITHOUT_SYSTEM = {
     "harness",
     "model",
     "conform",
-    "feature",
     "campaign",
     "explain",
     "measure",

@@ -188,15 +188,16 @@ impl Origin<'_> {
     fn constants_of(&self, line: &str) -> Vec<Constant> {
         let mut found = Vec::new();
         let parsed = tree::statements(line).unwrap_or_default();
-        if let [Statement { kind, .. }] = parsed.as_slice() {
-            match kind {
-                StatementKind::Expression(value)
-                | StatementKind::Assign { value, .. }
-                | StatementKind::Assert {
-                    condition: value, ..
-                } => self.find(value, line, &mut found),
-                _ => {}
-            }
+        let [Statement { kind, .. }] = parsed.as_slice() else {
+            return found;
+        };
+        if let StatementKind::Expression(value)
+        | StatementKind::Assign { value, .. }
+        | StatementKind::Assert {
+            condition: value, ..
+        } = kind
+        {
+            self.find(value, line, &mut found);
         }
         found
     }
