@@ -293,6 +293,16 @@ PROGRAMS = {
             resource = Resource("in a generator")
             yield use(resource)
         list(gen())
+        class Owner:
+            def outer(self):
+                resource = Resource("let go by a method")
+                self.inner()
+                log.append("after inner")
+                del resource
+                log.append("after del")
+            def inner(self):
+                log.append("in inner")
+        Owner().outer()
         print(log)
         """,
     "classes that are not like others": """\

@@ -5,6 +5,9 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyDict};
 
+#[cfg(not(Py_3_12))]
+use crate::sight::Pointer;
+
 /// A frame of the running program.
 pub(super) struct Frame<'py>(Bound<'py, PyAny>);
 
@@ -74,11 +77,37 @@ impl<'py> Frame<'py> {
         }
     }
 
-    /// What a variable is bound to, also one that inner functions use.
+    /// What a variable is bound to, also one that inner functions use. The interpreter makes a dictionary of all variables
+    /// to answer that, and has the frame keep it; if it was not there before, it is taken away again, as it would keep alive
+    /// what the program lets go.
     #[cfg(not(Py_3_12))]
     pub(super) fn variable(&self, name: &str) -> Option<Bound<'py, PyAny>> {
+        let place = self.variables_place();
+        // SAFETY: the frame is alive, and the place is one of its parts.
+        let had_none = unsafe { (*place).is_null() };
         let variables = self.0.getattr(intern!(self.0.py(), "f_locals")).ok()?;
-        variables.cast::<PyDict>().ok()?.get_item(name).ok()?
+        let value = variables.cast::<PyDict>().ok()?.get_item(name).ok()?;
+        if had_none {
+            // SAFETY: the same. The reference was the frame's, which does without it as it did before.
+            unsafe {
+                let kept = std::mem::replace(&mut *place, std::ptr::null_mut());
+                ffi::Py_XDECREF(kept);
+            }
+        }
+        value
+    }
+
+    /// Where a frame keeps the dictionary of its variables, if it has one: `f_locals` of `PyFrameObject`, and of
+    /// `_PyInterpreterFrame` in 3.11.
+    #[cfg(not(Py_3_12))]
+    fn variables_place(&self) -> *mut Pointer {
+        let words = self.0.as_ptr().cast::<Pointer>();
+        #[cfg(not(Py_3_11))]
+        // SAFETY: frames have more words than that.
+        return unsafe { words.add(7) };
+        #[cfg(Py_3_11)]
+        // SAFETY: the same, and what is pointed to is there as long as the frame.
+        return unsafe { (*words.add(3)).cast::<Pointer>().add(3) };
     }
 
     /// The same frame once more.

@@ -127,6 +127,11 @@ pub(super) fn weak_reference(object: &Bound<'_, PyAny>) -> Option<Py<PyAny>> {
         if (*class).tp_weaklistoffset == 0 {
             return None;
         }
+        // These hand themselves out while they die, to warn that nobody waited for them or to be closed by a loop, and a
+        // weak reference that is made by then would never hear of their end.
+        if class == &raw mut ffi::PyCoro_Type || class == &raw mut ffi::PyAsyncGen_Type {
+            return None;
+        }
         let reference = ffi::PyWeakref_NewRef(object.as_ptr(), std::ptr::null_mut());
         match Bound::from_owned_ptr_or_opt(object.py(), reference) {
             Some(reference) => Some(reference.unbind()),

@@ -150,7 +150,22 @@ fn trace(wanted: bool) {
         state.set_tracing(ours);
     } else if !wanted && tracing == ours {
         state.set_tracing(ALSO.replace(0));
+    } else if !wanted {
+        // Another tool came or went while our function was there.
+        let also = ALSO.replace(0);
+        if cfg!(not(Py_3_10)) && also == 0 {
+            count_again(state);
+        }
     }
+}
+
+/// 3.9 counts tracing functions, to be ready for them, and has just taken ours for one that it had counted.
+fn count_again(state: ThreadState) {
+    let tracing = state.tracing();
+    state.set_tracing(0);
+    // SAFETY: the lock is held, and the object is the one that is there already.
+    unsafe { ffi::PyEval_SetTrace(Some(on_trace), state.traced()) };
+    state.set_tracing(tracing);
 }
 
 /// What a new thread calls first, as a profiler made in Python.

@@ -5,21 +5,29 @@
 //! and tracing, then the objects that these are called with; so it is enough to find our own function in it.
 
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+#[cfg(not(Py_3_11))]
+use std::sync::atomic::AtomicI32;
+#[cfg(Py_3_11)]
+use std::sync::atomic::AtomicU8;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pyo3::ffi;
 use pyo3::prelude::*;
 
 /// Which word of a thread's state is its profiling function; 0 if that is not known.
 static PROFILING_WORD: AtomicUsize = AtomicUsize::new(0);
-/// What the interpreter writes where it is to tell of events.
-static TELLS: AtomicU32 = AtomicU32::new(0);
 
 /// Whether the interpreter tells of events at all: of a thread in 3.9, and of a frame since then.
 #[cfg(not(Py_3_11))]
 type Switch = c_int;
 #[cfg(Py_3_11)]
 type Switch = u8;
+
+/// What the interpreter writes there if it does.
+#[cfg(not(Py_3_11))]
+static TELLS: AtomicI32 = AtomicI32::new(0);
+#[cfg(Py_3_11)]
+static TELLS: AtomicU8 = AtomicU8::new(0);
 
 /// The state of a thread, once it is known what is where in it.
 #[derive(Clone, Copy)]
@@ -48,7 +56,7 @@ impl ThreadState {
         if word != 0 {
             // SAFETY: it is known now what is where.
             let switch = unsafe { *ThreadState(state).switch() };
-            TELLS.store(u32::try_from(switch).unwrap_or(0), Ordering::Relaxed);
+            TELLS.store(switch, Ordering::Relaxed);
         }
     }
 
@@ -98,14 +106,21 @@ impl ThreadState {
         unsafe { *self.word(1) = function }
     }
 
-    /// Where the switch is. Right before the profiling function, in 3.9; what is there points to it since.
+    /// The object that the tracing function is called with.
+    pub(super) fn traced(self) -> *mut ffi::PyObject {
+        // SAFETY: as was found out; the lock is held.
+        unsafe { *self.word(3).cast() }
+    }
+
+    /// Where the switch is: in the word before the profiling function in 3.9, and since then where that word points to.
     fn switch(self) -> *mut Switch {
+        // SAFETY: there is a word before.
+        let before = unsafe { self.word(0).sub(1) };
         #[cfg(not(Py_3_10))]
-        // SAFETY: no word is left out between the two.
-        return unsafe { self.word(0).cast::<Switch>().sub(1) };
+        return before.cast();
         #[cfg(Py_3_10)]
-        // SAFETY: the word before is a pointer to what begins with the switch, and never null.
-        return unsafe { *self.word(0).sub(1).cast::<*mut Switch>() };
+        // SAFETY: the pointer is never null, and to something that begins with the switch.
+        return unsafe { *before.cast::<*mut Switch>() };
     }
 
     /// Whether events are told of the frame that runs.
@@ -121,7 +136,7 @@ impl ThreadState {
             false => 0,
         };
         // SAFETY: as was found out; the lock is held. The value is one that the interpreter itself writes there.
-        unsafe { *self.switch() = value as Switch }
+        unsafe { *self.switch() = value }
     }
 
     /// How many functions are running in each other.
