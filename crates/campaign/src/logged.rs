@@ -2,7 +2,7 @@
 
 use testwright_core::{
     ActionId, Catalog, Coverage, Covered, Error, Fingerprint, Likeness, Outcome, Random, Snapshot,
-    System, TargetId, TemplateSet,
+    System, TargetId, TemplateId, TemplateSet,
 };
 
 use crate::{Doing, Log};
@@ -48,6 +48,10 @@ impl<S: System + ?Sized> System for Logged<'_, S> {
     fn begin(&mut self) -> Result<(), Error> {
         self.log.reset();
         self.system.begin()
+    }
+
+    fn alike(&self, template: TemplateId) -> Option<u64> {
+        self.system.alike(template)
     }
 
     fn is_enabled(&mut self, action: ActionId) -> bool {

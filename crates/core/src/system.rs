@@ -1,6 +1,8 @@
 //! What can be tested.
 
-use crate::{ActionId, Catalog, Coverage, Error, Outcome, Random, TargetId, TemplateSet};
+use crate::{
+    ActionId, Catalog, Coverage, Error, Outcome, Random, TargetId, TemplateId, TemplateSet,
+};
 
 /// Anything that can be tested: it has a state, actions that change it, and invariants.
 ///
@@ -54,6 +56,12 @@ pub trait System {
         enabled.retain(|action| templates.contains(self.actions().template_of(*action)));
         let place = random.below(enabled.len() as u64);
         enabled.get(place as usize).copied()
+    }
+
+    /// Which templates are alike: those with the same number have enabled actions in the same states, so who finds that one
+    /// has none need not try the others. Of a template without a number that is not known.
+    fn alike(&self, _template: TemplateId) -> Option<u64> {
+        None
     }
 
     /// Takes an action that is enabled.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use testwright_core::{ActionId, Catalog, Error, Outcome, Random, System, TemplateSet};
+use testwright_core::{ActionId, Catalog, Error, Outcome, Random, System, TemplateId, TemplateSet};
 
 use crate::sut::Sut;
 
@@ -42,6 +42,11 @@ impl System for Lent<'_, '_> {
     fn pick_among(&mut self, templates: &TemplateSet, random: &mut Random) -> Option<ActionId> {
         let picked = Sut::with(self.sut, |system| system.pick_among(templates, random));
         picked.ok().flatten()
+    }
+
+    fn alike(&self, template: TemplateId) -> Option<u64> {
+        let alike = Sut::with(self.sut, |system| system.alike(template));
+        alike.ok().flatten()
     }
 
     fn step(&mut self, action: ActionId) -> Outcome {

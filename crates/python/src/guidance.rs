@@ -82,6 +82,11 @@ impl<'py> Guidance<'py> {
         self.now = START;
     }
 
+    /// The action that stands for a template, if there is one: templates of the same are allowed together.
+    pub(crate) fn name_of(&self, template: TemplateId) -> Option<NameId> {
+        self.names[template.0]
+    }
+
     /// The templates that may be taken now.
     pub(crate) fn allowed(&self) -> &TemplateSet {
         &self.spots[self.now].allowed

@@ -51,7 +51,7 @@ impl Restricted {
                 if self.many.len() == KEPT {
                     self.many.remove(0);
                 }
-                let weights = Weights::among(catalog, states, |template| set.contains(template));
+                let weights = all.among(catalog, states, |template| set.contains(template));
                 self.many.push((set.clone(), weights));
             }
         }
@@ -121,7 +121,7 @@ mod tests {
             states.set_filled(PoolId(0), (turn % 3) as u32, turn % 2 == 0);
             let set = &sets[(turn * turn) % sets.len()];
             let total = restricted.turn_to(set, &all, &catalog, &states);
-            let fresh = Weights::among(&catalog, &states, |template| set.contains(template));
+            let fresh = all.among(&catalog, &states, |template| set.contains(template));
             assert_eq!(total, fresh.total());
             let ranks = 0..total;
             assert!(

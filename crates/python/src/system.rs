@@ -514,6 +514,17 @@ impl System for PythonSystem<'_> {
         }
     }
 
+    fn alike(&self, template: TemplateId) -> Option<u64> {
+        let line = &self.context.harness.actions[template.0];
+        if line.guard.is_some() || line.speculative.is_some() {
+            return None;
+        }
+        let guidance = self.guidance.as_ref();
+        let name = guidance.and_then(|guidance| guidance.name_of(template));
+        let name = name.map_or(0, |name| u64::from(name.0) + 1);
+        Some(name << 32 | u64::from(self.weights.group_of(template)))
+    }
+
     fn step(&mut self, action: ActionId) -> Outcome {
         let (template, variant) = match self.prepared.take() {
             Some(prepared) if prepared.action == action => {

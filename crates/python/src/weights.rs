@@ -34,7 +34,7 @@ struct Group {
 }
 
 /// What a template's weight is made of.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 struct Factors {
     /// Choices, repetitions and slots without condition.
     constant: u64,
@@ -43,16 +43,33 @@ struct Factors {
 
 impl Weights {
     pub(crate) fn new(catalog: &Catalog, states: &PoolStates) -> Weights {
-        Weights::among(catalog, states, |_| true)
+        Weights::of_groups(groups(catalog, states), catalog, states)
     }
 
     /// The weights of some templates, as if there were no others.
     pub(crate) fn among(
+        &self,
         catalog: &Catalog,
         states: &PoolStates,
         is_in: impl Fn(TemplateId) -> bool,
     ) -> Weights {
-        let groups = groups(catalog, states, is_in);
+        let mut groups: Vec<Group> = Vec::new();
+        for group in &self.groups {
+            let templates = group.templates.iter().copied();
+            let templates: Vec<TemplateId> = templates.filter(|one| is_in(*one)).collect();
+            if !templates.is_empty() {
+                groups.push(Group {
+                    factors: group.factors.clone(),
+                    weight: group.factors.weight(states),
+                    templates,
+                });
+            }
+        }
+        groups.sort_by_key(|group| group.templates[0]);
+        Weights::of_groups(groups, catalog, states)
+    }
+
+    fn of_groups(groups: Vec<Group>, catalog: &Catalog, states: &PoolStates) -> Weights {
         let mut of_templates = vec![u32::MAX; catalog.templates().len()];
         for (number, group) in groups.iter().enumerate() {
             for template in &group.templates {
@@ -108,6 +125,11 @@ impl Weights {
     /// The number of actions that the slots allow now.
     pub(crate) fn total(&self) -> u64 {
         self.total
+    }
+
+    /// The number of a template's group: the slots allow some of all its templates or of none.
+    pub(crate) fn group_of(&self, template: TemplateId) -> u32 {
+        self.of_templates[template.0]
     }
 
     /// The number of actions of a template that the slots allow now.
@@ -183,15 +205,10 @@ fn divided(number: u64, by: u64) -> (u64, u64) {
 }
 
 /// The templates by what their weights are made of, in order of first occurrence.
-fn groups(
-    catalog: &Catalog,
-    states: &PoolStates,
-    is_in: impl Fn(TemplateId) -> bool,
-) -> Vec<Group> {
+fn groups(catalog: &Catalog, states: &PoolStates) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     let mut known: FxHashMap<Factors, usize> = FxHashMap::default();
-    let all = (0..catalog.templates().len()).map(TemplateId);
-    for template in all.filter(|template| is_in(*template)) {
+    for template in (0..catalog.templates().len()).map(TemplateId) {
         let place = *known.entry(factors(catalog, template)).or_insert_with(|| {
             let factors = factors(catalog, template);
             let weight = factors.weight(states);

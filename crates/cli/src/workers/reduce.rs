@@ -131,10 +131,19 @@ impl<'a> Reducer<'a> {
                 break;
             }
             // Most that are killed from outside have nothing to do with what they did, which shows at full speed.
-            if number > 0 && !self.fails(&candidate, failure)? {
-                continue;
-            }
-            match self.attempt(&candidate, failure)? {
+            let attempt = match number > 0 || failure.kind == FailureKind::Crash {
+                true => match self.replay_test(&candidate)? {
+                    Replayed::Fails { failure: other, .. } if !other.is_same_as(failure) => {
+                        Attempt::NotReproduced(Some(other))
+                    }
+                    Replayed::Passes => Attempt::NotReproduced(None),
+                    Replayed::Fails { .. } | Replayed::Unknown => {
+                        self.attempt(&candidate, failure)?
+                    }
+                },
+                false => self.attempt(&candidate, failure)?,
+            };
+            match attempt {
                 Attempt::NotReproduced(other) if number == 0 => instead = other,
                 Attempt::NotReproduced(_) => {}
                 Attempt::Simpler {
@@ -185,11 +194,16 @@ impl<'a> Reducer<'a> {
 
     /// Whether a test fails in the same way in a new process.
     fn fails(&mut self, test: &Test, failure: &Failure) -> Result<bool, Error> {
-        let text = saved::write(&self.actions.catalog(), test, &[]);
-        Ok(match self.replay(&text)? {
+        Ok(match self.replay_test(test)? {
             Replayed::Fails { failure: other, .. } => other.is_same_as(failure),
             Replayed::Passes | Replayed::Unknown => false,
         })
+    }
+
+    /// What a test does in a new process.
+    fn replay_test(&mut self, test: &Test) -> Result<Replayed, Error> {
+        let text = saved::write(&self.actions.catalog(), test, &[]);
+        self.replay(&text)
     }
 
     fn attempt_in_worker(&mut self, test: &Test, failure: &Failure) -> Result<Attempt, Error> {

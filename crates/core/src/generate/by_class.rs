@@ -14,7 +14,6 @@ use crate::{ActionId, Classes, Error, Random, Step, System};
 #[derive(Clone, Debug)]
 pub struct ByClass {
     draw: ClassDraw,
-    weights: Vec<f64>,
 }
 
 impl ByClass {
@@ -22,10 +21,9 @@ impl ByClass {
     /// else to do.
     pub fn new(classes: &Arc<Classes>, probabilities: &ClassTable) -> ByClass {
         let weight = |class| probabilities.get(class).unwrap_or(0.0);
-        ByClass {
-            draw: ClassDraw::new(classes),
-            weights: classes.iter().map(weight).collect(),
-        }
+        let mut draw = ClassDraw::new(classes);
+        draw.weigh(classes.iter().map(weight));
+        ByClass { draw }
     }
 
     /// All classes alike.
@@ -36,7 +34,7 @@ impl ByClass {
 
 impl<S: System + ?Sized> Strategy<S> for ByClass {
     fn next(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
-        self.draw.pick(system, &self.weights, random)
+        self.draw.pick(system, random)
     }
 }
 
@@ -48,7 +46,8 @@ pub struct Profile {
     classes: Arc<Classes>,
     draw: ClassDraw,
     counts: Vec<u64>,
-    weights: Vec<f64>,
+    /// How many steps to take before the counts are looked at again.
+    steps_left: usize,
 }
 
 impl Profile {
@@ -58,7 +57,7 @@ impl Profile {
             draw: ClassDraw::new(classes),
             classes: Arc::clone(classes),
             counts: vec![0; classes.len()],
-            weights: Vec::new(),
+            steps_left: 0,
         }
     }
 
@@ -70,11 +69,16 @@ impl Profile {
 
 impl<S: System + ?Sized> Strategy<S> for Profile {
     fn next(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
-        let highest = self.counts.iter().max().copied().unwrap_or(0);
-        let weights = self.counts.iter().map(|count| (highest + 1 - count) as f64);
-        self.weights.clear();
-        self.weights.extend(weights);
-        self.draw.pick(system, &self.weights, random)
+        // Among thousands of classes a step changes next to nothing, so that they are weighed again only once in a while.
+        const FEW: usize = 64;
+        if self.steps_left == 0 {
+            let highest = self.counts.iter().max().copied().unwrap_or(0);
+            let weights = self.counts.iter().map(|count| (highest + 1 - count) as f64);
+            self.draw.weigh(weights);
+            self.steps_left = self.counts.len().div_ceil(FEW);
+        }
+        self.steps_left -= 1;
+        self.draw.pick(system, random)
     }
 
     fn after(&mut self, system: &mut S, steps: &[Step]) -> Result<(), Error> {

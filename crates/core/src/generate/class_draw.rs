@@ -1,24 +1,46 @@
 //! Drawing a class, then an enabled action of it.
 
+mod kinds;
+
 use std::sync::Arc;
 
+use kinds::Kinds;
+
 use crate::{ActionId, ClassId, Classes, Random, System, TemplateSet};
+
+/// Up to how many classes are looked at one by one.
+const FEW: usize = 64;
 
 /// Draws classes by weight.
 #[derive(Clone, Debug)]
 pub(super) struct ClassDraw {
     /// The templates of each class.
     templates: Vec<TemplateSet>,
+    weights: Vec<f64>,
     /// The weights of the draw that is going on.
     left: Vec<f64>,
+    /// For harnesses with many classes. Made when it is first needed.
+    kinds: Option<Kinds>,
 }
 
 impl ClassDraw {
+    /// None has any weight yet.
     pub(super) fn new(classes: &Arc<Classes>) -> ClassDraw {
         let templates = |class| classes.templates(class).iter().copied().collect();
         ClassDraw {
             templates: classes.iter().map(templates).collect(),
+            weights: Vec::new(),
             left: Vec::new(),
+            kinds: None,
+        }
+    }
+
+    /// Draws by these weights from now on, one for each class. Costs as much as there are classes.
+    pub(super) fn weigh(&mut self, weights: impl IntoIterator<Item = f64>) {
+        self.weights.clear();
+        self.weights.extend(weights);
+        if let Some(kinds) = &mut self.kinds {
+            kinds.weigh(&self.weights);
         }
     }
 
@@ -32,20 +54,35 @@ impl ClassDraw {
         system.pick_among(&self.templates[class.0], random)
     }
 
-    /// Draws a class by these weights and takes an enabled action of it. A class without any leaves the draw, and the
-    /// others share its weight equally. Those that never had any weight come last, when nothing else is enabled.
+    /// Draws a class by weight and takes an enabled action of it. A class without any leaves the draw, and the others share
+    /// its weight equally. Those that never had any weight come last, when nothing else is enabled.
     pub(super) fn pick<S: System + ?Sized>(
         &mut self,
         system: &mut S,
-        weights: &[f64],
         random: &mut Random,
     ) -> Option<ActionId> {
-        self.left.clear();
-        self.left.extend_from_slice(weights);
+        let picked = match self.templates.len() <= FEW {
+            true => self.pick_of_few(system, random),
+            false => {
+                let kinds = self.kinds.get_or_insert_with(|| {
+                    let mut kinds = Kinds::new(system, &self.templates);
+                    kinds.weigh(&self.weights);
+                    kinds
+                });
+                kinds.pick(system, &self.templates, random)
+            }
+        };
+        picked.or_else(|| system.pick(random))
+    }
+
+    fn pick_of_few<S: System + ?Sized>(
+        &mut self,
+        system: &mut S,
+        random: &mut Random,
+    ) -> Option<ActionId> {
+        self.left.clone_from(&self.weights);
         loop {
-            let Some(class) = drawn(&self.left, random) else {
-                return system.pick(random);
-            };
+            let class = drawn(&self.left, random)?;
             let picked = system.pick_among(&self.templates[class], random);
             if picked.is_some() {
                 return picked;
@@ -103,15 +140,17 @@ mod tests {
         let classes = Arc::new(Classes::new(crossing.actions()));
         let mut draw = ClassDraw::new(&classes);
         let mut random = Random::new(3);
+        draw.weigh([0.4, 0.1, 0.5, 0.0]);
         // `red -> go()` is not enabled: when it is drawn, there is a second draw, from 0.65 and 0.35.
         let mut switched = 0;
         for _ in 0..10_000 {
-            let picked = draw.pick(&mut crossing, &[0.4, 0.1, 0.5, 0.0], &mut random);
+            let picked = draw.pick(&mut crossing, &mut random);
             switched += u32::from(picked == Some(Crossing::SWITCH));
             assert!([Some(Crossing::SWITCH), Some(Crossing::GO_AT_GREEN)].contains(&picked));
         }
         assert!(switched.abs_diff(7_250) < 250, "{switched}");
-        let picked = draw.pick(&mut crossing, &[0.0, 0.0, 1.0, 0.0], &mut random);
+        draw.weigh([0.0, 0.0, 1.0, 0.0]);
+        let picked = draw.pick(&mut crossing, &mut random);
         assert!(picked.is_some_and(|action| action != Crossing::GO_AT_RED));
     }
 }

@@ -69,7 +69,6 @@ pub struct Swarm {
     options: SwarmOptions,
     configuration: Configuration,
     draw: ClassDraw,
-    weights: Vec<f64>,
     steps: usize,
     /// Where to switch, the next place last.
     switches: Vec<usize>,
@@ -83,7 +82,6 @@ impl Swarm {
             classes: Arc::clone(classes),
             options,
             configuration: Configuration::default(),
-            weights: Vec::new(),
             steps: 0,
             switches: Vec::new(),
         }
@@ -97,7 +95,8 @@ impl Swarm {
     fn switch(&mut self, random: &mut Random) {
         self.configuration = Configuration::draw(&self.classes, &self.options, random);
         if let Some(high) = self.options.high {
-            self.weights = self.configuration.weights(&self.classes, high);
+            self.draw
+                .weigh(self.configuration.weights(&self.classes, high));
         }
     }
 
@@ -140,7 +139,7 @@ impl<S: System + ?Sized> Strategy<S> for Swarm {
         }
         self.steps += 1;
         if self.options.high.is_some() {
-            return self.draw.pick(system, &self.weights, random);
+            return self.draw.pick(system, random);
         }
         let picked = system.pick_among(self.configuration.templates(), random);
         picked.or_else(|| system.pick(random))

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use testwright_core::{
     ActionId, Catalog, Classes, Coverage, Covered, Error, Event, Outcome, Random, Step, System,
-    TargetId, TemplateSet, Test,
+    TargetId, TemplateId, TemplateSet, Test,
 };
 use testwright_python::PythonSystem;
 
@@ -345,6 +345,10 @@ impl System for Observed<'_, '_, '_> {
             }
         }
         self.log("<<RESTART>>", true)
+    }
+
+    fn alike(&self, template: TemplateId) -> Option<u64> {
+        self.system.alike(template)
     }
 
     fn is_enabled(&mut self, action: ActionId) -> bool {
