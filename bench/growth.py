@@ -38,7 +38,7 @@ def measure(setting):
 def _sizes(setting, folder):
     table = page.Table(
         "Growth with the number of actions",
-        "Start-up is a search of one step. The ancestor compiles a harness before its first use, which is shown for itself.",
+        "Start-up is a search of one step. Testwright chooses uniformly, as the ancestor does, or as `auto` does, which is what it does unless told otherwise. The ancestor compiles a harness before its first use, which is shown for itself.",
         ["actions", "tool", "compilation", "start-up", "peak memory", "steps per second"],
         words_in=2,
     )
@@ -51,8 +51,12 @@ def _sizes(setting, folder):
         lines = "\n".join(f"<word> := 'word {number}'" for number in range(size // 10))
         listed[size].write_text(LISTED.format(lines=lines), encoding="utf-8")
     works = {
-        (name, size): lambda harness=harness: _ours(setting, harness)
-        for name, harnesses in (("", chosen), (", a line for every ten", listed))
+        (name, size): lambda harness=harness, strategy=strategy: _ours(setting, harness, strategy)
+        for name, harnesses, strategy in (
+            ("", chosen, "random"),
+            (", a line for every ten", listed, "random"),
+            (", a line for every ten, `auto`", listed, "auto"),
+        )
         for size, harness in harnesses.items()
     }
     for (name, size), results in alternately(setting.repeats, works).items():
@@ -67,12 +71,14 @@ def _sizes(setting, folder):
     return table
 
 
-def _ours(setting, harness):
+def _ours(setting, harness, strategy):
     """Start-up, peak memory, steps per second."""
-    start, _ = ours.search(harness, "--tests", 1, "--length", 1)
+    options = ["--strategy", strategy]
+    start, _ = ours.search(harness, "--tests", 1, "--length", 1, *options)
     # So many that start-up, which varies, does not matter.
-    tests = 50 if setting.quick else 20_000
-    done, report = ours.search(harness, "--tests", tests)
+    steps = {"random": 2_000_000, "auto": 500_000}[strategy]
+    steps = 5_000 if setting.quick else steps
+    done, report = ours.search(harness, "--steps", steps, *options)
     return start.cpu, done.peak, report["steps"] / max(done.cpu - start.cpu, 1e-6)
 
 

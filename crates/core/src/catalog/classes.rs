@@ -19,7 +19,13 @@ pub struct Classes {
     texts: Vec<String>,
     templates: Vec<Vec<TemplateId>>,
     of_templates: Vec<ClassId>,
-    dependencies: Vec<Vec<Vec<ClassId>>>,
+    /// For each class the pools that it needs a value of, if anybody makes one, and those that it makes one of. Thousands
+    /// of lines may use what thousands make, so nothing is kept for each pair of them.
+    needs: Vec<Vec<PoolId>>,
+    makes: Vec<Vec<PoolId>>,
+    /// The same for each pool.
+    users: Vec<Vec<ClassId>>,
+    makers: Vec<Vec<ClassId>>,
 }
 
 impl Classes {
@@ -36,7 +42,7 @@ impl Classes {
             classes.templates[class.0].push(TemplateId(number));
             classes.of_templates.push(class);
         }
-        classes.dependencies = dependencies(catalog, &classes);
+        classes.find_dependencies(catalog);
         classes
     }
 
@@ -87,39 +93,72 @@ impl Classes {
     }
 
     /// What a class needs: of each list, at least one class must be there, or some slot is never filled for it.
-    pub fn dependencies(&self, class: ClassId) -> &[Vec<ClassId>] {
-        &self.dependencies[class.0]
+    pub fn dependencies(&self, class: ClassId) -> impl Iterator<Item = &[ClassId]> {
+        self.needs(class).iter().map(|pool| self.makers(*pool))
+    }
+
+    /// Those that may need a class, in order.
+    pub fn dependents(&self, class: ClassId) -> Vec<ClassId> {
+        let users = self
+            .makes(class)
+            .iter()
+            .flat_map(|pool| &self.users[pool.0]);
+        let mut users: Vec<ClassId> = users.copied().collect();
+        users.sort_unstable();
+        users.dedup();
+        users
+    }
+
+    /// The pools that a class needs a value of, as far as anybody makes one.
+    pub(crate) fn needs(&self, class: ClassId) -> &[PoolId] {
+        &self.needs[class.0]
+    }
+
+    /// The pools that a class makes a value of without needing one.
+    pub(crate) fn makes(&self, class: ClassId) -> &[PoolId] {
+        &self.makes[class.0]
+    }
+
+    /// The classes that make a value of a pool without needing one.
+    pub(crate) fn makers(&self, pool: PoolId) -> &[ClassId] {
+        &self.makers[pool.0]
+    }
+
+    fn find_dependencies(&mut self, catalog: &Catalog) {
+        let pools = catalog.pools().len();
+        (self.users, self.makers) = (vec![Vec::new(); pools], vec![Vec::new(); pools]);
+        for class in self.iter() {
+            let [used, defined] = pools_of(catalog, self.templates(class));
+            for pool in &used {
+                self.users[pool.0].push(class);
+            }
+            // A line that needs a value of the pool to make one cannot make the first.
+            let made: Vec<PoolId> = defined.difference(&used).copied().collect();
+            for pool in &made {
+                self.makers[pool.0].push(class);
+            }
+            self.needs.push(used.into_iter().collect());
+            self.makes.push(made);
+        }
+        let makers = &self.makers;
+        for needs in &mut self.needs {
+            needs.retain(|pool| !makers[pool.0].is_empty());
+        }
     }
 }
 
-fn dependencies(catalog: &Catalog, classes: &Classes) -> Vec<Vec<Vec<ClassId>>> {
-    let pools = || (0..catalog.pools().len()).map(PoolId);
-    let axes = |class: ClassId| {
-        let templates = classes.templates(class).iter();
-        templates.flat_map(|template| &catalog.templates()[template.0].axes)
-    };
-    let names = |class: ClassId, pool: PoolId, is_definition: bool| {
-        axes(class).any(|axis| {
-            matches!(axis, Axis::Slot { pool: named, role }
-                if *named == pool && (*role == Role::Definition) == is_definition)
-        })
-    };
-    // A line that needs a value of the pool to make one cannot make the first.
-    let makers: Vec<BTreeSet<ClassId>> = pools()
-        .map(|pool| {
-            let makes = |class: &ClassId| names(*class, pool, true) && !names(*class, pool, false);
-            classes.iter().filter(makes).collect()
-        })
-        .collect();
-    let needs = |class: ClassId| {
-        let needed = pools().filter(|pool| names(class, *pool, false));
-        let others = needed.map(|pool| {
-            let makers = makers[pool.0].iter().copied();
-            makers.filter(|maker| *maker != class).collect::<Vec<_>>()
-        });
-        others.filter(|makers| !makers.is_empty()).collect()
-    };
-    classes.iter().map(needs).collect()
+/// The pools whose slots templates use, and those whose slots they define.
+fn pools_of(catalog: &Catalog, templates: &[TemplateId]) -> [BTreeSet<PoolId>; 2] {
+    let mut pools = [BTreeSet::new(), BTreeSet::new()];
+    let axes = templates
+        .iter()
+        .flat_map(|template| &catalog.templates()[template.0].axes);
+    for axis in axes {
+        if let Axis::Slot { pool, role } = axis {
+            pools[usize::from(*role == Role::Definition)].insert(*pool);
+        }
+    }
+    pools
 }
 
 #[cfg(test)]
@@ -141,16 +180,12 @@ mod tests {
         let classes = Classes::new(&catalog);
         let needs = |line: &str| {
             let class = classes.find(line).unwrap();
-            let texts = |list: &Vec<ClassId>| {
+            let texts = |list: &[ClassId]| {
                 list.iter()
                     .map(|class| classes.text(*class))
                     .collect::<Vec<_>>()
             };
-            classes
-                .dependencies(class)
-                .iter()
-                .map(texts)
-                .collect::<Vec<_>>()
+            classes.dependencies(class).map(texts).collect::<Vec<_>>()
         };
         assert_eq!(needs("<int> := <[1..3]>"), Vec::<Vec<&str>>::new());
         assert_eq!(needs("<list> := [<int>]"), [["<int> := <[1..3]>"]]);

@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList, PySet};
-use testwright_core::{ActionId, Step, System};
+use testwright_core::{ActionId, ClassId, Step, System};
 
 use super::{Sut, trouble};
 use crate::action::Action;
@@ -119,13 +119,13 @@ impl Sut {
         let Some(class) = self.classes.find(class_) else {
             return Vec::new();
         };
-        let texts = |list: &Vec<_>| {
+        let texts = |list: &[ClassId]| {
             let texts = list
                 .iter()
                 .map(|class| self.classes.text(*class).to_owned());
             texts.collect()
         };
-        self.classes.dependencies(class).iter().map(texts).collect()
+        self.classes.dependencies(class).map(texts).collect()
     }
 
     /// The place of an action in the harness, from 1; lower ones are simpler.

@@ -1,9 +1,11 @@
 //! Which classes are in, and what they need to be of use.
 
+use std::collections::BTreeSet;
+
 use super::super::ClassTable;
 use super::super::class_draw::drawn;
 use super::SwarmOptions;
-use crate::{ClassId, Classes, Random, TemplateSet};
+use crate::{ClassId, Classes, PoolId, Random, TemplateSet};
 
 /// How likely each class is to be in.
 #[derive(Clone, Debug, PartialEq)]
@@ -130,48 +132,53 @@ impl Configuration {
         self
     }
 
-    fn contains_any(&self, classes: &[ClassId]) -> bool {
-        classes.iter().any(|class| self.contains(*class))
-    }
-
     fn complete(&mut self, classes: &Classes, force_parent: bool, random: &mut Random) {
-        let dependents = dependents(classes);
+        let mut served = Served::default();
+        self.classes
+            .iter()
+            .for_each(|class| served.add(classes, *class));
         // Only those that came in can lack something new; each comes in once, so there is an end.
         let mut place = 0;
         while let Some(class) = self.classes.get(place).copied() {
             place += 1;
-            let dependents = &dependents[class.0];
-            let wants_use = force_parent || classes.dependencies(class).is_empty();
-            if wants_use && !dependents.is_empty() && !self.contains_any(dependents) {
-                random
-                    .choose(dependents)
-                    .into_iter()
-                    .for_each(|one| self.include(*one));
+            let wants_use = force_parent || classes.needs(class).is_empty();
+            if wants_use && !served.use_any(classes.makes(class)) {
+                let user = random.choose(&classes.dependents(class)).copied();
+                self.bring_in(user, classes, &mut served);
             }
-            for needed in classes.dependencies(class) {
-                if !self.contains_any(needed) {
-                    random
-                        .choose(needed)
-                        .into_iter()
-                        .for_each(|one| self.include(*one));
+            for pool in classes.needs(class) {
+                if !served.made.contains(pool) {
+                    let maker = random.choose(classes.makers(*pool)).copied();
+                    self.bring_in(maker, classes, &mut served);
                 }
             }
         }
     }
-}
 
-/// For each class, those that may need it.
-fn dependents(classes: &Classes) -> Vec<Vec<ClassId>> {
-    let mut dependents = vec![Vec::new(); classes.len()];
-    for class in classes.iter() {
-        for needed in classes.dependencies(class).iter().flatten() {
-            // A class may need another for several slots.
-            if dependents[needed.0].last() != Some(&class) {
-                dependents[needed.0].push(class);
-            }
+    fn bring_in(&mut self, class: Option<ClassId>, classes: &Classes, served: &mut Served) {
+        if let Some(class) = class {
+            self.include(class);
+            served.add(classes, class);
         }
     }
-    dependents
+}
+
+/// The pools of which those that are in make and use values.
+#[derive(Default)]
+struct Served {
+    made: BTreeSet<PoolId>,
+    used: BTreeSet<PoolId>,
+}
+
+impl Served {
+    fn add(&mut self, classes: &Classes, class: ClassId) {
+        self.made.extend(classes.makes(class));
+        self.used.extend(classes.needs(class));
+    }
+
+    fn use_any(&self, pools: &[PoolId]) -> bool {
+        pools.iter().any(|pool| self.used.contains(pool))
+    }
 }
 
 #[cfg(test)]
@@ -215,15 +222,15 @@ mod tests {
             let classes = classes();
             let options = SwarmOptions { inclusion: Inclusion::Same(chance), ..SwarmOptions::default() };
             let configuration = Configuration::draw(&classes, &options, &mut Random::new(seed));
-            let dependents = dependents(&classes);
+            let contains_any = |list: &[ClassId]| list.iter().any(|class| configuration.contains(*class));
             prop_assert!(configuration.contains(ClassId(5)), "essential");
             prop_assert!(configuration.classes().is_sorted());
             for class in configuration.classes() {
                 for needed in classes.dependencies(*class) {
-                    prop_assert!(configuration.contains_any(needed));
+                    prop_assert!(contains_any(needed));
                 }
-                let users = &dependents[class.0];
-                prop_assert!(users.is_empty() || configuration.contains_any(users));
+                let users = classes.dependents(*class);
+                prop_assert!(users.is_empty() || contains_any(&users));
                 for template in classes.templates(*class) {
                     prop_assert!(configuration.templates().contains(*template));
                 }
