@@ -69,6 +69,14 @@ pub enum Role {
     Mention,
 }
 
+impl Role {
+    /// Whether the value in the slot is used.
+    #[inline]
+    pub fn is_use(self) -> bool {
+        matches!(self, Role::Use | Role::SilentUse)
+    }
+}
+
 /// The alternatives of a choice such as `<[1..20]>`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice {

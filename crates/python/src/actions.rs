@@ -8,8 +8,9 @@ use testwright_core::{ActionId, TemplateId};
 use testwright_lang::Harness;
 use testwright_lang::harness::{Action, Fragment, Part};
 
+use crate::assignment::Assignment;
 use crate::by_key::ByKey;
-use crate::call::{self, Operands};
+use crate::call::{self, Attempt, Operands};
 use crate::context::Context;
 use crate::failures::Raised;
 use crate::functions::{self, FunctionText, ReferenceCode};
@@ -20,6 +21,7 @@ use crate::plan::{Plan, Writer};
 /// All actions of a harness.
 pub(crate) struct Actions<'py> {
     templates: Vec<TemplateCode<'py>>,
+    variants: Vec<Variant<'py>>,
     global_exceptions: Vec<String>,
     reference_exceptions: ReferenceExceptions,
     has_after_hook: bool,
@@ -29,21 +31,34 @@ pub(crate) struct Actions<'py> {
 struct TemplateCode<'py> {
     /// Shared by neighbours that are alike.
     plan: Rc<Plan>,
-    variants: ByKey<Rc<Variant<'py>>>,
+    /// By textual alternatives.
+    variants: ByKey<VariantId>,
     /// The axes that its conditions mention, if that leaves any out.
     deciding: Option<Vec<usize>>,
     operands: Operands<'py>,
 }
 
-/// The functions that serve one combination of textual alternatives.
+/// Names what serves one combination of textual alternatives of a template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct VariantId(usize);
+
+/// What serves one combination of textual alternatives.
 pub(crate) struct Variant<'py> {
-    run: Bound<'py, PyAny>,
+    run: Run<'py>,
     /// What must be true for the action to be enabled.
     conditions: Vec<Bound<'py, PyAny>>,
     /// The reference mirrors the action; the function calls the hook after the action itself.
     pub(crate) mirrored: bool,
     /// Some exceptions of the action are taken as warnings.
     pub(crate) warns: bool,
+}
+
+/// How an action is taken.
+enum Run<'py> {
+    /// By calling a function.
+    Call(Bound<'py, PyAny>),
+    /// By storing a value, which takes no function.
+    Assign(Assignment),
 }
 
 /// What the texts of one concrete action are, with slots written `self.p_avl[0]`.
@@ -79,6 +94,7 @@ impl<'py> Actions<'py> {
         };
         let mut actions = Actions {
             templates: context.harness.actions.iter().map(template).collect(),
+            variants: Vec::new(),
             global_exceptions: context
                 .harness
                 .exceptions
@@ -103,20 +119,31 @@ impl<'py> Actions<'py> {
         actions
     }
 
-    /// The functions for an action.
+    /// The functions for an action, if they are there and it has no conditions.
     #[inline]
+    pub(crate) fn unconditional(&self, template: TemplateId, values: &[u64]) -> Option<VariantId> {
+        let code = &self.templates[template.0];
+        let known = *code.variants.get(code.plan.key(values))?;
+        self.variants[known.0]
+            .conditions
+            .is_empty()
+            .then_some(known)
+    }
+
+    /// The functions for an action.
     pub(crate) fn variant(
         &mut self,
         context: &Context<'py>,
         mirror: &Mirror<'py>,
         template: TemplateId,
         values: &[u64],
-    ) -> PyResult<Rc<Variant<'py>>> {
-        let key = self.templates[template.0].plan.key(values);
-        if let Some(variant) = self.templates[template.0].variants.get(key) {
-            return Ok(Rc::clone(variant));
+    ) -> PyResult<VariantId> {
+        let code = &self.templates[template.0];
+        let key = code.plan.key(values);
+        match code.variants.get(key) {
+            Some(known) => Ok(*known),
+            None => self.new_variant(context, mirror, template, values, key),
         }
-        self.new_variant(context, mirror, template, values, key)
     }
 
     #[cold]
@@ -127,12 +154,18 @@ impl<'py> Actions<'py> {
         template: TemplateId,
         values: &[u64],
         key: u64,
-    ) -> PyResult<Rc<Variant<'py>>> {
-        let variant = Rc::new(self.compile(context, mirror, template, values)?);
-        self.templates[template.0]
-            .variants
-            .insert(key, Rc::clone(&variant));
-        Ok(variant)
+    ) -> PyResult<VariantId> {
+        let variant = self.compile(context, mirror, template, values)?;
+        let number = VariantId(self.variants.len());
+        self.variants.push(variant);
+        self.templates[template.0].variants.insert(key, number);
+        Ok(number)
+    }
+
+    /// What is known of the functions of an action.
+    #[inline]
+    pub(crate) fn about(&self, variant: VariantId) -> &Variant<'py> {
+        &self.variants[variant.0]
     }
 
     fn compile(
@@ -144,8 +177,14 @@ impl<'py> Actions<'py> {
     ) -> PyResult<Variant<'py>> {
         let action = &context.harness.actions[template.0];
         let mirrored = self.mirrored(context, mirror, template, values)?;
-        let run =
-            context.function(&self.action_source(context, template, values, mirrored.as_ref()))?;
+        let assignment = Assignment::of(action).filter(|_| mirrored.is_none());
+        let run = match assignment {
+            Some(assignment) => Run::Assign(assignment),
+            None => {
+                let source = self.action_source(context, template, values, mirrored.as_ref());
+                Run::Call(context.function(&source)?)
+            }
+        };
         let conditions = self
             .condition_sources(context, template, values)
             .iter()
@@ -283,14 +322,15 @@ impl<'py> Actions<'py> {
         &mut self,
         context: &Context<'py>,
         template: TemplateId,
-        variant: &Variant<'py>,
+        variant: VariantId,
         values: &[u64],
     ) -> PyResult<bool> {
-        if variant.conditions.is_empty() {
+        if self.variants[variant.0].conditions.is_empty() {
             return Ok(true);
         }
-        self.collect_arguments(context, template, values)?;
-        for condition in &variant.conditions {
+        let TemplateCode { plan, operands, .. } = &mut self.templates[template.0];
+        call::collect(context, plan, values, operands, &mut self.arguments)?;
+        for condition in &self.variants[variant.0].conditions {
             let answer = call::call(condition, &self.arguments)?;
             if !call::is_true(&answer) && !answer.is_truthy()? {
                 return Ok(false);
@@ -316,27 +356,22 @@ impl<'py> Actions<'py> {
         &mut self,
         context: &Context<'py>,
         template: TemplateId,
-        variant: &Variant<'py>,
+        variant: VariantId,
         values: &[u64],
-    ) -> PyResult<Bound<'py, PyAny>> {
-        self.collect_arguments(context, template, values)?;
-        call::call(&variant.run, &self.arguments)
-    }
-
-    fn collect_arguments(
-        &mut self,
-        context: &Context<'py>,
-        template: TemplateId,
-        values: &[u64],
-    ) -> PyResult<()> {
-        let code = &mut self.templates[template.0];
-        call::collect(
-            context,
-            &code.plan,
-            values,
-            &mut code.operands,
-            &mut self.arguments,
-        )
+    ) -> Attempt<'py> {
+        let TemplateCode { plan, operands, .. } = &mut self.templates[template.0];
+        match &self.variants[variant.0].run {
+            Run::Call(function) => {
+                call::collect(context, plan, values, operands, &mut self.arguments)
+                    .map_err(Box::new)?;
+                call::attempt(function, &self.arguments)
+            }
+            Run::Assign(assignment) => {
+                let assigned = assignment.run(context, plan, values, operands);
+                assigned.map_err(Box::new)?;
+                Ok(context.python.None().into_bound(context.python))
+            }
+        }
     }
 
     /// The texts of an action, every hole filled.

@@ -8,7 +8,7 @@ use pyo3::types::PyList;
 use testwright_core::Axis;
 
 use crate::context::Context;
-use crate::plan::{ArgumentKind, Plan};
+use crate::plan::{Argument, ArgumentKind, Plan};
 
 /// Values of literal alternatives, made when first needed: by axis, then by alternative.
 pub(crate) type Operands<'py> = Vec<Vec<Option<Bound<'py, PyAny>>>>;
@@ -27,20 +27,32 @@ pub(crate) fn collect<'py>(
     if arguments.is_empty() {
         arguments.push(context.slots.clone().into_any());
     }
-    for argument in plan.arguments() {
-        let value = values[argument.axis];
-        arguments.push(match argument.kind {
-            ArgumentKind::Place(pool) => {
-                context.places[context.layout.place(pool, value as u32)].clone()
-            }
-            ArgumentKind::Integer(first) => first
-                .wrapping_add_unsigned(value)
-                .into_pyobject(context.python)?
-                .into_any(),
-            ArgumentKind::Literal => operand(context.python, plan, argument.axis, value, operands)?,
-        });
+    for wanted in plan.arguments() {
+        arguments.push(argument(context, plan, *wanted, values, operands)?);
     }
     Ok(())
+}
+
+/// The place or value for an axis.
+#[inline]
+pub(crate) fn argument<'py>(
+    context: &Context<'py>,
+    plan: &Plan,
+    wanted: Argument,
+    values: &[u64],
+    operands: &mut Operands<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let value = values[wanted.axis];
+    match wanted.kind {
+        ArgumentKind::Place(pool) => {
+            Ok(context.places[context.layout.place(pool, value as u32)].clone())
+        }
+        ArgumentKind::Integer(first) => Ok(first
+            .wrapping_add_unsigned(value)
+            .into_pyobject(context.python)?
+            .into_any()),
+        ArgumentKind::Literal => operand(context.python, plan, wanted.axis, value, operands),
+    }
 }
 
 fn operand<'py>(
@@ -77,18 +89,45 @@ pub(crate) fn call<'py>(
     function: &Bound<'py, PyAny>,
     arguments: &[Bound<'py, PyAny>],
 ) -> PyResult<Bound<'py, PyAny>> {
-    // SAFETY: `Bound` is a transparent wrapper around a non-null object pointer, so the slice is the array of
-    // object pointers that the protocol asks for; all of them, and the function, outlive the call. The result
-    // is a new reference or null with an exception set, which is what `from_owned_ptr_or_err` takes.
+    attempt(function, arguments).map_err(|raised| *raised)
+}
+
+/// What a function returned, or what it raised: that is put aside, since answers are handed on at every step.
+pub(crate) type Attempt<'py> = Result<Bound<'py, PyAny>, Box<PyErr>>;
+
+/// As [`call`], for calls at every step.
+#[inline]
+pub(crate) fn attempt<'py>(
+    function: &Bound<'py, PyAny>,
+    arguments: &[Bound<'py, PyAny>],
+) -> Attempt<'py> {
+    // SAFETY: `Bound` is a transparent wrapper around a non-null object pointer, so the slice is an array of that many
+    // object pointers, and all of them outlive the call.
+    unsafe { attempt_with(function, arguments.as_ptr().cast(), arguments.len()) }
+}
+
+/// # Safety
+///
+/// `arguments` must point to `count` objects, which outlive the call.
+#[inline]
+unsafe fn attempt_with<'py>(
+    function: &Bound<'py, PyAny>,
+    arguments: *const *mut ffi::PyObject,
+    count: usize,
+) -> Attempt<'py> {
+    // SAFETY: as the caller says; the function is an object, too. The result is a new reference or null with an
+    // exception set.
     unsafe {
-        let result = ffi::PyObject_Vectorcall(
-            function.as_ptr(),
-            arguments.as_ptr().cast(),
-            arguments.len(),
-            std::ptr::null_mut(),
-        );
-        Bound::from_owned_ptr_or_err(function.py(), result)
+        let names = std::ptr::null_mut();
+        let result = ffi::PyObject_Vectorcall(function.as_ptr(), arguments, count, names);
+        Bound::from_owned_ptr_or_opt(function.py(), result).ok_or_else(|| raised(function.py()))
     }
+}
+
+#[cold]
+#[inline(never)]
+fn raised(python: Python<'_>) -> Box<PyErr> {
+    Box::new(PyErr::fetch(python))
 }
 
 /// How many slots [`call_with_slots`] can hand over.
@@ -97,47 +136,42 @@ pub(crate) const MOST_SLOTS: usize = 16;
 /// Which of the slots at some places hold a value: bit n tells of the n-th. `None` if there are no such places.
 #[inline]
 pub(crate) fn which_are_filled(slots: &Bound<'_, PyList>, places: &[usize]) -> Option<u64> {
-    let size = slots.len();
     let mut filled = 0;
     for (number, place) in places.iter().enumerate() {
-        if *place >= size {
-            return None;
-        }
-        // SAFETY: the place is in the list, and what is borrowed from there is only compared.
-        let is_filled =
-            unsafe { ffi::PyList_GET_ITEM(slots.as_ptr(), *place as isize) != ffi::Py_None() };
-        filled |= u64::from(is_filled) << number;
+        filled |= u64::from(is_value(value_at(slots, *place)?)) << number;
     }
     Some(filled)
 }
 
-/// Calls a Python function with the values of the slots at some places.
+/// Calls a Python function with the values of the slots at some places; `None` if there are no such places.
 #[inline]
 pub(crate) fn call_with_slots<'py>(
     function: &Bound<'py, PyAny>,
     slots: &Bound<'py, PyList>,
     places: &[usize],
-) -> PyResult<Bound<'py, PyAny>> {
+) -> Option<Attempt<'py>> {
     let mut values = [std::ptr::null_mut(); MOST_SLOTS];
-    let count = places.len().min(MOST_SLOTS);
+    let values = values.get_mut(..places.len())?;
     for (value, place) in values.iter_mut().zip(places) {
-        // SAFETY: `PyList_GetItem` checks the index. What it returns is borrowed from the list, in which nothing happens
-        // until the call, and a Python function takes references of its own before it runs.
-        *value = unsafe { ffi::PyList_GetItem(slots.as_ptr(), *place as isize) };
-        if value.is_null() {
-            return Err(PyErr::fetch(function.py()));
-        }
+        *value = value_at(slots, *place)?;
     }
-    // SAFETY: that many values are there, none of them null; the result is a new reference, or null with an exception set.
-    unsafe {
-        let result = ffi::PyObject_Vectorcall(
-            function.as_ptr(),
-            values.as_ptr(),
-            count,
-            std::ptr::null_mut(),
-        );
-        Bound::from_owned_ptr_or_err(function.py(), result)
-    }
+    // SAFETY: none of the values is null. They are borrowed from the list, in which nothing happens until the call, and a
+    // Python function takes references of its own before it runs.
+    Some(unsafe { attempt_with(function, values.as_ptr(), values.len()) })
+}
+
+/// What is in a slot, borrowed; `None` if there is no such place.
+#[inline]
+fn value_at(slots: &Bound<'_, PyList>, place: usize) -> Option<*mut ffi::PyObject> {
+    // SAFETY: the place is in the list.
+    (place < slots.len()).then(|| unsafe { ffi::PyList_GET_ITEM(slots.as_ptr(), place as isize) })
+}
+
+/// Whether this is anything but `None`.
+#[inline]
+fn is_value(object: *mut ffi::PyObject) -> bool {
+    // SAFETY: gives the address of an object that always exists, and nothing is done but comparing it.
+    object != unsafe { ffi::Py_None() }
 }
 
 /// Whether an object is `True` itself, as most answers are.
@@ -150,15 +184,7 @@ pub(crate) fn is_true(object: &Bound<'_, PyAny>) -> bool {
 /// Whether a slot holds a value.
 #[inline]
 pub(crate) fn is_filled(slots: &Bound<'_, PyList>, place: usize) -> bool {
-    // SAFETY: `PyList_GetItem` checks the index and returns a borrowed reference, which is only compared here.
-    unsafe {
-        let item = ffi::PyList_GetItem(slots.as_ptr(), place as isize);
-        if item.is_null() {
-            ffi::PyErr_Clear();
-            return false;
-        }
-        item != ffi::Py_None()
-    }
+    value_at(slots, place).is_some_and(is_value)
 }
 
 /// A Python function around a C function, which is handed `receiver` with each call. Older Pythons are watched in other

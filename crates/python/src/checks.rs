@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use testwright_core::{Failure, FailureKind, Outcome, PoolId};
 use testwright_lang::harness::Line;
 
-use crate::call;
+use crate::call::{self, Attempt};
 use crate::context::Context;
 use crate::failures::{Raised, shown};
 use crate::functions;
@@ -38,6 +38,12 @@ pub(crate) enum Violation {
     Property(usize, Vec<u64>),
     /// The type of the value in this slot.
     Type(PoolId, u32),
+}
+
+/// What comes of an invariant that does not hold.
+pub(crate) struct Broken {
+    pub(crate) outcome: Outcome,
+    pub(crate) violation: Violation,
 }
 
 struct Property<'py> {
@@ -105,29 +111,42 @@ impl<'py> Checks<'py> {
     }
 
     /// Checks everything, types first, up to the first violation.
+    #[inline]
     pub(crate) fn check(
         &mut self,
         context: &Context<'py>,
         states: &PoolStates,
-    ) -> (Outcome, Option<Violation>) {
-        if let Some((failure, violation)) = self
-            .types
-            .iter()
-            .find_map(|declared| declared.violation(context))
-        {
-            return (Outcome::Failed(Box::new(failure)), Some(violation));
+    ) -> Result<(), Box<Broken>> {
+        let mut violations = self.types.iter();
+        if let Some(broken) = violations.find_map(|declared| declared.violation(context)) {
+            return Err(Box::new(broken));
         }
         if let Some(changed) = &mut self.changed
             && changed.start(context, &mut self.properties)
         {
             return self.check_changed(context, states);
         }
-        match self.at_once.as_mut().map(|all| all.check(context)) {
-            Some(Finding::AllHold) => (Outcome::Passed, None),
-            Some(Finding::Broken(number, values, error)) => {
-                let outcome = self.properties[number].violated(context, &values, error);
-                (outcome, Some(Violation::Property(number, values)))
-            }
+        let answer = self.at_once.as_mut().map(|all| all.check(context));
+        match answer {
+            Some(Ok(result)) if result.is_none() => Ok(()),
+            answer => self.look_closer(context, states, answer),
+        }
+    }
+
+    /// Finds out what is wrong after not all properties were found to hold by one call.
+    #[cold]
+    fn look_closer(
+        &mut self,
+        context: &Context<'py>,
+        states: &PoolStates,
+        answer: Option<Attempt<'py>>,
+    ) -> Result<(), Box<Broken>> {
+        let found = self.at_once.as_ref().zip(answer);
+        match found.map(|(all, answer)| all.finding(answer)) {
+            Some(Finding::Broken(number, values, error)) => Err(Box::new(Broken {
+                outcome: self.properties[number].violated(context, &values, error),
+                violation: Violation::Property(number, values),
+            })),
             Some(Finding::Unknown) | None => self.check_properties(context, states, |_, _| true),
         }
     }
@@ -138,15 +157,16 @@ impl<'py> Checks<'py> {
         context: &Context<'py>,
         states: &PoolStates,
         mut is_wanted: impl FnMut(usize, usize) -> bool,
-    ) -> (Outcome, Option<Violation>) {
+    ) -> Result<(), Box<Broken>> {
         for (number, property) in self.properties.iter_mut().enumerate() {
             let is_wanted = |combination| is_wanted(number, combination);
             let (outcome, values) = property.check(context, states, is_wanted);
             if outcome != Outcome::Passed {
-                return (outcome, Some(Violation::Property(number, values)));
+                let violation = Violation::Property(number, values);
+                return Err(Box::new(Broken { outcome, violation }));
             }
         }
-        (Outcome::Passed, None)
+        Ok(())
     }
 
     /// Checks what may have changed since it held.
@@ -154,20 +174,20 @@ impl<'py> Checks<'py> {
         &mut self,
         context: &Context<'py>,
         states: &PoolStates,
-    ) -> (Outcome, Option<Violation>) {
+    ) -> Result<(), Box<Broken>> {
         let Some(mut changed) = self.changed.take() else {
-            return (Outcome::Passed, None);
+            return Ok(());
         };
         let mut result = self.check_properties(context, states, |property, combination| {
             changed.is_wanted(property, combination)
         });
         // A property that changes what others see is against the rules, but not to be missed.
-        if result.1.is_none() && changed.finish(context) {
+        if result.is_ok() && changed.finish(context) {
             result = self.check_properties(context, states, |property, combination| {
                 changed.is_wanted_after_all(property, combination)
             });
             changed.forget();
-        } else if result.1.is_some() {
+        } else if result.is_err() {
             changed.forget();
         }
         self.changed = Some(changed);
@@ -259,7 +279,7 @@ impl<'py> Property<'py> {
 
 impl PoolType<'_> {
     /// The first slot whose value does not have the type.
-    fn violation(&self, context: &Context<'_>) -> Option<(Failure, Violation)> {
+    fn violation(&self, context: &Context<'_>) -> Option<Broken> {
         let pool = context.harness.pool(self.pool);
         for slot in 0..pool.size {
             let value = context
@@ -290,7 +310,10 @@ impl PoolType<'_> {
                 signature: format!("pool {}", pool.name),
                 details: String::new(),
             };
-            return Some((failure, Violation::Type(self.pool, slot)));
+            return Some(Broken {
+                outcome: Outcome::Failed(Box::new(failure)),
+                violation: Violation::Type(self.pool, slot),
+            });
         }
         None
     }

@@ -93,6 +93,7 @@ impl<'py> Guidance<'py> {
     }
 
     /// An action of a template was taken.
+    #[inline(never)]
     pub(crate) fn took(&mut self, template: TemplateId) {
         let Some(name) = self.names[template.0] else {
             return;

@@ -14,6 +14,7 @@
 #![warn(missing_docs)]
 
 mod actions;
+mod assignment;
 mod by_key;
 mod call;
 mod chance;

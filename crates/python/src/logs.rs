@@ -61,6 +61,7 @@ impl<'py> Logs<'py> {
         }
     }
 
+    #[cold]
     fn let_lines_speak(&mut self, context: &Context<'py>, action: ActionId, after: bool) {
         let mut name = None;
         for line in &mut self.lines {

@@ -48,7 +48,7 @@ pub(crate) enum ArgumentKind {
 
 impl Argument {
     /// `None` for what no function is handed.
-    fn new(axes: &[Axis], axis: usize) -> Option<Argument> {
+    pub(crate) fn new(axes: &[Axis], axis: usize) -> Option<Argument> {
         let kind = match &axes[axis] {
             Axis::Slot { pool, .. } => ArgumentKind::Place(*pool),
             Axis::Choice(Choice::Integers { first, .. }) => ArgumentKind::Integer(*first),

@@ -6,7 +6,7 @@
 
 use testwright_core::{PoolId, Role};
 
-use crate::shapes::SlotAxis;
+use crate::shapes::{Shape, SlotAxis};
 use crate::slot_set::SlotSet;
 
 /// One of the sets an axis may draw its slot from; weights depend on their sizes.
@@ -40,6 +40,18 @@ impl PoolState {
         self.filled.set_all(false);
         self.used.set_all(true);
         self.definable.set_all(true);
+    }
+
+    /// Records whether a slot is filled, and whether it is used if that is known.
+    #[inline]
+    fn note(&mut self, slot: u32, used: Option<bool>, filled: bool, relaxed: bool) {
+        let mut is_new = self.filled.set(slot, filled);
+        if let Some(used) = used {
+            is_new |= self.used.set(slot, used);
+        }
+        if is_new {
+            self.update_definable(slot, relaxed);
+        }
     }
 
     #[inline]
@@ -127,43 +139,36 @@ impl PoolStates {
     /// Records that a slot's value is, or is not, `None`.
     #[inline]
     pub(crate) fn set_filled(&mut self, pool: PoolId, slot: u32, filled: bool) {
-        let pool = &mut self.pools[pool.0];
-        if pool.filled.set(slot, filled) {
-            pool.update_definable(slot, self.relaxed);
-        }
+        self.pools[pool.0].note(slot, None, filled, self.relaxed);
     }
 
-    /// The effects of an action on the used flags: uses first, then definitions.
+    /// The effects of an action: what it used, then what it defined, and which of these slots are filled now.
     #[inline]
-    pub(crate) fn mark(&mut self, slots: &[SlotAxis], values: &[u64]) {
-        let slots = slots
-            .iter()
-            .map(|slot| (slot.pool, values[slot.axis] as u32, slot.role));
-        for (place, (pool, slot, role)) in slots.clone().enumerate() {
-            let is_use = |role| matches!(role, Role::Use | Role::SilentUse);
+    pub(crate) fn took(
+        &mut self,
+        shape: &Shape,
+        values: &[u64],
+        is_filled: impl Fn(PoolId, u32) -> bool,
+    ) {
+        for (place, axis) in shape.slots.iter().enumerate() {
+            let slot = values[axis.axis] as u32;
             // Only the slot's first use in the line decides, so that `f(~<x>, <x>)` stays silent.
-            let seen_before = || {
-                slots
-                    .clone()
-                    .take(place)
-                    .any(|earlier| (earlier.0, earlier.1) == (pool, slot) && is_use(earlier.2))
+            let used_before = |earlier: &SlotAxis| {
+                earlier.pool == axis.pool
+                    && values[earlier.axis] as u32 == slot
+                    && earlier.role.is_use()
             };
-            if role == Role::Use && !seen_before() {
-                self.set_used(pool, slot, true);
-            }
-        }
-        for (pool, slot, role) in slots {
-            if role == Role::Definition {
-                self.set_used(pool, slot, false);
-            }
-        }
-    }
-
-    #[inline]
-    fn set_used(&mut self, pool: PoolId, slot: u32, used: bool) {
-        let pool = &mut self.pools[pool.0];
-        if pool.used.set(slot, used) {
-            pool.update_definable(slot, self.relaxed);
+            let used = match axis.role {
+                Role::Definition => Some(false),
+                Role::Use
+                    if !(shape.may_repeat && shape.slots[..place].iter().any(used_before)) =>
+                {
+                    Some(true)
+                }
+                _ => None,
+            };
+            let filled = is_filled(axis.pool, slot);
+            self.pools[axis.pool.0].note(slot, used, filled, self.relaxed);
         }
     }
 }

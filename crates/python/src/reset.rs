@@ -51,7 +51,7 @@ impl PythonSystem<'_> {
         self.run_inits()?;
         self.call_hook(Hook::AfterRestart);
         if !self.inits.is_empty() || self.hooks.any() {
-            self.notice_values(None);
+            self.notice_values();
         }
         Ok(())
     }

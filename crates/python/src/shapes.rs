@@ -3,8 +3,12 @@
 //! A harness with ten thousand lines has few kinds of lines. What a step needs to know about a template is kept here,
 //! close together: with that many templates, fetching it from all over the memory would take longer than the step.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::FxHashMap;
 use testwright_core::{Axis, Catalog, PoolId, Role, TemplateId};
+
+use crate::pool_states::{PoolStates, Source};
 
 /// The shapes of all templates.
 pub(crate) struct Shapes {
@@ -18,17 +22,19 @@ pub(crate) struct Shapes {
 pub(crate) struct Shape {
     /// The axes, the slowest first, each with its size.
     pub(crate) axes: Vec<(Dimension, u64)>,
-    /// The axes on which a slot is chosen.
+    /// The axes on which a slot is chosen: those on which one is used, then those on which one is defined.
     pub(crate) slots: Vec<SlotAxis>,
+    /// The same slot may be used on two axes.
+    pub(crate) may_repeat: bool,
 }
 
 /// An axis, as far as drawing from it is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Dimension {
-    /// A slot of a pool.
-    Slot(PoolId, Role),
-    /// An alternative.
-    Choice,
+    /// One of the slots that are in some state.
+    Drawn(Source),
+    /// Any slot, or any alternative.
+    Free,
     /// Equal copies.
     Repeat,
 }
@@ -70,8 +76,10 @@ impl Shape {
     fn new(catalog: &Catalog, template: TemplateId) -> Shape {
         let axes = &catalog.templates()[template.0].axes;
         let dimension = |axis: &Axis| match axis {
-            Axis::Slot { pool, role } => Dimension::Slot(*pool, *role),
-            Axis::Choice(_) => Dimension::Choice,
+            Axis::Slot { pool, role } => {
+                PoolStates::source(*pool, *role).map_or(Dimension::Free, Dimension::Drawn)
+            }
+            Axis::Choice(_) => Dimension::Free,
             Axis::Repeat(_) => Dimension::Repeat,
         };
         let slot = |(axis, dimension): (usize, &Axis)| match dimension {
@@ -82,8 +90,13 @@ impl Shape {
             }),
             _ => None,
         };
+        let mut slots: Vec<SlotAxis> = axes.iter().enumerate().filter_map(slot).collect();
+        slots.sort_by_key(|slot| slot.role == Role::Definition);
+        let uses = || slots.iter().filter(|slot| slot.role.is_use());
+        let pools: BTreeSet<PoolId> = uses().map(|slot| slot.pool).collect();
         Shape {
-            slots: axes.iter().enumerate().filter_map(slot).collect(),
+            may_repeat: pools.len() < uses().count(),
+            slots,
             axes: axes
                 .iter()
                 .map(dimension)

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 use pyo3::exceptions::PyException;
 use pyo3::ffi;
@@ -13,7 +12,7 @@ use testwright_core::{
 };
 use testwright_lang::Harness;
 
-use crate::actions::{Actions, Variant, complaint};
+use crate::actions::{Actions, Variant, VariantId, complaint};
 use crate::checks::{Checks, Violation};
 use crate::context::Context;
 use crate::coverage::Collector;
@@ -90,17 +89,18 @@ pub struct PythonSystem<'py> {
     /// What the last failure was, in detail, for writing a test that fails in the same way.
     pub(crate) last_failure: Option<LastFailure>,
     /// The action that was last picked or asked for, which mostly is the one that is taken next.
-    pub(crate) prepared: Option<Prepared<'py>>,
+    pub(crate) prepared: Option<Prepared>,
     /// What the prepared action has chosen on each axis.
     pub(crate) values: Vec<u64>,
     pub(crate) rejected: Rejected,
 }
 
 /// An action, ready to be taken.
-pub(crate) struct Prepared<'py> {
+#[derive(Clone, Copy)]
+pub(crate) struct Prepared {
     action: ActionId,
     template: TemplateId,
-    variant: Rc<Variant<'py>>,
+    variant: VariantId,
 }
 
 /// A failure as the backend knows it.
@@ -214,6 +214,7 @@ impl<'py> PythonSystem<'py> {
     }
 
     /// Calls a hook of the harness; exceptions in it are remembered as problems.
+    #[inline(never)]
     pub fn call_hook(&mut self, hook: Hook) {
         if let Err(error) = self.hooks.call(hook) {
             self.complain(0, complaint(self.context.python, "a hook", &error));
@@ -251,25 +252,39 @@ impl<'py> PythonSystem<'py> {
     /// instead of answering does not.
     #[inline]
     fn prepare_if_allowed(&mut self, action: ActionId, template: TemplateId) -> bool {
+        // Mostly the functions were made long ago, and there is nothing to ask.
+        let Some(variant) = self.actions.unconditional(template, &self.values) else {
+            return self.ask_and_prepare(action, template);
+        };
+        self.prepared = Some(Prepared {
+            action,
+            template,
+            variant,
+        });
+        true
+    }
+
+    #[inline(never)]
+    fn ask_and_prepare(&mut self, action: ActionId, template: TemplateId) -> bool {
+        let (context, values) = (&self.context, &self.values);
         let variant = self
             .actions
-            .variant(&self.context, &self.mirror, template, &self.values);
+            .variant(context, &self.mirror, template, values);
         let answer = variant.and_then(|variant| {
-            let hold =
-                self.actions
-                    .conditions_hold(&self.context, template, &variant, &self.values)?;
+            let hold = self
+                .actions
+                .conditions_hold(context, template, variant, values)?;
             Ok(hold.then_some(variant))
         });
         match answer {
-            Ok(Some(variant)) => {
-                self.prepared = Some(Prepared {
+            Ok(variant) => {
+                self.prepared = variant.map(|variant| Prepared {
                     action,
                     template,
                     variant,
                 });
-                true
+                variant.is_some()
             }
-            Ok(None) => false,
             Err(error) => {
                 if !interrupt::is_interrupt(self.context.python, &error) {
                     let line = self.context.harness.actions[template.0].line;
@@ -332,7 +347,7 @@ impl<'py> PythonSystem<'py> {
 
     /// The template and the functions of an action that was not prepared.
     #[cold]
-    fn look_up(&mut self, action: ActionId) -> (TemplateId, PyResult<Rc<Variant<'py>>>) {
+    fn look_up(&mut self, action: ActionId) -> Result<Prepared, Box<Outcome>> {
         let template = self
             .context
             .harness
@@ -341,7 +356,34 @@ impl<'py> PythonSystem<'py> {
         let variant = self
             .actions
             .variant(&self.context, &self.mirror, template, &self.values);
-        (template, variant)
+        match variant {
+            Ok(variant) => Ok(Prepared {
+                action,
+                template,
+                variant,
+            }),
+            Err(error) => Err(Box::new(self.raised(action, template, error))),
+        }
+    }
+
+    /// A step has raised what counts as a failure.
+    #[cold]
+    fn raised(&mut self, action: ActionId, template: TemplateId, error: PyErr) -> Outcome {
+        let line = self.context.harness.actions[template.0].line;
+        let outcome = self.outcome_of_error(action, line, &error);
+        self.last_failure = Some(LastFailure::Step(error));
+        outcome
+    }
+
+    /// A step has given something back: an exception that was expected, if it matters.
+    #[inline(never)]
+    fn gave(&mut self, value: Bound<'py, PyAny>) -> Outcome {
+        if !value.is_instance_of::<PyException>() {
+            return Outcome::Passed;
+        }
+        forget_traceback(&value);
+        self.last_expected = Some(value);
+        Outcome::Expected
     }
 
     /// The expected exception that the last step raised, as text.
@@ -356,28 +398,22 @@ impl<'py> PythonSystem<'py> {
     /// What the last step raised is of no interest any more.
     #[inline]
     fn forget_exceptions(&mut self) {
-        self.last_expected = None;
-        if !self.reference_raised.is_empty() {
-            self.reference_raised
-                .iter()
-                .for_each(|raised| forget_traceback(&raised));
-            let _a_list_can_be_emptied = self
-                .reference_raised
-                .del_slice(0, self.reference_raised.len());
+        if self.last_expected.is_some() || !self.reference_raised.is_empty() {
+            self.forget_raised();
         }
     }
 
-    /// Looks at the values of slots after harness code ran.
-    #[inline]
-    pub(crate) fn notice_values(&mut self, axes_of: Option<(TemplateId, &[u64])>) {
-        if let (Some((template, values)), false) = (axes_of, self.slots_may_change_unseen) {
-            for axis in &self.shapes.of(template).slots {
-                let slot = values[axis.axis] as u32;
-                let filled = self.context.is_filled(axis.pool, slot);
-                self.states.set_filled(axis.pool, slot, filled);
-            }
-            return;
-        }
+    #[inline(never)]
+    fn forget_raised(&mut self) {
+        self.last_expected = None;
+        let raised = &self.reference_raised;
+        raised.iter().for_each(|raised| forget_traceback(&raised));
+        let _a_list_can_be_emptied = raised.del_slice(0, raised.len());
+    }
+
+    /// Looks at the values of all slots after harness code ran.
+    #[inline(never)]
+    pub(crate) fn notice_values(&mut self) {
         for (number, pool) in self.context.harness.pools.iter().enumerate() {
             for slot in 0..pool.size {
                 self.states.set_filled(
@@ -389,6 +425,7 @@ impl<'py> PythonSystem<'py> {
         }
     }
 
+    #[inline(never)]
     fn check_assumptions(&mut self) {
         let mut violated = false;
         for assumption in &mut self.assumptions {
@@ -403,6 +440,7 @@ impl<'py> PythonSystem<'py> {
         self.assumption_violated |= violated;
     }
 
+    #[inline(never)]
     fn remember_warnings(&mut self, line: usize) {
         let name = |error: Bound<'_, PyAny>| {
             error
@@ -526,38 +564,40 @@ impl System for PythonSystem<'_> {
     }
 
     fn step(&mut self, action: ActionId) -> Outcome {
-        let (template, variant) = match self.prepared.take() {
-            Some(prepared) if prepared.action == action => {
-                (prepared.template, Ok(prepared.variant))
-            }
-            _ => self.look_up(action),
+        let prepared = match self.prepared.take() {
+            Some(prepared) if prepared.action == action => prepared,
+            _ => match self.look_up(action) {
+                Ok(prepared) => prepared,
+                Err(outcome) => return *outcome,
+            },
         };
+        let Prepared {
+            template, variant, ..
+        } = prepared;
         self.logs.speak(&self.context, action, false);
         if self.hooks.has(Hook::BeforeEach) {
             self.call_hook(Hook::BeforeEach);
         }
         self.forget_exceptions();
         interrupt::sign_of_life();
-        let (result, mirrored, warns) = match variant {
-            Ok(variant) => {
-                let result = self
-                    .actions
-                    .run(&self.context, template, &variant, &self.values);
-                (result, variant.mirrored, variant.warns)
-            }
-            Err(error) => (Err(error), false, false),
-        };
+        let (context, values) = (&self.context, &self.values);
+        let result = self.actions.run(context, template, variant, values);
         forked::leave_if_child();
         if let Some(guidance) = &mut self.guidance {
             guidance.took(template);
         }
-        let values = std::mem::take(&mut self.values);
-        self.states.mark(&self.shapes.of(template).slots, &values);
+        let is_filled = |pool, slot| context.is_filled(pool, slot);
+        self.states
+            .took(self.shapes.of(template), values, is_filled);
+        let Variant {
+            mirrored, warns, ..
+        } = *self.actions.about(variant);
         if self.hooks.has(Hook::AfterEach) && !(mirrored && result.is_ok()) {
             self.call_hook(Hook::AfterEach);
         }
-        self.notice_values(Some((template, &values)));
-        self.values = values;
+        if self.slots_may_change_unseen {
+            self.notice_values();
+        }
         if !self.assumptions.is_empty() {
             self.check_assumptions();
         }
@@ -567,19 +607,12 @@ impl System for PythonSystem<'_> {
         match result {
             Ok(value) => {
                 self.logs.speak(&self.context, action, true);
-                if value.is_none() || !value.is_instance_of::<PyException>() {
-                    return Outcome::Passed;
+                match value.is_none() {
+                    true => Outcome::Passed,
+                    false => self.gave(value),
                 }
-                forget_traceback(&value);
-                self.last_expected = Some(value);
-                Outcome::Expected
             }
-            Err(error) => {
-                let line = self.context.harness.actions[template.0].line;
-                let outcome = self.outcome_of_error(action, line, &error);
-                self.last_failure = Some(LastFailure::Step(error));
-                outcome
-            }
+            Err(error) => self.raised(action, template, *error),
         }
     }
 
@@ -589,10 +622,12 @@ impl System for PythonSystem<'_> {
 
     fn check(&mut self) -> Outcome {
         interrupt::sign_of_life();
-        let (outcome, violation) = self.checks.check(&self.context, &self.states);
-        if let Some(violation) = violation {
-            self.last_failure = Some(LastFailure::Check(violation));
+        match self.checks.check(&self.context, &self.states) {
+            Ok(()) => Outcome::Passed,
+            Err(broken) => {
+                self.last_failure = Some(LastFailure::Check(broken.violation));
+                broken.outcome
+            }
         }
-        outcome
     }
 }

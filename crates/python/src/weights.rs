@@ -60,7 +60,7 @@ impl Weights {
             if !templates.is_empty() {
                 groups.push(Group {
                     factors: group.factors.clone(),
-                    weight: group.factors.weight(states),
+                    weight: group.weight_in(states),
                     templates,
                 });
             }
@@ -101,24 +101,25 @@ impl Weights {
     pub(crate) fn update(&mut self, states: &PoolStates) {
         for (pool, sizes) in states.sizes().enumerate() {
             if sizes != self.sizes[pool] {
-                self.weigh_again(pool, sizes, states);
+                let before = std::mem::replace(&mut self.sizes[pool], sizes);
+                for which in 0..sizes.len() {
+                    if sizes[which] != before[which] {
+                        self.weigh_users(pool, which);
+                    }
+                }
             }
         }
     }
 
-    /// Takes notice of the changes of a pool's slots.
-    fn weigh_again(&mut self, pool: usize, sizes: [u32; 2], states: &PoolStates) {
-        let before = std::mem::replace(&mut self.sizes[pool], sizes);
-        let changed = (0..sizes.len()).filter(|which| sizes[*which] != before[*which]);
-        for number in changed.flat_map(|which| &self.users[pool][which]) {
+    /// Weighs again what draws from one of a pool's sets.
+    fn weigh_users(&mut self, pool: usize, which: usize) {
+        for number in &self.users[pool][which] {
             let group = &mut self.groups[*number];
             let before = group.total();
-            group.weight = group.factors.weight(states);
+            group.weight = group.factors.weight(&self.sizes);
             let difference = group.total().wrapping_sub(before);
-            if difference != 0 {
-                self.sums.add(*number, difference);
-                self.total = self.total.wrapping_add(difference);
-            }
+            self.sums.add(*number, difference);
+            self.total = self.total.wrapping_add(difference);
         }
     }
 
@@ -169,24 +170,20 @@ pub(crate) fn action_of(
     let mut index = 0;
     let mut stride = 1;
     for (place, (axis, size)) in axes.iter().enumerate().rev() {
-        let source = match axis {
-            Dimension::Slot(pool, role) => PoolStates::source(*pool, *role),
-            _ => None,
+        let set = match axis {
+            Dimension::Drawn(source) => Some(states.set(*source)),
+            Dimension::Free | Dimension::Repeat => None,
         };
-        let allowed = source.map_or(*size, |source| states.set(source).count().into());
-        let chosen = match place {
-            0 => rest,
-            _ => {
-                let (quotient, remainder) = divided(rest, allowed);
-                rest = quotient;
-                remainder
-            }
-        };
-        let value = match (axis, source) {
-            (_, Some(source)) => states.set(source).member(chosen as u32).into(),
+        let mut chosen = rest;
+        if place > 0 {
+            let allowed = set.map_or(*size, |set| set.count().into());
+            (rest, chosen) = divided(rest, allowed);
+        }
+        let value = match (set, axis) {
+            (Some(set), _) => set.member(chosen as u32).into(),
             // Equal copies are one action, drawn more often.
-            (Dimension::Repeat, None) => 0,
-            (_, None) => chosen,
+            (None, Dimension::Repeat) => 0,
+            (None, _) => chosen,
         };
         values[place] = value;
         index += value * stride;
@@ -210,13 +207,13 @@ fn groups(catalog: &Catalog, states: &PoolStates) -> Vec<Group> {
     let mut known: FxHashMap<Factors, usize> = FxHashMap::default();
     for template in (0..catalog.templates().len()).map(TemplateId) {
         let place = *known.entry(factors(catalog, template)).or_insert_with(|| {
-            let factors = factors(catalog, template);
-            let weight = factors.weight(states);
-            groups.push(Group {
-                factors,
+            let mut group = Group {
+                factors: factors(catalog, template),
                 templates: Vec::new(),
-                weight,
-            });
+                weight: 0,
+            };
+            group.weight = group.weight_in(states);
+            groups.push(group);
             groups.len() - 1
         });
         groups[place].templates.push(template);
@@ -251,57 +248,73 @@ fn factors(catalog: &Catalog, template: TemplateId) -> Factors {
 }
 
 impl Group {
+    fn weight_in(&self, states: &PoolStates) -> u64 {
+        let sizes: Vec<[u32; 2]> = states.sizes().collect();
+        self.factors.weight(&sizes)
+    }
+
     fn total(&self) -> u64 {
         self.weight * self.templates.len() as u64
     }
 }
 
 impl Factors {
-    fn weight(&self, states: &PoolStates) -> u64 {
-        self.sources.iter().fold(self.constant, |product, source| {
-            product * u64::from(states.set(*source).count())
-        })
+    /// The weight where the sets of pools have these sizes.
+    #[inline]
+    fn weight(&self, sizes: &[[u32; 2]]) -> u64 {
+        let factor = |source: &Source| match source {
+            Source::Filled(pool) => sizes[pool.0][0],
+            Source::Definable(pool) => sizes[pool.0][1],
+        };
+        let factors = self.sources.iter().map(factor);
+        factors.fold(self.constant, |product, factor| product * u64::from(factor))
     }
 }
 
-/// Partial sums in a tree (Fenwick 1994): changing one weight and finding a rank both cost a logarithm.
+/// How many sums are added up to one of the next level.
+const CHILDREN: usize = 16;
+
+/// Partial sums in a wide, flat tree: changing one weight and finding a rank both cost a logarithm, and for the few
+/// weights that most harnesses have there is one level, which lies in one or two cache lines.
 struct PartialSums {
-    tree: Vec<u64>,
+    /// The weights, then the sums of up to sixteen neighbours each, then sums of those. The last level has no more than
+    /// sixteen.
+    levels: Vec<Box<[u64]>>,
 }
 
 impl PartialSums {
     fn new(weights: &[u64]) -> PartialSums {
-        let mut sums = PartialSums {
-            tree: vec![0; weights.len() + 1],
-        };
-        for (place, weight) in weights.iter().enumerate() {
-            sums.add(place, *weight);
+        let mut levels: Vec<Box<[u64]>> = vec![weights.into()];
+        while let Some(last) = levels.last()
+            && last.len() > CHILDREN
+        {
+            let sums = last.chunks(CHILDREN).map(|some| some.iter().sum());
+            levels.push(sums.collect());
         }
-        sums
+        PartialSums { levels }
     }
 
     /// Adds a difference modulo 2⁶⁴, so that it may also be negative.
+    #[inline]
     fn add(&mut self, place: usize, difference: u64) {
-        let mut node = place + 1;
-        while node < self.tree.len() {
-            self.tree[node] = self.tree[node].wrapping_add(difference);
-            node += node & node.wrapping_neg();
+        let mut place = place;
+        for level in &mut self.levels {
+            level[place] = level[place].wrapping_add(difference);
+            place /= CHILDREN;
         }
     }
 
     /// The place whose weight covers `rank`, and how far into it.
+    #[inline]
     fn find(&self, rank: u64) -> (usize, u64) {
         let mut place = 0;
         let mut rest = rank;
-        let mut step = (self.tree.len() - 1)
-            .checked_ilog2()
-            .map_or(0, |log| 1 << log);
-        while step > 0 {
-            if place + step < self.tree.len() && self.tree[place + step] <= rest {
-                place += step;
-                rest -= self.tree[place];
+        for level in self.levels.iter().rev() {
+            place *= CHILDREN;
+            while rest >= level[place] {
+                rest -= level[place];
+                place += 1;
             }
-            step /= 2;
         }
         (place, rest)
     }
@@ -325,5 +338,19 @@ mod tests {
             found(&sums),
             [(1, 0), (1, 1), (1, 2), (1, 3), (2, 0), (2, 1)]
         );
+    }
+
+    #[test]
+    fn ranks_are_found_among_many_weights() {
+        let weights: Vec<u64> = (0..1000).map(|place| place % 3).collect();
+        let mut sums = PartialSums::new(&weights);
+        sums.add(998, 5);
+        let covered = (0..1000).flat_map(|place| {
+            let weight = place as u64 % 3 + if place == 998 { 5 } else { 0 };
+            (0..weight).map(move |rest| (place, rest))
+        });
+        for (rank, expected) in covered.enumerate() {
+            assert_eq!(sums.find(rank as u64), expected);
+        }
     }
 }

@@ -12,7 +12,7 @@ mod for_filled;
 use pyo3::intern;
 use pyo3::prelude::*;
 
-use crate::call;
+use crate::call::{self, Attempt};
 use crate::context::Context;
 use crate::functions;
 use crate::line_code::InstanceCode;
@@ -38,10 +38,8 @@ struct Instance {
     line: usize,
 }
 
-/// What the function found.
+/// What the function found if not every property holds.
 pub(super) enum Finding {
-    /// Every property holds.
-    AllHold,
     /// This is the first that does not, because it is false or because it raised: its number, and for which values.
     Broken(usize, Vec<u64>, Option<PyErr>),
     /// Something was raised in nobody's name: the stack is too deep for one more call, for example.
@@ -80,23 +78,20 @@ impl<'py> AtOnce<'py> {
         })
     }
 
+    /// `None` if every property holds; what else it means tells [`AtOnce::finding`].
     #[inline]
-    pub(super) fn check(&mut self, context: &Context<'py>) -> Finding {
+    pub(super) fn check(&mut self, context: &Context<'py>) -> Attempt<'py> {
         let result = self.for_filled.check(context, &self.instances);
-        let result = result.unwrap_or_else(|| call::call(&self.function, &self.slots));
-        match result {
-            Ok(result) if result.is_none() => Finding::AllHold,
-            result => self.finding(result),
-        }
+        result.unwrap_or_else(|| call::attempt(&self.function, &self.slots))
     }
 
-    #[cold]
-    fn finding(&self, result: PyResult<Bound<'py, PyAny>>) -> Finding {
-        let (number, error) = match result {
+    /// What was found, by the answer of a check.
+    pub(super) fn finding(&self, answer: Attempt<'py>) -> Finding {
+        let (number, error) = match answer {
             Ok(number) => (number.extract().ok(), None),
             Err(error) => (
                 instance_that_raised(self.function.py(), &error),
-                Some(error),
+                Some(*error),
             ),
         };
         match number.and_then(|number: usize| self.instances.get(number)) {

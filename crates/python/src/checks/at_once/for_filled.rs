@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::{Instance, make_checks};
-use crate::call;
+use crate::call::{self, Attempt};
 use crate::context::Context;
 use crate::functions;
 
@@ -48,7 +48,7 @@ impl<'py> ForFilled<'py> {
         &mut self,
         context: &Context<'py>,
         instances: &[Instance],
-    ) -> Option<PyResult<Bound<'py, PyAny>>> {
+    ) -> Option<Attempt<'py>> {
         if self.places.is_empty() {
             return None;
         }
@@ -57,10 +57,10 @@ impl<'py> ForFilled<'py> {
             self.latest = (filled, self.look_up(context, instances, filled));
         }
         let function = self.latest.1.as_ref()?;
-        let places = &self.places;
-        Some(call::call_with_slots(function, &context.slots, places))
+        call::call_with_slots(function, &context.slots, &self.places)
     }
 
+    #[cold]
     fn look_up(
         &mut self,
         context: &Context<'py>,
