@@ -53,6 +53,10 @@ def read():
             print("no section", error)
 
 
+#: Not in the versions for Python 3.9.
+CAN_STRIP = hasattr(IniConfig, "parse")
+
+
 def strip():
     text = "[ a ]\n x = 1 # one\ny = 2 ; two\n"
     for comments in (True, False):
@@ -78,12 +82,15 @@ def from_a_file():
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "settings.ini"
         path.write_text("[desk]\nheight = 72\n", encoding="utf-8")
-        print(IniConfig(path)["desk"]["height"], IniConfig.parse(str(path)).get("desk", "height"))
+        print(IniConfig(path)["desk"]["height"])
+        if CAN_STRIP:
+            print(IniConfig.parse(str(path)).get("desk", "height"))
 
 
 if __name__ == "__main__":
     read()
-    strip()
+    if CAN_STRIP:
+        strip()
     refuse()
     from_a_file()
     print([line for line in SETTINGS.splitlines() if iscommentline(line)])

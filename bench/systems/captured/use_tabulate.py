@@ -1,10 +1,17 @@
 """Prints tables as reports of a command line tool do."""
 
 import dataclasses
+import inspect
 
 from tabulate import SEPARATING_LINE, simple_separated_format, tabulate, tabulate_formats
 
 PLANETS = [["Sun", 696000, 1989100000], ["Earth", 6371, 5973.6], ["Moon", 1737, 73.5]]
+
+
+def known(**options):
+    """Those that this version has: the one for Python 3.9 lacks some."""
+    names = inspect.signature(tabulate).parameters
+    return {name: value for name, value in options.items() if name in names}
 
 
 @dataclasses.dataclass
@@ -41,7 +48,11 @@ def numbers():
     print(tabulate([["0x10", "1e3", "nan", True, b"raw"]], disable_numparse=True))
     print(tabulate([["1", "2"], ["3", "x"]], disable_numparse=[0], colalign=("right", "left")))
     print(
-        tabulate([[1, "a"]], headers=["n", "s"], headersglobalalign="center", colglobalalign="left")
+        tabulate(
+            [[1, "a"]],
+            headers=["n", "s"],
+            **known(headersglobalalign="center", colglobalalign="left"),
+        )
     )
     print(tabulate([["1,234", "-5"], ["10,000", "+6"]]))
 
@@ -53,7 +64,7 @@ def text():
     print(tabulate([["two\nlines", "x"]], tablefmt="plain"), tabulate([[long]], maxcolwidths=12))
     print(tabulate([["a", 1]], headers=["a long header here", "n"], maxheadercolwidths=8))
     print(tabulate([["\x1b[31mred\x1b[0m", 1], ["plain", 22]], headers=["colour", "n"]))
-    print(tabulate([["  spaces ", 1]], preserve_whitespace=True))
+    print(tabulate([["  spaces ", 1]], **known(preserve_whitespace=True)))
     print(tabulate([["<b>", "a&b"]], tablefmt="html"), tabulate([["50%", "a_b"]], tablefmt="latex"))
 
 
@@ -67,7 +78,7 @@ def refuse():
     ):
         try:
             print(tabulate(**arguments))
-        except (AssertionError, KeyError, TypeError, ValueError) as error:
+        except (AssertionError, LookupError, TypeError, ValueError) as error:
             print(type(error).__name__, error)
 
 
