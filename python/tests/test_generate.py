@@ -415,6 +415,49 @@ def test_what_varies_is_not_checked(tmp_path):
         assert ran.returncode == 0, ran.stdout
 
 
+SETTINGS = """\
+class Settings:
+    def __init__(self, path):
+        self.path = path
+        with open(path) as file:
+            self.lines = file.read().splitlines()
+
+    def title(self):
+        return f"settings in {self.path}"
+
+    def find(self, name):
+        for line in self.lines:
+            if line.startswith(name + "="):
+                return line[len(name) + 1 :]
+        return None
+"""
+
+READING = """\
+import os, tempfile
+import small
+with tempfile.TemporaryDirectory() as folder:
+    path = os.path.join(folder, "shop.ini")
+    with open(path, "w") as file:
+        file.write("port=80\\n")
+    settings = small.Settings(path)
+    print(settings.find("port"), settings.find("host"), settings.title())
+"""
+
+
+def test_folders_for_a_while_are_not_in_tests_and_none_is_named(tmp_path):
+    small(tmp_path, SETTINGS, READING)
+    report = command(tmp_path, "generate", "--json")
+    tests = json.loads(report.stdout.splitlines()[-1])["tests"]
+    assert {test["outcome"] for test in tests} == {"full"}, report.stdout
+    text = (tmp_path / "tests/test_small.py").read_text()
+    assert "/tmp/" not in text
+    assert 'str(tmp_path / "shop.ini")' in text
+    assert 'f"settings in {tmp_path}/shop.ini"' in text
+    assert "def test_find_returns_none_for_host(" in text
+    ran = run([sys.executable, "-m", "pytest", "-q", "tests"], tmp_path)
+    assert ran.returncode == 0, ran.stdout
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

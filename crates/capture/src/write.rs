@@ -211,7 +211,10 @@ impl<'a> Writer<'a> {
     pub fn write(&self, call: &'a Call, form: Form, pins: &[(String, String)]) -> Option<Written> {
         let unit = self.recording.unit(call.unit)?;
         let id = identity::id(unit, call);
-        let name = name::test_name(self.knowledge, unit, call);
+        let says_something = self
+            .evidence
+            .none_says_something(self.knowledge, unit, call);
+        let name = name::test_name(self.knowledge, unit, call, says_something);
         let class = format!("Test{}", scope::camel_case(&name::subject(unit)));
         let mut scope = Scope::new(self.aliases(call));
         let mut planned = self.plan(call, unit, form, false, &mut scope);
@@ -288,7 +291,7 @@ impl<'a> Writer<'a> {
         }
         // First of all, so that the unit's own name means the unit.
         scope.reference(&name::importable(unit, call));
-        let mut paths = Paths::of(call);
+        let mut paths = Paths::of(call, self.evidence.temporary_folders());
         let mut plan = Plan::default();
         external::prepare(call, scope, &mut paths, &mut plan);
         let mut builder = Builder::new(call, self.knowledge, &self.evidence, form, &paths, scope);

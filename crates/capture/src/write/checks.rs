@@ -234,8 +234,8 @@ impl Verifier<'_, '_> {
     fn result(&mut self, unit: &Unit, result: NodeId) {
         let call = self.builder.call;
         let value = call.values.value(result);
-        let says_something = self.builder.evidence.returns_values(call.unit)
-            || self.builder.knowledge.gives_values(unit);
+        let says_something =
+            (self.builder.evidence).none_says_something(self.builder.knowledge, unit, call);
         if *value == Value::None && !says_something {
             return;
         }

@@ -3,10 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::Knowledge;
 use super::build::{Builder, HELPERS, Missing};
 use super::code::Code;
 use super::exercise::is_for_new_object;
 use super::life::Lives;
+use super::paths;
 use super::plan::Setup;
 use crate::Graph;
 use crate::recording::{
@@ -29,6 +31,7 @@ pub(crate) struct Evidence<'a> {
     pub(super) lives: Lives<'a>,
     /// The script of each execution, as the command named it, and the folder it was run in.
     scripts: Vec<Option<(&'a str, &'a str)>>,
+    temporary_folders: BTreeSet<String>,
 }
 
 /// A call, its unit, and what it returned.
@@ -49,7 +52,9 @@ impl<'a> Evidence<'a> {
         let mut returning = BTreeSet::new();
         let mut functions: BTreeMap<_, Vec<_>> = BTreeMap::new();
         let mut generators: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        let mut temporary_folders = BTreeSet::new();
         for call in &recording.calls {
+            temporary_folders.extend(paths::temporary_folders(call));
             if let Outcome::Returned(result) = call.outcome
                 && *call.values.value(result) != Value::None
             {
@@ -97,6 +102,7 @@ impl<'a> Evidence<'a> {
             returning,
             lives: Lives::of(recording),
             scripts: recording.executions.iter().map(script).collect(),
+            temporary_folders,
         }
     }
 
@@ -121,9 +127,19 @@ impl<'a> Evidence<'a> {
         of_function.map(|(call, _)| *call).collect()
     }
 
-    /// Whether `None` from this unit says something, because it gave something else as well.
-    pub(super) fn returns_values(&self, unit: UnitId) -> bool {
-        self.returning.contains(&unit)
+    /// Whether `None` from a call says something, because its unit gives something else as well.
+    pub(super) fn none_says_something(
+        &self,
+        knowledge: &Knowledge<'_>,
+        unit: &Unit,
+        call: &Call,
+    ) -> bool {
+        self.returning.contains(&call.unit) || knowledge.gives_values(unit)
+    }
+
+    /// Folders for a while, in which the program had files.
+    pub(super) fn temporary_folders(&self) -> &BTreeSet<String> {
+        &self.temporary_folders
     }
 
     /// The run that leads closest to an object, and the attributes that it leaves different.

@@ -11,6 +11,9 @@ use crate::recording::{
 };
 use crate::value::{NodeId, ObjectId, Reference, Value};
 
+/// What is said of a call of which nothing else is known.
+const RUNS: &str = "runs";
+
 /// No name is longer.
 pub(super) const LONGEST: usize = 60;
 
@@ -36,8 +39,13 @@ pub(super) fn last(unit: &Unit) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }
 
-/// The name that the test of a call deserves.
-pub(super) fn test_name(knowledge: &Knowledge<'_>, unit: &Unit, call: &Call) -> String {
+/// The name that the test of a call deserves. `none_says_something` if the unit also returns something else than `None`.
+pub(super) fn test_name(
+    knowledge: &Knowledge<'_>,
+    unit: &Unit,
+    call: &Call,
+    none_says_something: bool,
+) -> String {
     let mut words: Vec<String> = vec!["test".to_owned()];
     let is_method = unit.qualified_name.contains('.');
     let last = last(unit);
@@ -54,7 +62,11 @@ pub(super) fn test_name(knowledge: &Knowledge<'_>, unit: &Unit, call: &Call) -> 
     if is_creation {
         words.push("creation".to_owned());
     }
-    words.extend(outcome_words(unit, call, is_creation));
+    let outcome = outcome_words(unit, call, is_creation);
+    match outcome.as_slice() {
+        [only] if only == RUNS && none_says_something => words.push("returns_none".to_owned()),
+        _ => words.extend(outcome),
+    }
     let mut name = words.join("_");
     let joiner = if is_creation { "with" } else { "for" };
     // What a number is for is said as well, if there is room for that.
@@ -69,7 +81,7 @@ pub(super) fn test_name(knowledge: &Knowledge<'_>, unit: &Unit, call: &Call) -> 
         name = longer;
     }
     if name == "test" {
-        name.push_str("_runs");
+        name = format!("test_{RUNS}");
     }
     shortened(&name)
 }
@@ -184,7 +196,7 @@ fn changed_words(call: &Call) -> Vec<String> {
             _ => {}
         }
     }
-    vec!["runs".to_owned()]
+    vec![RUNS.to_owned()]
 }
 
 fn place_name(place: &Place) -> Option<String> {

@@ -1,10 +1,11 @@
 //! Paths of the machine on which a program was watched become paths below the test's own folder.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::code::Code;
 use super::literal;
 use crate::recording::{Call, External};
+use crate::value::Value;
 
 /// What the test's own folder is called.
 pub(crate) const FOLDER: &str = "tmp_path";
@@ -19,7 +20,8 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
-    pub(crate) fn of(call: &Call) -> Paths {
+    /// `temporary` are folders of which a call may know without using a file there.
+    pub(crate) fn of(call: &Call, temporary: &BTreeSet<String>) -> Paths {
         let mut base: Option<Vec<&str>> = None;
         for event in &call.events {
             let words = match &event.external {
@@ -43,8 +45,9 @@ impl Paths {
                 }
             });
         }
+        let base = base.map(|words| format!("/{}", words.join("/")));
         Paths {
-            base: base.map(|words| format!("/{}", words.join("/"))),
+            base: base.or_else(|| mentioned(call, temporary)),
             names: BTreeMap::new(),
         }
     }
@@ -113,6 +116,46 @@ fn path_code(inside: &str) -> Code {
     Code::Text(format!("{FOLDER} / {}", literal::quoted(inside)))
 }
 
+/// The first of some folders that a value of the call has in it.
+fn mentioned(call: &Call, folders: &BTreeSet<String>) -> Option<String> {
+    let texts = || {
+        call.values
+            .iter()
+            .filter_map(|(_, node)| match &node.value {
+                Value::Text(text) => Some(text),
+                _ => None,
+            })
+    };
+    let is_mentioned = |folder: &&String| texts().any(|text| text.contains(folder.as_str()));
+    folders.iter().find(is_mentioned).cloned()
+}
+
+/// The folders for temporary files in which a call used any. What is in them is different each time, also where a program
+/// only remembers it.
+pub(super) fn temporary_folders(call: &Call) -> impl Iterator<Item = String> {
+    call.events
+        .iter()
+        .filter_map(|event| match &event.external {
+            External::File { path, .. } => temporary_folder(path),
+            _ => None,
+        })
+}
+
+/// The folder of a path that is right below where temporary files go.
+fn temporary_folder(path: &str) -> Option<String> {
+    let root = ["/tmp/", "/var/tmp/"]
+        .into_iter()
+        .find(|root| path.starts_with(root));
+    let start = match root {
+        Some(root) => root.len(),
+        // As macOS has it.
+        None if path.starts_with("/var/folders/") => path.find("/T/")? + "/T/".len(),
+        None => return None,
+    };
+    let end = start + path.get(start..)?.find('/')?;
+    path.get(..end).map(str::to_owned)
+}
+
 fn absolute(path: &str) -> Option<Vec<&str>> {
     let words = path.strip_prefix('/')?.split('/');
     Some(words.filter(|word| !word.is_empty()).collect())
@@ -140,5 +183,21 @@ mod tests {
         assert_eq!(text("/data/inner"), None);
         assert_eq!(text("other"), None);
         assert_eq!(paths.file("sub/x.txt").flat(), "tmp_path / \"sub/x.txt\"");
+    }
+
+    #[test]
+    fn folders_for_temporary_files_are_recognised() {
+        let folder = |path| temporary_folder(path);
+        assert_eq!(
+            folder("/tmp/tmpab_1/sub/a.ini").as_deref(),
+            Some("/tmp/tmpab_1")
+        );
+        let of_macos = "/var/folders/x1/abc/T/tmpq/a.ini";
+        assert_eq!(
+            folder(of_macos).as_deref(),
+            Some("/var/folders/x1/abc/T/tmpq")
+        );
+        assert_eq!(folder("/tmp/a.ini"), None);
+        assert_eq!(folder("/srv/tmp/x/a.ini"), None);
     }
 }
