@@ -280,7 +280,7 @@ def test_a_pymodel_that_does_not_run_leaves_the_rest_of_its_table(bench, setting
         work = setting.work / str(number)
         table, _ = bench("models").measure(dataclasses.replace(setting, pymodel=peer, work=work))
         (row,) = table.rows
-        assert row[:2] == ["1,000", "– (1)"] and all(row[2::3])
+        assert row[:2] == ["5,000", "– (1)"] and all(row[2::3])
         assert table.notes[0] == reason
 
 
@@ -330,8 +330,8 @@ def test_a_quick_run_writes_a_well_formed_page(tmp_path):
 
 def test_the_page_in_the_documentation_is_well_formed():
     page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
-    # Only what depends on the interpreter has to be measured with each of them.
-    well_formed(page, 4)
+    # Only what depends on the interpreter has to be measured with each of them; of 3.9, what is recorded.
+    well_formed(page, 3)
     assert page.count("### Executions to shrink a failing test") > 0
 
 
