@@ -130,8 +130,10 @@ impl<'a> Reducer<'a> {
             {
                 break;
             }
-            // Most that are killed from outside have nothing to do with what they did, which shows at full speed.
-            let attempt = match number > 0 || failure.kind == FailureKind::Crash {
+            // Most that are killed from outside have nothing to do with what they did, which shows at full speed. Who is
+            // done soon is tried step by step at once: that a crash does not come again says little on a busy machine.
+            let takes_long = failure.kind == FailureKind::Crash && candidate.len() > Reducer::SOON;
+            let attempt = match number > 0 || takes_long {
                 true => match self.replay_test(&candidate)? {
                     Replayed::Fails { failure: other, .. } if !other.is_same_as(failure) => {
                         Attempt::NotReproduced(Some(other))
@@ -173,6 +175,9 @@ impl<'a> Reducer<'a> {
     /// How long to look for what earlier tests have to do with a failure, and in how many steps.
     const LONG: Duration = Duration::from_secs(20);
     const MANY: usize = 100_000;
+
+    /// So many steps are tried one by one in no time.
+    const SOON: usize = 1_000;
 
     /// Makes a test simpler in one process for all attempts. If the result does not fail in a new process, one attempt
     /// has influenced the other, and each gets a process of its own.
