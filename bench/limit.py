@@ -18,11 +18,11 @@ from setting import Pace
 from systems import HERE, SHOWN
 
 #: The interpreter compiles the empty action to nothing, so there is nothing to compare with.
-SYSTEMS = ["avl", "avl_thorough", "sorted", "append"]
+SYSTEMS = ["avl", "avl_thorough", "avl_simple", "sorted", "append"]
 #: Those in which a step names a part of what there is.
-NAMING = ["avl", "avl_thorough"]
+NAMING = ["avl", "avl_thorough", "avl_simple"]
 #: Those whose code is outside of the harness, so that it can be covered.
-COVERED = ["avl", "avl_thorough"]
+COVERED = ["avl", "avl_thorough", "avl_simple"]
 #: What systems import from elsewhere.
 INSTALLED = ["sortedcontainers"]
 #: The program that checks everything after each step, and the one that checks only what a step names.

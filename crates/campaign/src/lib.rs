@@ -26,8 +26,10 @@ mod process;
 mod remote;
 mod sent;
 mod serve;
+mod shared;
 mod stopwatch;
 pub mod store;
+mod tally;
 #[cfg(unix)]
 mod voice;
 mod wire;
@@ -50,5 +52,6 @@ pub use process::{LOST_CONNECTION, Process, Processes, Served, how_it_ended, wai
 pub use remote::{Connection, Launcher, Patience, Remote, Worker};
 pub use sent::{SentError, SentFailure, SentName, SentTest};
 pub use serve::serve;
+pub use tally::Tally;
 #[cfg(unix)]
 pub use voice::Voice;

@@ -14,9 +14,7 @@ use std::sync::atomic::Ordering;
 
 use testwright_core::{ActionId, Step, Test};
 
-mod shared;
-
-use shared::Words;
+use crate::shared::Words;
 
 /// A name and a version, so that another file is not taken for a log.
 const MAGIC: u64 = u64::from_le_bytes(*b"twlog\0\0\x02");
@@ -81,29 +79,18 @@ impl Log {
         file.set_len(0)?;
         file.set_len(Words::bytes(capacity))?;
         let words = Words::of(file)?.ok_or(io::ErrorKind::UnexpectedEof)?;
-        words.header::<IS_LOG>().store(MAGIC, Ordering::Release);
-        Ok(Log::at_its_beginning(words))
+        Ok(Log::empty(words))
     }
 
-    /// An empty log in memory that has no name, and that nobody can make shorter: who reads what is not there any more
-    /// dies of it.
+    fn empty(words: Words) -> Log {
+        words.header::<IS_LOG>().store(MAGIC, Ordering::Release);
+        Log::at_its_beginning(words)
+    }
+
+    /// An empty log in memory that has no name.
     pub fn in_memory(capacity: usize) -> io::Result<(Log, File)> {
-        #[cfg(target_os = "linux")]
-        let file = {
-            use rustix::fs::{MemfdFlags, memfd_create};
-            let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-            File::from(memfd_create("testwright-log", flags)?)
-        };
-        #[cfg(not(target_os = "linux"))]
-        let file = tempfile::tempfile()?;
-        let log = Log::create(&file, capacity)?;
-        #[cfg(target_os = "linux")]
-        {
-            use rustix::fs::{SealFlags, fcntl_add_seals};
-            let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
-            fcntl_add_seals(&file, seals)?;
-        }
-        Ok((log, file))
+        let (words, file) = Words::in_memory(capacity)?;
+        Ok((Log::empty(words), file))
     }
 
     /// The log in a file that somebody else has created. Only one may write to it, from its beginning.

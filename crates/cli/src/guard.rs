@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use testwright_campaign::{Doing, Log, how_it_ended};
+use testwright_campaign::{Doing, Log, Tally, how_it_ended};
 use testwright_core::{Catalog, Error, Failure};
 
 use crate::console::Console;
@@ -16,13 +16,24 @@ use crate::{ExitStatus, Trouble};
 /// What the note says when the work is done, and the exit status is our own.
 const OVER: &str = "over";
 
-/// What the copy is at, where both can see it.
-pub(crate) struct Note(File);
+/// What the copy is at, where both can see it: words, or numbers where words would take too long.
+pub(crate) struct Note {
+    words: File,
+    tally: Tally,
+}
 
 impl Note {
+    fn new() -> io::Result<Note> {
+        Ok(Note {
+            words: tempfile::tempfile()?,
+            tally: Tally::new()?,
+        })
+    }
+
     /// From now on it is at this.
     pub(crate) fn write(&self, words: &str) {
-        let mut file = &self.0;
+        self.tally.clear();
+        let mut file = &self.words;
         let _a_crash_says_less_then = file
             .set_len(0)
             .and_then(|()| file.rewind())
@@ -31,14 +42,12 @@ impl Note {
 
     /// From now on it is at this, too. What was noted before is not written again, however much that is.
     pub(crate) fn add(&self, words: &str) {
-        let _a_crash_says_less_then = (&self.0).write_all(words.as_bytes());
+        let _a_crash_says_less_then = (&self.words).write_all(words.as_bytes());
     }
 
-    /// From now on it has come so far. This is for every state of an exploration, so it is one call to the system.
+    /// From now on it has come so far.
     pub(crate) fn count(&self, numbers: [usize; 3]) {
-        let [one, two, three] = numbers;
-        let words = format!("{one:>20}{two:>20}{three:>20}");
-        let _a_crash_says_less_then = self.0.write_all_at(words.as_bytes(), 0);
+        self.tally.count(numbers);
     }
 
     /// From now on it is at work of ours, which may take its time.
@@ -49,22 +58,29 @@ impl Note {
     /// Whether it is at work of ours: a line that has nothing in it is the last.
     fn rests(&self) -> bool {
         let mut end = [0; 2];
-        let length = self.0.metadata().map_or(0, |facts| facts.len());
-        length >= 2 && self.0.read_exact_at(&mut end, length - 2).is_ok() && end == *b"\n\n"
+        let length = self.words.metadata().map_or(0, |facts| facts.len());
+        length >= 2 && self.words.read_exact_at(&mut end, length - 2).is_ok() && end == *b"\n\n"
     }
 
-    /// How much is noted, and when that was.
-    fn state(&self) -> Option<(u64, SystemTime)> {
-        let facts = self.0.metadata().ok()?;
-        Some((facts.len(), facts.modified().ok()?))
+    /// What changes whenever something is noted; nothing while nothing is.
+    fn sign(&self) -> Option<Sign> {
+        if let Some(beats) = self.tally.beats() {
+            return Some(Sign::Beat(beats));
+        }
+        let facts = self.words.metadata().ok()?;
+        let noted = (facts.len(), facts.modified().ok()?);
+        Some(Sign::Words(noted)).filter(|_| noted.0 > 0)
     }
 
     fn read(mut self) -> String {
+        if let Some(numbers) = self.tally.numbers() {
+            return numbers.map(|number| number.to_string()).join(" ");
+        }
         let mut words = String::new();
         let _a_crash_says_less_then = self
-            .0
+            .words
             .rewind()
-            .and_then(|()| self.0.read_to_string(&mut words));
+            .and_then(|()| self.words.read_to_string(&mut words));
         words
     }
 }
@@ -114,10 +130,7 @@ impl Vigil<'_> {
                 Some(Sign::Beat(log.beats())).filter(|_| log.doing() != Doing::OwnWork)
             }
             // Without a step it is not a test that takes so long.
-            None => note
-                .state()
-                .filter(|(length, _)| *length > 0)
-                .map(Sign::Note),
+            None => note.sign(),
         }
     }
 
@@ -139,7 +152,8 @@ impl Vigil<'_> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sign {
     Beat(u64),
-    Note((u64, SystemTime)),
+    /// How many there are, and when the last came.
+    Words((u64, SystemTime)),
 }
 
 /// Watches a copy, and ends it when it stays at one step for too long.
@@ -223,7 +237,7 @@ pub(crate) fn guarded<'v>(
 ) -> Result<ExitStatus, Trouble> {
     let vigil = vigil.into();
     let failed = |error: io::Error| Error::new(format!("cannot make a file: {error}"));
-    let note = Note(tempfile::tempfile().map_err(failed)?);
+    let note = Note::new().map_err(failed)?;
     let last_words = tempfile::tempfile().map_err(failed)?;
     console.flush();
     // Who asks this one to end means the copy.

@@ -1,9 +1,12 @@
 //! The actions of a model program, and with which arguments to try them.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use pyo3::exceptions::PyKeyError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFrozenSet, PySet, PyTuple};
+use pyo3::types::{PyDict, PyFrozenSet, PyList, PySet, PyTuple};
 use testwright_core::Error;
 use testwright_core::product::NameId;
 
@@ -46,19 +49,27 @@ pub(crate) struct Guard<'py> {
 /// With which arguments to try an action.
 pub(crate) enum Arguments<'py> {
     /// With none.
-    None,
+    None(Tuples<'py>),
     /// With values for each parameter.
     Of(Domains<'py>),
     /// The module does not say it of all parameters.
     Missing(Error),
 }
 
+/// What to call an action with, one after the other.
+pub(crate) type Tuples<'py> = Rc<[Bound<'py, PyTuple>]>;
+
 /// Values for each parameter of an action.
 pub(crate) struct Domains<'py> {
-    pub(crate) domains: Vec<Domain<'py>>,
+    domains: Vec<Domain<'py>>,
     /// The first values of all parameters together, then the second ones; otherwise each with each.
-    pub(crate) together: bool,
+    together: bool,
+    /// The arguments that were made last, and of which values: most modules have the same ones in all states.
+    last: RefCell<Option<(Columns<'py>, Tuples<'py>)>>,
 }
+
+/// The values of each parameter.
+type Columns<'py> = Vec<Vec<Bound<'py, PyAny>>>;
 
 /// Values for a parameter.
 pub(crate) enum Domain<'py> {
@@ -69,20 +80,39 @@ pub(crate) enum Domain<'py> {
 }
 
 impl<'py> Domains<'py> {
+    fn new(domains: Vec<Domain<'py>>, together: bool) -> Domains<'py> {
+        Domains {
+            domains,
+            together,
+            last: RefCell::new(None),
+        }
+    }
+
     /// All arguments, the last parameter varying fastest.
-    pub(crate) fn tuples(&self, python: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
-        let values = self
+    pub(crate) fn tuples(&self, python: Python<'py>) -> PyResult<Tuples<'py>> {
+        let columns = self
             .domains
             .iter()
             .map(Domain::values)
-            .collect::<PyResult<Vec<Vec<Bound<'py, PyAny>>>>>()?;
+            .collect::<PyResult<Columns<'py>>>()?;
+        if let Some((of, tuples)) = &*self.last.borrow()
+            && are_same(of, &columns)
+        {
+            return Ok(Rc::clone(tuples));
+        }
+        let tuples = self.combined(python, &columns)?;
+        *self.last.borrow_mut() = Some((columns, Rc::clone(&tuples)));
+        Ok(tuples)
+    }
+
+    fn combined(&self, python: Python<'py>, values: &Columns<'py>) -> PyResult<Tuples<'py>> {
         let rows: Vec<Vec<Bound<'py, PyAny>>> = if self.together && !values.is_empty() {
             let shortest = values.iter().map(Vec::len).min().unwrap_or(0);
             let row = |place: usize| values.iter().map(|column| column[place].clone()).collect();
             (0..shortest).map(row).collect()
         } else {
             let mut rows = vec![Vec::new()];
-            for column in &values {
+            for column in values {
                 let longer = |row: Vec<Bound<'py, PyAny>>| {
                     column.iter().map(move |value| {
                         let mut row = row.clone();
@@ -103,6 +133,14 @@ impl<'py> Domains<'py> {
     }
 }
 
+/// Whether values are the same objects.
+fn are_same(some: &Columns<'_>, others: &Columns<'_>) -> bool {
+    let same = |one: &Vec<Bound<'_, PyAny>>, other: &Vec<Bound<'_, PyAny>>| {
+        one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.is(other))
+    };
+    some.iter().zip(others).all(|(one, other)| same(one, other))
+}
+
 impl<'py> Domain<'py> {
     fn values(&self) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let values = match self {
@@ -112,6 +150,9 @@ impl<'py> Domain<'py> {
         if values.is_instance_of::<PySet>() || values.is_instance_of::<PyFrozenSet>() {
             // The order of a set depends on its history, and that of a test should not.
             return in_order(&values);
+        }
+        if let Ok(list) = values.cast_exact::<PyList>() {
+            return Ok(list.iter().collect());
         }
         values.try_iter()?.collect()
     }
@@ -179,7 +220,8 @@ pub(crate) fn arguments<'py>(
     combinations: &Bound<'py, PyDict>,
 ) -> PyResult<Arguments<'py>> {
     let Some(given) = domains.get_item(function)? else {
-        return Ok(Arguments::None);
+        let none = PyTuple::empty(function.py());
+        return Ok(Arguments::None(Rc::new([none])));
     };
     let mut found = Vec::new();
     for parameter in parameters {
@@ -219,10 +261,7 @@ pub(crate) fn arguments<'py>(
             return Ok(Arguments::Missing(Error::new(message).with_help(help)));
         }
     };
-    Ok(Arguments::Of(Domains {
-        domains: found,
-        together,
-    }))
+    Ok(Arguments::Of(Domains::new(found, together)))
 }
 
 /// The name that a function has itself.

@@ -10,7 +10,7 @@ use testwright_core::product::{
     Label, Model, Move, NameId, Phase, Place, Refusal, Trouble, ValueId, Words,
 };
 
-use super::actions::{Action, Arguments};
+use super::actions::{Action, Arguments, Tuples};
 use super::speech::{Speech, raised};
 use super::states::States;
 use crate::forked;
@@ -27,6 +27,10 @@ pub(crate) struct Program<'py> {
     states: Rc<RefCell<States<'py>>>,
     /// All actions: those that are chosen, then those that are observed.
     actions: Vec<Action<'py>>,
+    /// Those that are chosen, in their order.
+    usual: Rc<[usize]>,
+    /// Those that are chosen to come to an end with.
+    cleanup: Rc<[usize]>,
     vocabulary: Vec<NameId>,
     predicates: Predicates<'py>,
     reset: Option<Bound<'py, PyAny>>,
@@ -52,7 +56,7 @@ enum Filtered {
 }
 
 /// An action, and with which arguments to try it.
-type Choices<'py> = (usize, Vec<Bound<'py, PyTuple>>);
+type Choices<'py> = (usize, Tuples<'py>);
 
 /// What a module has told about itself.
 pub(crate) struct Parts<'py> {
@@ -72,12 +76,21 @@ impl<'py> Program<'py> {
                 vocabulary.push(action.name);
             }
         }
+        let chosen = |number: &usize| !parts.actions[*number].is_observable;
+        let chosen = (0..parts.actions.len()).filter(chosen);
+        let (usual, mut cleanup) = (chosen.clone(), chosen.collect::<Vec<usize>>());
+        let usual = usual.filter(|number| parts.actions[*number].is_listed);
+        let usual = usual.collect();
+        cleanup.retain(|number| parts.actions[*number].cleanup.is_some());
+        cleanup.sort_by_key(|number| parts.actions[*number].cleanup);
         Program {
             name: parts.name,
             module: parts.module,
             speech,
             states: Rc::new(RefCell::new(parts.states)),
             actions: parts.actions,
+            usual,
+            cleanup: cleanup.into(),
             vocabulary,
             predicates: parts.predicates,
             reset: parts.reset,
@@ -145,9 +158,9 @@ impl<'py> Program<'py> {
     ) -> Result<Vec<Move>, Trouble> {
         let mut moves = Vec::new();
         for (action, tuples) in self.choices(from, phase, offers)? {
-            for arguments in tuples {
-                if self.refusing_guard(from, action, &arguments)?.is_none() {
-                    let one = self.try_out(words, from, action, &arguments, Filtered::Forgotten)?;
+            for arguments in tuples.iter() {
+                if self.refusing_guard(from, action, arguments)?.is_none() {
+                    let one = self.try_out(words, from, action, arguments, Filtered::Forgotten)?;
                     moves.extend(one);
                 }
             }
@@ -232,25 +245,17 @@ impl<'py> Program<'py> {
         phase: Phase,
         offers: &[Label],
     ) -> Result<Vec<Choices<'py>>, Trouble> {
-        let mut order: Vec<(usize, usize)> = Vec::new();
-        for (number, action) in self.actions.iter().enumerate() {
-            let place = match phase {
-                Phase::Usual => action.is_listed.then_some(number),
-                Phase::Cleanup => action.cleanup,
-            };
-            if let Some(place) = place.filter(|_| !action.is_observable) {
-                order.push((place, number));
-            }
-        }
-        order.sort_unstable();
-        let mut choices = Vec::new();
-        for (_, number) in order {
+        let mut choices = Vec::with_capacity(self.actions.len());
+        let chosen = Rc::clone(match phase {
+            Phase::Usual => &self.usual,
+            Phase::Cleanup => &self.cleanup,
+        });
+        for number in chosen.iter().copied() {
             self.enter(from).map_err(|error| self.trouble(&error))?;
-            let python = self.python();
             let tuples = match &self.actions[number].arguments {
-                Arguments::None => vec![PyTuple::empty(python)],
+                Arguments::None(tuples) => Rc::clone(tuples),
                 Arguments::Of(domains) => domains
-                    .tuples(python)
+                    .tuples(self.python())
                     .map_err(|error| self.trouble(&error))?,
                 Arguments::Missing(error) => return Err(Trouble::Unusable(error.clone())),
             };
@@ -265,7 +270,7 @@ impl<'py> Program<'py> {
     }
 
     /// The arguments with which scenarios would let an observable action happen now.
-    fn offered(&self, action: usize, phase: Phase, offers: &[Label]) -> Vec<Bound<'py, PyTuple>> {
+    fn offered(&self, action: usize, phase: Phase, offers: &[Label]) -> Tuples<'py> {
         let action = &self.actions[action];
         let takes_part = match phase {
             Phase::Usual => action.is_listed,
@@ -384,12 +389,12 @@ impl Model for Program<'_> {
     ) -> Result<Vec<(NameId, ValueId, Refusal)>, Trouble> {
         let mut all = Vec::new();
         for (action, tuples) in self.choices(from, Phase::Usual, offers)? {
-            for arguments in tuples {
-                let refusal = match self.refusing_guard(from, action, &arguments)? {
+            for arguments in tuples.iter() {
+                let refusal = match self.refusing_guard(from, action, arguments)? {
                     Some(guard) => Some(Refusal::Guard(guard)),
                     None => {
                         let one =
-                            self.try_out(words, from, action, &arguments, Filtered::Forgotten)?;
+                            self.try_out(words, from, action, arguments, Filtered::Forgotten)?;
                         one.is_none().then_some(Refusal::Filter)
                     }
                 };

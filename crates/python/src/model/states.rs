@@ -25,11 +25,9 @@ pub(crate) struct States<'py> {
     keyed: Vec<u8>,
 }
 
-/// The state that variables were in, of which nothing is kept yet. Its packed values are in the room to work in.
+/// The state that variables were in, of which nothing is kept yet. Its packed values and its key are in the room to work
+/// in.
 pub(crate) struct Read<'py> {
-    key: u128,
-    /// It was met before.
-    pub(crate) known: Option<Place>,
     is_portable: bool,
     /// The values that cannot be packed.
     copies: Vec<Bound<'py, PyAny>>,
@@ -135,10 +133,7 @@ impl<'py> States<'py> {
             put_varying(&mut self.state, place as u64);
             copies.push(copy);
         }
-        let key = hash(&self.keyed);
         Ok(Read {
-            key,
-            known: self.numbering.find(key).map(Place),
             is_portable: copies.is_empty() && !values.take_private(),
             copies,
         })
@@ -146,10 +141,11 @@ impl<'py> States<'py> {
 
     /// Keeps the state that was read last, unless it is known, with what predicates say of it.
     pub(crate) fn keep(&mut self, read: Read<'py>, accepting: bool, safe: bool) -> PyResult<Place> {
-        if let Some(known) = read.known {
-            return Ok(known);
+        let key = hash(&self.keyed);
+        if let Some(known) = self.numbering.find(key) {
+            return Ok(Place(known));
         }
-        let added = self.numbering.add(read.key);
+        let added = self.numbering.add(key);
         let number = added.filter(|_| self.packed.push(&self.state));
         let Some(number) = number else {
             let message = "there are more states than can be numbered";

@@ -11,13 +11,13 @@ use std::sync::atomic::AtomicU64;
 use memmap2::MmapRaw;
 
 /// How many words stand before the ring.
-pub(super) const HEADER: usize = 8;
+pub(crate) const HEADER: usize = 8;
 
 /// The words of a file, mapped.
 ///
 /// The methods take no index that could be out of bounds, so that writing a step down needs no check.
 #[derive(Debug)]
-pub(super) struct Words {
+pub(crate) struct Words {
     map: MmapRaw,
     /// The length of the ring less one, and that length is a power of two: dividing by any other number would take
     /// longer than all the rest of writing a step down.
@@ -26,13 +26,35 @@ pub(super) struct Words {
 
 impl Words {
     /// How many bytes a file needs for a ring of at least this many words.
-    pub(super) fn bytes(ring: usize) -> u64 {
+    pub(crate) fn bytes(ring: usize) -> u64 {
         let ring = ring.max(1).next_power_of_two();
         ((HEADER + ring) * size_of::<AtomicU64>()) as u64
     }
 
+    /// Words of memory that has no name, and that nobody can make shorter: who reads what is not there any more dies of
+    /// it.
+    pub(crate) fn in_memory(ring: usize) -> io::Result<(Words, File)> {
+        #[cfg(target_os = "linux")]
+        let file = {
+            use rustix::fs::{MemfdFlags, memfd_create};
+            let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+            File::from(memfd_create("testwright-log", flags)?)
+        };
+        #[cfg(not(target_os = "linux"))]
+        let file = tempfile::tempfile()?;
+        file.set_len(Words::bytes(ring))?;
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::fs::{SealFlags, fcntl_add_seals};
+            let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
+            fcntl_add_seals(&file, seals)?;
+        }
+        let words = Words::of(&file)?.ok_or(io::ErrorKind::UnexpectedEof)?;
+        Ok((words, file))
+    }
+
     /// Nothing, if the file is too short for a ring.
-    pub(super) fn of(file: &File) -> io::Result<Option<Words>> {
+    pub(crate) fn of(file: &File) -> io::Result<Option<Words>> {
         let map = MmapRaw::map_raw(file)?;
         let words = map.len() / size_of::<AtomicU64>();
         let ring = words.saturating_sub(HEADER).checked_ilog2();
@@ -43,13 +65,13 @@ impl Words {
     }
 
     /// How many words the ring has.
-    pub(super) fn ring_len(&self) -> usize {
+    pub(crate) fn ring_len(&self) -> usize {
         self.mask + 1
     }
 
     /// A word before the ring.
     #[inline]
-    pub(super) fn header<const INDEX: usize>(&self) -> &AtomicU64 {
+    pub(crate) fn header<const INDEX: usize>(&self) -> &AtomicU64 {
         const { assert!(INDEX < HEADER) };
         // SAFETY: the file has all words of the header, as `of` made sure. The rest is as below.
         unsafe { &*self.map.as_ptr().cast::<AtomicU64>().add(INDEX) }
@@ -57,7 +79,7 @@ impl Words {
 
     /// A word of the ring, which goes round.
     #[inline]
-    pub(super) fn ring(&self, index: u64) -> &AtomicU64 {
+    pub(crate) fn ring(&self, index: u64) -> &AtomicU64 {
         let index = HEADER + (index as usize & self.mask);
         // SAFETY: the mapping begins at a page, so every word is aligned; `of` chose the mask such that the index is
         // within it, and it lives as long as `self`. Other processes may change the memory at any time, which is what

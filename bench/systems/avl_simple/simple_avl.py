@@ -1,0 +1,96 @@
+"""An AVL tree as one writes it first: subtrees are trees, and nothing is stored that can be computed."""
+
+
+class AVLTree:
+    """A set of values."""
+
+    def __init__(self):
+        self.value = None
+        self.left = None
+        self.right = None
+
+    def is_empty(self):
+        return self.left is None
+
+    def height(self):
+        if self.is_empty():
+            return -1
+        return 1 + max(self.left.height(), self.right.height())
+
+    def lean(self):
+        """How many levels the left side has more than the right one."""
+        if self.is_empty():
+            return 0
+        return self.left.height() - self.right.height()
+
+    def insert(self, value):
+        """Adds a value; nothing happens if it is there already."""
+        if self.is_empty():
+            self.value, self.left, self.right = value, AVLTree(), AVLTree()
+        elif value < self.value:
+            self.left.insert(value)
+        elif value > self.value:
+            self.right.insert(value)
+        self.rebalance()
+
+    def delete(self, value):
+        """Takes a value away; nothing happens if it is not there."""
+        if self.is_empty():
+            return
+        if value < self.value:
+            self.left.delete(value)
+        elif value > self.value:
+            self.right.delete(value)
+        elif self.left.is_empty():
+            self.become(self.right)
+        elif self.right.is_empty():
+            self.become(self.left)
+        else:
+            self.value = self.right.inorder()[0]
+            self.right.delete(self.value)
+        self.rebalance()
+
+    def become(self, other):
+        self.value, self.left, self.right = other.value, other.left, other.right
+
+    def rebalance(self):
+        if self.lean() > 1:
+            if self.left.lean() < 0:
+                self.left.rotate_left()
+            self.rotate_right()
+        elif self.lean() < -1:
+            if self.right.lean() > 0:
+                self.right.rotate_right()
+            self.rotate_left()
+
+    def rotate_right(self):
+        top = self.left
+        below = AVLTree()
+        below.value, below.left, below.right = self.value, top.right, self.right
+        self.value, self.left, self.right = top.value, top.left, below
+
+    def rotate_left(self):
+        top = self.right
+        below = AVLTree()
+        below.value, below.left, below.right = self.value, self.left, top.left
+        self.value, self.left, self.right = top.value, below, top.right
+
+    def find(self, value):
+        """Whether a value is there."""
+        if self.is_empty():
+            return False
+        if value == self.value:
+            return True
+        return (self.left if value < self.value else self.right).find(value)
+
+    def inorder(self):
+        """All values, in ascending order."""
+        if self.is_empty():
+            return []
+        return self.left.inorder() + [self.value] + self.right.inorder()
+
+    def check_balanced(self):
+        """Whether the two sides of every node differ by at most one level."""
+        if self.is_empty():
+            return True
+        return abs(self.lean()) <= 1 and self.left.check_balanced() and self.right.check_balanced()
