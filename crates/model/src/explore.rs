@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use rustc_hash::FxHashSet;
 use testwright_core::Error;
 use testwright_core::product::{Joint, Phase, Place, Product, Trouble};
 
@@ -44,7 +43,7 @@ pub trait Expander {
     /// A state that will be asked for, after those that were announced before.
     fn announce(&mut self, _product: &Product<'_>, _state: &[Place]) {}
 
-    /// What is possible in a state: the first that was announced and not asked for.
+    /// What is possible in a state, each once: the first that was announced and not asked for.
     fn moves(&mut self, product: &mut Product<'_>, state: &[Place]) -> Result<Vec<Joint>, Trouble>;
 }
 
@@ -207,20 +206,17 @@ impl<'e, 'm> Explorer<'e, 'm> {
                 false => self.graph.dead_ends.push(state),
             }
         }
-        let mut seen = FxHashSet::default();
         for one in moves {
             if self.is_full() {
                 return Ok(false);
             }
             let to = self.meet(&one.to)?;
-            let transition = Transition {
+            let label = self.graph.number_of_label(one.label);
+            self.graph.transitions.push(Transition {
                 from: state,
-                label: self.graph.number_of_label(one.label),
+                label,
                 to,
-            };
-            if seen.insert((transition.label, to)) {
-                self.graph.transitions.push(transition);
-            }
+            });
         }
         Ok(true)
     }

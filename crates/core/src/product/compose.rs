@@ -1,5 +1,9 @@
 //! What models do together.
 
+use std::hash::Hash;
+
+use rustc_hash::FxHashSet;
+
 use super::{Label, Model, Move, NameId, Phase, Place, Refusal, Trouble, ValueId, Words};
 
 /// Models that do together what several of them know by name.
@@ -162,12 +166,10 @@ impl<'m> Product<'m> {
         self.models.iter_mut().for_each(|model| model.leave());
     }
 
-    /// What is possible in a state.
+    /// What is possible in a state, each once.
     pub fn moves(&mut self, from: &[Place], phase: Phase) -> Result<Vec<Joint>, Trouble> {
         if let [model] = self.models.as_mut_slice() {
-            let mut moves = model.moves(&mut self.words, from[0], phase, &[])?;
-            let mut seen = rustc_hash::FxHashSet::default();
-            moves.retain(|one| seen.insert(*one));
+            let moves = distinct(model.moves(&mut self.words, from[0], phase, &[])?);
             let joint = |one: Move| Joint {
                 label: one.label,
                 to: vec![one.to],
@@ -184,7 +186,7 @@ impl<'m> Product<'m> {
             }
             possible[*number] = moves;
         }
-        let mut seen = rustc_hash::FxHashSet::default();
+        let mut seen = FxHashSet::default();
         let mut joints = Vec::new();
         for number in &self.order {
             for one in &possible[*number] {
@@ -205,8 +207,8 @@ impl<'m> Product<'m> {
                 one.label == label
                     || (open && one.label.is_wildcard() && one.label.name == label.name)
             };
-            let targets: Vec<Place> =
-                distinct(possible[*owner].iter().filter(fits).map(|one| one.to));
+            let targets = possible[*owner].iter().filter(fits).map(|one| one.to);
+            let targets = distinct(targets.collect());
             ways = each_way(&ways, *owner, &targets);
         }
         joints.extend(ways.into_iter().map(|to| Joint { label, to }));
@@ -394,7 +396,8 @@ impl<'m> Product<'m> {
             let agrees = |one: &Move| one.label.result == result || one.label.is_wildcard();
             let any = !all_agree && !moves.iter().any(agrees);
             let fitting = moves.iter().filter(|one| any || agrees(one));
-            ways = each_way(&ways, *owner, &distinct(fitting.map(|one| one.to)));
+            let targets = distinct(fitting.map(|one| one.to).collect());
+            ways = each_way(&ways, *owner, &targets);
         }
         let label = Label {
             name,
@@ -417,15 +420,23 @@ impl<'m> Product<'m> {
     }
 }
 
-fn distinct(places: impl Iterator<Item = Place>) -> Vec<Place> {
-    let mut all: Vec<Place> = Vec::new();
-    for place in places {
-        if !all.contains(&place) {
-            all.push(place);
+/// Each once, in the order in which they came.
+fn distinct<T: Copy + Eq + Hash>(mut all: Vec<T>) -> Vec<T> {
+    if all.len() > FEW {
+        let mut seen = FxHashSet::default();
+        all.retain(|one| seen.insert(*one));
+        return all;
+    }
+    for last in (1..all.len()).rev() {
+        if all[..last].contains(&all[last]) {
+            all.remove(last);
         }
     }
     all
 }
+
+/// So many are compared faster one by one.
+const FEW: usize = 8;
 
 fn each_way(ways: &[Vec<Place>], owner: usize, targets: &[Place]) -> Vec<Vec<Place>> {
     let mut further = Vec::with_capacity(ways.len() * targets.len());

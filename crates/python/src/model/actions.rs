@@ -1,6 +1,6 @@
 //! The actions of a model program, and with which arguments to try them.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use pyo3::exceptions::PyKeyError;
@@ -8,8 +8,9 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFrozenSet, PyList, PySet, PyTuple};
 use testwright_core::Error;
-use testwright_core::product::NameId;
+use testwright_core::product::{NameId, ValueId, Words};
 
+use super::speech::Speech;
 use super::text::in_order;
 
 /// An action: a function of the module.
@@ -57,7 +58,36 @@ pub(crate) enum Arguments<'py> {
 }
 
 /// What to call an action with, one after the other.
-pub(crate) type Tuples<'py> = Rc<[Bound<'py, PyTuple>]>;
+pub(crate) type Tuples<'py> = Rc<[Given<'py>]>;
+
+/// What an action is called with.
+pub(crate) struct Given<'py> {
+    pub(crate) tuple: Bound<'py, PyTuple>,
+    /// Its number, once that is known and cannot become another one.
+    number: Cell<Option<ValueId>>,
+}
+
+impl<'py> Given<'py> {
+    pub(crate) fn new(tuple: Bound<'py, PyTuple>) -> Given<'py> {
+        Given {
+            tuple,
+            number: Cell::new(None),
+        }
+    }
+
+    /// The number that the arguments have among all values.
+    pub(crate) fn number(&self, speech: &mut Speech<'py>, words: &mut Words) -> PyResult<ValueId> {
+        if let Some(known) = self.number.get() {
+            return Ok(known);
+        }
+        let number = speech.value(words, self.tuple.as_any())?;
+        // What does not hash can change.
+        if self.tuple.hash().is_ok() {
+            self.number.set(Some(number));
+        }
+        Ok(number)
+    }
+}
 
 /// Values for each parameter of an action.
 pub(crate) struct Domains<'py> {
@@ -124,12 +154,12 @@ impl<'py> Domains<'py> {
             }
             rows
         };
-        let tuple = |row: Vec<Bound<'py, PyAny>>| match row.as_slice() {
+        let given = |row: Vec<Bound<'py, PyAny>>| match row.as_slice() {
             // For an action with one parameter, nothing means to call it without.
-            [only] if only.is_none() => Ok(PyTuple::empty(python)),
-            _ => PyTuple::new(python, row),
+            [only] if only.is_none() => Ok(Given::new(PyTuple::empty(python))),
+            _ => PyTuple::new(python, row).map(Given::new),
         };
-        rows.into_iter().map(tuple).collect()
+        rows.into_iter().map(given).collect()
     }
 }
 
@@ -221,7 +251,7 @@ pub(crate) fn arguments<'py>(
 ) -> PyResult<Arguments<'py>> {
     let Some(given) = domains.get_item(function)? else {
         let none = PyTuple::empty(function.py());
-        return Ok(Arguments::None(Rc::new([none])));
+        return Ok(Arguments::None(Rc::new([Given::new(none)])));
     };
     let mut found = Vec::new();
     for parameter in parameters {

@@ -10,7 +10,7 @@ use testwright_core::product::{
     Label, Model, Move, NameId, Phase, Place, Refusal, Trouble, ValueId, Words,
 };
 
-use super::actions::{Action, Arguments, Tuples};
+use super::actions::{Action, Arguments, Given, Tuples};
 use super::speech::{Speech, raised};
 use super::states::States;
 use crate::forked;
@@ -158,9 +158,9 @@ impl<'py> Program<'py> {
     ) -> Result<Vec<Move>, Trouble> {
         let mut moves = Vec::new();
         for (action, tuples) in self.choices(from, phase, offers)? {
-            for arguments in tuples.iter() {
-                if self.refusing_guard(from, action, arguments)?.is_none() {
-                    let one = self.try_out(words, from, action, arguments, Filtered::Forgotten)?;
+            for given in tuples.iter() {
+                if self.refusing_guard(from, action, &given.tuple)?.is_none() {
+                    let one = self.try_out(words, from, action, given, Filtered::Forgotten)?;
                     moves.extend(one);
                 }
             }
@@ -175,27 +175,27 @@ impl<'py> Program<'py> {
         words: &mut Words,
         from: Place,
         action: usize,
-        arguments: &Bound<'py, PyTuple>,
+        given: &Given<'py>,
         filtered: Filtered,
     ) -> Result<Option<Move>, Trouble> {
         let needed = self.actions[action].needs;
-        if arguments.len() < needed {
+        if given.tuple.len() < needed {
             let name = self.actions[action].text.clone();
-            return Err(self.wrong_number(action, &name, needed, arguments.len()));
+            return Err(self.wrong_number(action, &name, needed, given.tuple.len()));
         }
         let mut work = || -> PyResult<Option<Move>> {
             self.enter(from)?;
             self.now = None;
             let action = &self.actions[action];
             let name = action.name;
-            let result = action.function.call1(arguments.clone())?;
+            let result = action.function.call1(given.tuple.clone())?;
             let Some(to) = self.look(filtered)? else {
                 return Ok(None);
             };
             let mut speech = self.speech.borrow_mut();
             let label = Label {
                 name,
-                arguments: speech.value(words, arguments.as_any())?,
+                arguments: given.number(&mut speech, words)?,
                 result: speech.value(words, &result)?,
             };
             Ok(Some(Move { label, to }))
@@ -287,6 +287,7 @@ impl<'py> Program<'py> {
             .filter_map(|value| speech.tuple(value))
             // A scenario that leaves the arguments open does not say with which.
             .filter(|arguments| action.can_take(arguments.len()))
+            .map(Given::new)
             .collect()
     }
 
@@ -389,12 +390,11 @@ impl Model for Program<'_> {
     ) -> Result<Vec<(NameId, ValueId, Refusal)>, Trouble> {
         let mut all = Vec::new();
         for (action, tuples) in self.choices(from, Phase::Usual, offers)? {
-            for arguments in tuples.iter() {
-                let refusal = match self.refusing_guard(from, action, arguments)? {
+            for given in tuples.iter() {
+                let refusal = match self.refusing_guard(from, action, &given.tuple)? {
                     Some(guard) => Some(Refusal::Guard(guard)),
                     None => {
-                        let one =
-                            self.try_out(words, from, action, arguments, Filtered::Forgotten)?;
+                        let one = self.try_out(words, from, action, given, Filtered::Forgotten)?;
                         one.is_none().then_some(Refusal::Filter)
                     }
                 };
@@ -402,7 +402,7 @@ impl Model for Program<'_> {
                     continue;
                 };
                 let mut speech = self.speech.borrow_mut();
-                let value = speech.value(words, arguments.as_any());
+                let value = given.number(&mut speech, words);
                 let value = value.map_err(|error| self.trouble(&error))?;
                 all.push((self.actions[action].name, value, refusal));
             }
@@ -421,7 +421,8 @@ impl Model for Program<'_> {
         let (Some(action), Some(arguments)) = (self.action(name), arguments) else {
             return Ok(Vec::new());
         };
-        let one = self.try_out(words, from, action, &arguments, Filtered::Kept)?;
+        let given = Given::new(arguments);
+        let one = self.try_out(words, from, action, &given, Filtered::Kept)?;
         // Nothing was put back: the module has moved on.
         self.now = one.map(|one| one.to);
         Ok(one.into_iter().collect())
