@@ -13,7 +13,7 @@ AVL = HERE.parents[1] / "examples" / "avl"
 SHOWN = {
     "avl": "AVL tree against a set",
     "avl_thorough": "the same with thorough properties",
-    "avl_simple": "a simple AVL tree, which stores no heights",
+    "avl_simple": "a simple AVL tree, properties of the paper",
     "sorted": "`sortedcontainers` against list and dict",
     "append": "list append",
     "empty": "empty action",

@@ -1,4 +1,4 @@
-"""An AVL tree as one writes it first: subtrees are trees, and nothing is stored that can be computed."""
+"""An AVL tree as one writes it first: subtrees are trees, and all heights are found out anew after a change."""
 
 
 class AVLTree:
@@ -8,20 +8,29 @@ class AVLTree:
         self.value = None
         self.left = None
         self.right = None
+        self.height = 0
 
     def is_empty(self):
         return self.left is None
 
-    def height(self):
+    def levels(self):
+        """The height, as it should be."""
         if self.is_empty():
-            return -1
-        return 1 + max(self.left.height(), self.right.height())
+            return 0
+        return 1 + max(self.left.levels(), self.right.levels())
 
     def lean(self):
         """How many levels the left side has more than the right one."""
         if self.is_empty():
             return 0
-        return self.left.height() - self.right.height()
+        return self.left.height - self.right.height
+
+    def update(self):
+        """Makes all heights right, from below."""
+        if not self.is_empty():
+            self.left.update()
+            self.right.update()
+        self.height = self.levels()
 
     def insert(self, value):
         """Adds a value; nothing happens if it is there already."""
@@ -54,6 +63,7 @@ class AVLTree:
         self.value, self.left, self.right = other.value, other.left, other.right
 
     def rebalance(self):
+        self.update()
         if self.lean() > 1:
             if self.left.lean() < 0:
                 self.left.rotate_left()
@@ -62,6 +72,7 @@ class AVLTree:
             if self.right.lean() > 0:
                 self.right.rotate_right()
             self.rotate_left()
+        self.update()
 
     def rotate_right(self):
         top = self.left
@@ -90,7 +101,7 @@ class AVLTree:
         return self.left.inorder() + [self.value] + self.right.inorder()
 
     def check_balanced(self):
-        """Whether the two sides of every node differ by at most one level."""
-        if self.is_empty():
-            return True
-        return abs(self.lean()) <= 1 and self.left.check_balanced() and self.right.check_balanced()
+        """Whether all heights are right, and the two sides of every node differ by at most one level."""
+        if self.height != self.levels() or abs(self.lean()) > 1:
+            return False
+        return self.is_empty() or (self.left.check_balanced() and self.right.check_balanced())
