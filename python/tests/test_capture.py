@@ -163,6 +163,12 @@ def test_arguments_results_and_changed_containers(watched):
     ]
 
 
+@pytest.mark.parametrize("name", ["app.double", "__main__.double", "double", "app"])
+def test_what_ran_as_the_program_is_called_as_its_file_is(watched, name):
+    watched.run("def double(number):\n    return 2 * number\n\n\nprint(double(4))\n")
+    assert watched.show(name) == ["double(number=4) returned 8"]
+
+
 def test_defaults_and_stars(watched):
     watched.run("import shop\nprint(shop.collect(1, 'b', key=2))\n")
     assert watched.show("collect") == [

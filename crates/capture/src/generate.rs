@@ -13,7 +13,7 @@ use joining::Joined;
 use crate::inspect::{DefinitionKind, Nature, Project};
 use crate::recording::{self, Call, Recording, UnitId};
 use crate::select::{Below, select};
-use crate::suite::{Suite, TestClass};
+use crate::suite::{Suite, TestClass, UnitTest};
 use crate::validate::{Error, Round, Run, TestFile, Units, Verdict};
 use crate::write::{Completeness, Knowledge, Style, Writer, Written};
 
@@ -440,22 +440,26 @@ impl<'a> Generator<'a, '_> {
 
     /// Suites of these candidates, with names that are unique in their classes.
     fn layout(&self, indices: &[usize]) -> BTreeMap<String, Layout> {
-        let mut layouts: BTreeMap<String, Layout> = BTreeMap::new();
+        let mut tests: BTreeMap<String, Vec<(&Written, Vec<usize>)>> = BTreeMap::new();
         for index in indices {
             let Some(candidate) = self.candidates.get(*index) else {
                 continue;
             };
-            let layout = layouts.entry(candidate.module.clone()).or_default();
+            let tests = tests.entry(candidate.module.clone()).or_default();
             match self.joined_with(*index, indices) {
-                None => layout.add(&candidate.written, vec![*index], self.style),
+                None => tests.push((&candidate.written, vec![*index])),
                 Some(joined) if joined.members.first() == Some(index) => {
-                    layout.add(&joined.written, joined.members.clone(), self.style);
+                    tests.push((&joined.written, joined.members.clone()));
                 }
                 // It is there with the first of them.
                 Some(_) => {}
             }
         }
-        layouts
+        let layout = |tests| Layout::new(tests, self.style);
+        tests
+            .into_iter()
+            .map(|(module, tests)| (module, layout(tests)))
+            .collect()
     }
 
     fn finish(&self, generated: &mut Generated) {
@@ -504,7 +508,6 @@ impl<'a> Generator<'a, '_> {
 }
 
 /// The tests of one module.
-#[derive(Default)]
 struct Layout {
     suite: Suite,
     /// Class, function and candidates of each test.
@@ -512,39 +515,59 @@ struct Layout {
 }
 
 impl Layout {
-    fn add(&mut self, written: &Written, indices: Vec<usize>, style: Style) {
-        let position = self
-            .suite
-            .classes
-            .iter()
-            .position(|class| class.name == written.class);
-        let position = position.unwrap_or_else(|| {
-            self.suite.classes.push(TestClass {
-                name: written.class.clone(),
+    fn new(tests: Vec<(&Written, Vec<usize>)>, style: Style) -> Layout {
+        let mut layout = Layout {
+            suite: Suite {
+                main_guard: style == Style::Unittest,
+                ..Suite::default()
+            },
+            places: Vec::new(),
+        };
+        let mut classes: Vec<&str> = Vec::new();
+        for (written, _) in &tests {
+            if !classes.contains(&written.class.as_str()) {
+                classes.push(&written.class);
+            }
+        }
+        for class in classes {
+            let own = tests.iter().filter(|(written, _)| written.class == class);
+            let named: Vec<(&str, &[String])> = own
+                .clone()
+                .map(|(written, _)| (written.test.name.as_str(), written.other_names.as_slice()))
+                .collect();
+            let names = crate::write::told_apart(&named);
+            let mut of_class = TestClass {
+                name: class.to_owned(),
                 base: style.base().map(str::to_owned),
                 tests: Vec::new(),
-            });
-            self.suite.classes.len() - 1
-        });
-        self.suite.main_guard = style == Style::Unittest;
-        let Some(class) = self.suite.classes.get_mut(position) else {
-            return;
-        };
-        let mut test = written.test.clone();
-        let mut number = 1;
-        while class.tests.iter().any(|other| other.name == test.name) {
-            number += 1;
-            let name = crate::write::numbered(&written.test.name, number);
-            for line in &mut test.lines {
-                let definition = format!("def {}(", test.name);
-                *line = line.replacen(&definition, &format!("def {name}("), 1);
+            };
+            for ((written, indices), name) in own.zip(names) {
+                let test = called(&written.test, &name, &of_class.tests);
+                let place = (class.to_owned(), test.name.clone(), indices.clone());
+                layout.places.push(place);
+                of_class.tests.push(test);
             }
-            test.name = name;
+            layout.suite.classes.push(of_class);
         }
-        self.places
-            .push((class.name.clone(), test.name.clone(), indices));
-        class.tests.push(test);
+        layout
     }
+}
+
+/// A test by another name, with a number behind it if there is such a test already.
+fn called(test: &UnitTest, wanted: &str, others: &[UnitTest]) -> UnitTest {
+    let mut test = test.clone();
+    let definition = format!("def {}(", test.name);
+    let mut number = 1;
+    test.name = wanted.to_owned();
+    while others.iter().any(|other| other.name == test.name) {
+        number += 1;
+        test.name = crate::write::numbered(wanted, number);
+    }
+    let renamed = format!("def {}(", test.name);
+    for line in &mut test.lines {
+        *line = line.replacen(&definition, &renamed, 1);
+    }
+    test
 }
 
 /// How many tests of each kind there are.

@@ -168,6 +168,20 @@ pub struct Call {
 }
 
 impl Call {
+    /// What was given: the arguments without the receiver and without those that are defaults.
+    pub(crate) fn given<'c>(
+        &'c self,
+        unit: &'c Unit,
+    ) -> impl Iterator<Item = (&'c Argument, &'c Parameter)> + Clone {
+        let receivers = match self.receiver {
+            Receiver::None => 0,
+            Receiver::Instance(_) | Receiver::Class(_) => 1,
+        };
+        let all = self.arguments.iter().zip(&unit.parameters);
+        all.skip(receivers)
+            .filter(|(argument, _)| !argument.is_default)
+    }
+
     /// A call that has begun, and of which nothing else is known yet.
     pub(crate) fn begun(id: CallId, execution: u32, unit: UnitId, caller: Option<CallId>) -> Call {
         Call {

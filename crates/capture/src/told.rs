@@ -3,6 +3,8 @@
 //! Values are told by their type and as a text, and their parts the same way again, down to a depth. What the store keeps is
 //! more, and may change; this stays as it is, and grows.
 
+use std::path::Path;
+
 use serde_json::{Map, Value as Json, json};
 
 use crate::graph::Graph;
@@ -44,9 +46,13 @@ pub fn units(recording: &Recording, units: &[UnitId], limit: usize) -> Json {
     Json::Array(told.collect())
 }
 
-/// Whether a name means a unit: the whole, whole words at its end, or something around it.
+/// Whether a name means a unit: the whole, whole words at its end, or something around it. A module that ran as the
+/// program may also be called as its file is.
 pub fn is_called(unit: &Unit, name: &str) -> bool {
-    format!(".{}.", unit.name()).contains(&format!(".{name}."))
+    let is_in = |whole: &str| format!(".{whole}.").contains(&format!(".{name}."));
+    let file = Path::new(&unit.file).file_stem().unwrap_or_default();
+    let by_file = format!("{}.{}", file.to_string_lossy(), unit.qualified_name);
+    is_in(&unit.name()) || (unit.module == "__main__" && is_in(&by_file))
 }
 
 /// The units that a name means; all of them without one.

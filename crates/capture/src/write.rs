@@ -11,6 +11,7 @@
 //! skipped and says why.
 
 mod access;
+mod apart;
 mod build;
 mod checks;
 mod code;
@@ -35,6 +36,7 @@ mod style;
 
 use std::collections::BTreeMap;
 
+pub(crate) use apart::told_apart;
 pub(crate) use build::Missing;
 pub(crate) use code::Code;
 pub(crate) use construct::{Bare, given};
@@ -137,6 +139,8 @@ pub struct Written {
     pub class: String,
     /// Its text.
     pub test: UnitTest,
+    /// What else it may be called, if others are called as it is; the best first.
+    pub other_names: Vec<String>,
     /// How much it checks.
     pub completeness: Completeness,
     /// What it was made of, if it is no stub.
@@ -214,7 +218,7 @@ impl<'a> Writer<'a> {
         let says_something = self
             .evidence
             .none_says_something(self.knowledge, unit, call);
-        let name = name::test_name(self.knowledge, unit, call, says_something);
+        let (name, other_names) = name::test_names(self.knowledge, unit, call, says_something);
         let class = format!("Test{}", scope::camel_case(&name::subject(unit)));
         let mut scope = Scope::new(self.aliases(call));
         let mut planned = self.plan(call, unit, form, false, &mut scope);
@@ -249,6 +253,7 @@ impl<'a> Writer<'a> {
                 lines,
                 imports: scope.imports(),
             },
+            other_names,
             completeness,
             plan,
         })

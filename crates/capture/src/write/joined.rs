@@ -6,6 +6,7 @@
 
 use testwright_source::names;
 
+use super::apart;
 use super::code::Code;
 use super::construct::{Bare, given};
 use super::name;
@@ -95,6 +96,12 @@ impl Writer<'_> {
         };
         let plan = with_holes(plan, &holes)?;
         let name = joined_name(unit, tests, &holes, columns);
+        // What all of its calls have in common.
+        let mut other_names = apart::names(&name, (&name, "and"), unit, first);
+        for (call, _) in tests {
+            let also = apart::names(&name, (&name, "and"), unit, call);
+            other_names.retain(|one| also.contains(one));
+        }
         let mut scope = Scope::new(self.aliases(first));
         let lines = style::table_lines(self.style, &name, &plan, &table, &mut scope);
         let mut imports: Vec<Import> = tests
@@ -112,6 +119,7 @@ impl Writer<'_> {
                 lines,
                 imports,
             },
+            other_names,
             completeness: Completeness::Full,
             plan: None,
         })

@@ -2,6 +2,7 @@
 
 use super::Knowledge;
 use super::access::{self, Root};
+use super::apart;
 use super::scope::snake_case;
 use crate::effects::Effect;
 use crate::graph::Graph;
@@ -39,13 +40,14 @@ pub(super) fn last(unit: &Unit) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }
 
-/// The name that the test of a call deserves. `none_says_something` if the unit also returns something else than `None`.
-pub(super) fn test_name(
+/// The name that the test of a call deserves, and others, if that one is not its alone. `none_says_something` if the unit
+/// also returns something else than `None`.
+pub(super) fn test_names(
     knowledge: &Knowledge<'_>,
     unit: &Unit,
     call: &Call,
     none_says_something: bool,
-) -> String {
+) -> (String, Vec<String>) {
     let mut words: Vec<String> = vec!["test".to_owned()];
     let is_method = unit.qualified_name.contains('.');
     let last = last(unit);
@@ -67,23 +69,23 @@ pub(super) fn test_name(
         [only] if only == RUNS && none_says_something => words.push("returns_none".to_owned()),
         _ => words.extend(outcome),
     }
-    let mut name = words.join("_");
+    let stem = words.join("_");
     let joiner = if is_creation { "with" } else { "for" };
     // What a number is for is said as well, if there is room for that.
     let longer = [Meaning::Said, Meaning::Unsaid]
         .into_iter()
         .find_map(|meaning| {
             let arguments = argument_words(call, unit, is_creation, &words, meaning)?;
-            let longer = format!("{name}_{joiner}_{arguments}");
+            let longer = format!("{stem}_{joiner}_{arguments}");
             (longer.len() <= LONGEST).then_some(longer)
         });
-    if let Some(longer) = longer {
-        name = longer;
-    }
-    if name == "test" {
-        name = format!("test_{RUNS}");
-    }
-    shortened(&name)
+    let name = match longer {
+        Some(longer) => longer,
+        None if stem == "test" => format!("test_{RUNS}"),
+        None => shortened(&stem),
+    };
+    let others = apart::names(&name, (&stem, joiner), unit, call);
+    (name, others)
 }
 
 /// A name that no other test has: numbered if it is taken.
@@ -248,16 +250,7 @@ fn argument_words(
     told: &[String],
     meaning: Meaning,
 ) -> Option<String> {
-    let skipped = match call.receiver {
-        Receiver::None => 0,
-        Receiver::Instance(_) | Receiver::Class(_) => 1,
-    };
-    let given = call
-        .arguments
-        .iter()
-        .zip(&unit.parameters)
-        .skip(skipped)
-        .filter(|(argument, _)| !argument.is_default);
+    let given = call.given(unit);
     let graph = &call.values;
     let has_several = given.clone().count() > 1;
     let mut words = Vec::new();
@@ -295,7 +288,7 @@ fn argument_words(
 }
 
 /// What a value that could be anything is to its parameter: `amount_2`, `loud`, `not_loud`, `no_limit`.
-fn meant(parameter: &str, value: &Value) -> Option<String> {
+pub(super) fn meant(parameter: &str, value: &Value) -> Option<String> {
     let name = snake_case(parameter).trim_matches('_').to_owned();
     // A single letter says no more than the value.
     if name.len() < 2 {
