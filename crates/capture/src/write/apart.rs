@@ -61,8 +61,8 @@ pub(super) fn names(
         let inside = words_inside(graph, receiver.before).into_iter();
         names.extend(inside.map(|word| format!("{name}_on_{class}_with_{word}")));
     }
-    if let Outcome::Returned(result) = &call.outcome {
-        let inside = words_inside(graph, *result).into_iter();
+    if let Outcome::Returned(end) | Outcome::Raised { exception: end, .. } = &call.outcome {
+        let inside = words_inside(graph, *end).into_iter();
         names.extend(inside.map(|word| format!("{stem}_with_{word}")));
     }
     names.retain(|name| name.len() <= LONGEST);
@@ -98,6 +98,7 @@ fn gather(graph: &Graph, node: NodeId, words: &mut Vec<String>, depth: usize) {
             all(&mut object.content.into_iter().chain(attributes));
         }
         Value::Made { arguments, .. } => all(&mut arguments.iter().copied()),
+        Value::Exception(exception) => all(&mut exception.arguments.iter().copied()),
         // What nearly everything has somewhere tells nothing apart.
         Value::None | Value::Boolean(_) => {}
         Value::Text(text) if value_word(graph, node).is_none() => {

@@ -343,7 +343,25 @@ fn text_word(text: &str) -> Option<String> {
     let length = text.chars().count();
     let told = text.chars().filter(is_told).count();
     let says_enough = has_letter && length <= TOLD && told * 5 >= length * 4 && text.is_ascii();
-    says_enough.then(|| snake_case(text).trim_matches('_').to_owned())
+    says_enough.then(|| spelled(text))
+}
+
+/// A text in small letters. Words are split where a name in mixed case would be, and nowhere else: `kB` is one word.
+fn spelled(text: &str) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    let is_small = |place: usize| letters.get(place).is_some_and(char::is_ascii_lowercase);
+    let mut spelled = String::new();
+    for (place, letter) in letters.iter().enumerate() {
+        let begins_word = letter.is_ascii_uppercase()
+            && is_small(place + 1)
+            && place.checked_sub(1).is_some_and(is_small);
+        let is_gap = !letter.is_ascii_alphanumeric();
+        if (begins_word || is_gap) && !spelled.ends_with('_') {
+            spelled.push('_');
+        }
+        spelled.extend((!is_gap).then(|| letter.to_ascii_lowercase()));
+    }
+    spelled.trim_matches('_').to_owned()
 }
 
 /// The first words of an exception's message, if it begins with some.
@@ -384,4 +402,31 @@ pub(super) fn type_word(value: &Value) -> Option<String> {
         _ => return None,
     };
     Some(word.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_split_into_words_as_people_read_them() {
+        let texts = [
+            "kB",
+            "lastName",
+            "-P1DT2H",
+            "1.0 QB",
+            "Jun 05 2007",
+            "HTTPError",
+        ];
+        let spelled = texts.map(spelled);
+        let read = [
+            "kb",
+            "last_name",
+            "p1dt2h",
+            "1_0_qb",
+            "jun_05_2007",
+            "httperror",
+        ];
+        assert_eq!(spelled, read);
+    }
 }
