@@ -241,7 +241,8 @@ def _ancestor(setting, system, limit):
     if system not in COVERED or not setting.ancestor or setting.ancestor.why_not(system, True):
         return "–"
     pace = Pace(setting, setting.ancestor, system, check=True, coverage=True)
-    return _percent(limit / median(pace() for _ in range(setting.repeats)))
+    # It takes long, and is far enough away to be measured once.
+    return _percent(limit / pace())
 
 
 def _percent(share):

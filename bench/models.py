@@ -44,9 +44,8 @@ DEPTH = 12
 DEPTHS = [8, 10, DEPTH]
 MODEL = "stack"
 
-#: Up to how many transitions both explore. PyModel takes minutes for the last; what Testwright takes for fewer than these
-#: cannot be told from its start-up.
-BESIDE = [5_000, 20_000]
+#: Up to how many transitions both explore, for which PyModel takes more than a minute; and in a quick run.
+BESIDE, BESIDE_QUICKLY = 20_000, 1_000
 #: Seconds that PyModel may take for each.
 LIMIT = 300
 
@@ -65,7 +64,9 @@ GROWTH = [
 ]
 
 #: How often a single transition is explored, to know what start-up takes.
-START_UPS = 5
+START_UPS = 15
+#: What takes little more than start-up is explored this often.
+OFTEN = 15
 
 #: Runs a command with one argument after the other, in one process, and tells the CPU seconds of each. Those of other
 #: processes count, too: the command explores in a copy of its own.
@@ -124,6 +125,7 @@ def explore(folder, most=None, jobs=1):
 
 def pace(folder, done, times):
     """Transitions per CPU second with one process, of an exploration that was done before; start-up is taken off."""
+    times = times if done.transitions > 100_000 else max(times, OFTEN)
     line = f"explore {MODEL} --json --jobs 1 --max"
     words = [*[1] * START_UPS, *[done.transitions] * times]
     output = run([sys.executable, "-c", REPEATEDLY, line, *words], folder, 600).or_complain().output
@@ -139,22 +141,22 @@ def _beside_pymodel(setting, folder):
         ["transitions", "PyModel", "Testwright", "", "memory of a state: PyModel", "Testwright"],
     )
     peer = _Peer(setting, folder)
-    for most in BESIDE[:1] if setting.quick else BESIDE:
-        own = explore(folder, most)
-        own_pace = pace(folder, own, setting.repeats)
-        theirs = peer.explore(most)
-        shown = page.rate(own_pace), f"{own.bytes_per_state} B"
-        if isinstance(theirs, str):
-            mark = table.note(theirs)
-            table.add(f"{most:,}", "–" + mark, shown[0], "", "", shown[1])
-            continue
+    most = BESIDE_QUICKLY if setting.quick else BESIDE
+    own = explore(folder, most)
+    own_pace = pace(folder, own, setting.repeats)
+    shown = page.rate(own_pace), f"{own.bytes_per_state} B"
+    theirs = peer.explore(most)
+    if isinstance(theirs, str):
+        mark = table.note(theirs)
+        table.add(f"{most:,}", "–" + mark, shown[0], "", "", shown[1])
+    else:
         same_size(own, theirs)
         their_pace = theirs.transitions / theirs.seconds
         their_memory = f"{bytes_per_state(theirs, peer.least):,.0f} B"
         ratio = page.times(own_pace / their_pace)
         table.add(f"{most:,}", page.rate(their_pace), shown[0], ratio, their_memory, shown[1])
     if setting.pymodel:
-        table.note(f"{setting.pymodel.in_words()}; it explored once up to each number.")
+        table.note(f"{setting.pymodel.in_words()}; it explored once.")
     return table
 
 

@@ -280,7 +280,7 @@ def test_a_pymodel_that_does_not_run_leaves_the_rest_of_its_table(bench, setting
         work = setting.work / str(number)
         table, *_ = bench("models").measure(dataclasses.replace(setting, pymodel=peer, work=work))
         (row,) = table.rows
-        assert row[:2] == ["5,000", "– (1)"] and all(row[2::3])
+        assert row[:2] == ["1,000", "– (1)"] and all(row[2::3])
         assert table.notes[0] == reason
 
 

@@ -268,19 +268,23 @@ impl<'py> Values<'py> {
             }
             b'[' => {
                 let length = take_length(bytes);
-                if !is_flat(bytes, length) {
-                    let list = PyList::empty(python);
-                    shared.push(list.clone().into_any());
-                    for _ in 0..length {
-                        list.append(self.unpack_from(bytes, shared)?)?;
+                let list = match take_small_numbers(bytes, length) {
+                    // Nothing in it can be the list itself, so it can be made at once.
+                    Some(numbers) => {
+                        let list = PyList::new(python, numbers)?;
+                        shared.push(list.clone().into_any());
+                        list
                     }
-                    return Ok(list.into_any());
-                }
-                // Nothing in it can be the list itself, so it can be made last, and at once.
-                let items = (0..length).map(|_| self.unpack_from(bytes, shared));
-                let list = PyList::new(python, items.collect::<PyResult<Vec<_>>>()?)?.into_any();
-                shared.push(list.clone());
-                list
+                    None => {
+                        let list = PyList::empty(python);
+                        shared.push(list.clone().into_any());
+                        for _ in 0..length {
+                            list.append(self.unpack_from(bytes, shared)?)?;
+                        }
+                        list
+                    }
+                };
+                list.into_any()
             }
             b'{' => {
                 let length = take_length(bytes);
@@ -482,11 +486,18 @@ fn put_known(bytes: &mut Vec<u8>, shared: &mut Shared, value: &Bound<'_, PyAny>)
     known.is_some()
 }
 
-/// Whether packed items are small numbers only, which take two bytes each.
-fn is_flat(bytes: &[u8], length: usize) -> bool {
+/// Takes items that are small numbers only, of two bytes each; nothing is taken if they are not.
+fn take_small_numbers<'b>(
+    bytes: &mut &'b [u8],
+    length: usize,
+) -> Option<impl ExactSizeIterator<Item = i64> + use<'b>> {
     let (pairs, _) = bytes.as_chunks::<2>();
     let is_small = |[tag, number]: &[u8; 2]| *tag == b'i' && *number < 0x80;
-    pairs.len() >= length && pairs[..length].iter().all(is_small)
+    let pairs = pairs.get(..length)?;
+    pairs.iter().all(is_small).then(|| {
+        take(bytes, 2 * length);
+        pairs.iter().map(|[_, folded]| unfolded(u64::from(*folded)))
+    })
 }
 
 fn put_bytes(bytes: &mut Vec<u8>, tag: u8, content: &[u8]) {
@@ -526,7 +537,11 @@ pub(crate) fn take_varying(bytes: &mut &[u8]) -> u64 {
 }
 
 fn take_number(bytes: &mut &[u8]) -> i64 {
-    let folded = take_varying(bytes);
+    unfolded(take_varying(bytes))
+}
+
+/// A number whose sign is its lowest bit.
+fn unfolded(folded: u64) -> i64 {
     (folded >> 1) as i64 ^ -((folded & 1) as i64)
 }
 
