@@ -694,6 +694,37 @@ def test_calls_that_differ_only_in_values_share_a_test(tmp_path, style):
     assert "nought" in changed.stdout
 
 
+def test_tests_that_would_be_called_alike_are_told_apart(tmp_path):
+    program = """
+class Shape:
+    def __init__(self, side):
+        self.side = side
+
+    def corners(self):
+        return 4
+
+
+class Square(Shape):
+    pass
+
+
+class Kite(Shape):
+    def __init__(self, side, tail):
+        super().__init__(side)
+        self.tail = tail
+"""
+    (tmp_path / "shapes.py").write_text(program)
+    drive = "from shapes import Kite, Square\nSquare(2).corners()\nKite(2, 'ribbon').corners()\n"
+    (tmp_path / "drive.py").write_text(drive)
+    assert command(tmp_path, "capture", "--", sys.executable, "drive.py").returncode == 0
+    assert command(tmp_path, "generate", "--style", "pytest").returncode == 0
+    text = (tmp_path / "tests/test_shapes.py").read_text()
+    assert "def test_corners_returns_4_on_square(self):" in text
+    assert "def test_corners_returns_4_on_kite(self):" in text
+    done = run_tests("pytest", tmp_path / "tests", tmp_path)
+    assert done.returncode == 0, done.stdout
+
+
 @pytest.mark.parametrize("existing", [None, "import os\n\n\ndef nothing(): ..."])
 def test_helpers_are_found_where_pytest_imports_tests_by_their_paths(tmp_path, existing):
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --import-mode=importlib\n")
