@@ -316,11 +316,56 @@ fn y9_what_asks_for_what_was_gathered_stays_a_loop() {
         change("y = t\nfor v in x:\n    y.append(v)"),
         "- For each v in the given x, v is added at the end of the t."
     );
-    // What is done only if no round broke off has no words.
-    let told = change("for v in t:\n    if v == x:\n        break\nelse:\n    t.append(x)");
-    assert!(
-        told.starts_with("- The Python statement \"for v in t:"),
-        "{told}"
+}
+
+#[test]
+fn y9_loops_that_search_and_do_something_else_if_they_find_nothing() {
+    assert_eq!(
+        change("for v in t:\n    if v == x:\n        break\nelse:\n    t.append(x)"),
+        "If there is no v in the t such that v equals the given x:\n  - The given x is added at the end of the t.\nOtherwise:\n  - Nothing changes."
+    );
+    assert_eq!(
+        change(
+            "for v in t:\n    if v > x:\n        n = v\n        break\nelse:\n    return 1\nreturn 2"
+        ),
+        "If there is some v in the t such that v is greater than the given x:\n  - The n becomes the first v in the t such that v is greater than the given x.\n  - It returns 2.\nOtherwise:\n  - Nothing changes.\n  - It returns 1."
+    );
+    assert_eq!(
+        change("for v in t:\n    if v == x:\n        return v\nelse:\n    n += 1\nreturn n"),
+        "If there is some v in the t such that v equals the given x:\n  - Nothing changes.\n  - It returns the first v in the t such that v equals the given x.\nOtherwise:\n  - The n goes up by 1.\n  - It returns the new n."
+    );
+}
+
+#[test]
+fn y9_loops_that_break_off() {
+    assert_eq!(
+        change("for v in t:\n    n += v\n    if n > 9:\n        break\nelse:\n    m = 1"),
+        "For each v in the t:\n  - The n goes up by v.\n  If the n is greater than 9:\n    - No further one is looked at.\nIf all of them were looked at:\n  - The m becomes 1."
+    );
+    assert_eq!(
+        change("while n < 9:\n    n += 1\n    if n in s:\n        break\nelse:\n    m = 1"),
+        "As long as the n is less than 9:\n  - The n goes up by 1.\n  If the n is in the s:\n    - This is not done again.\nIf this ended because the n is at least 9:\n  - The m becomes 1."
+    );
+    assert_eq!(
+        change("while True:\n    n += 1\n    if n > m:\n        break"),
+        "Again and again:\n  - The n goes up by 1.\n  If the n is greater than the m:\n    - This is not done again."
+    );
+}
+
+#[test]
+fn y10_what_is_done_at_last_is_done_by_those_who_leave() {
+    assert_eq!(
+        change("try:\n    n += 1\n    return n\nfinally:\n    f = False"),
+        "- The n goes up by 1.\n- The f flag becomes false.\n- It returns the new n."
+    );
+    assert_eq!(
+        change(
+            "try:\n    o.go(x)\nexcept KeyError:\n    return 1\nexcept ValueError:\n    raise\nfinally:\n    f = True\nreturn 2"
+        ),
+        "- \"go\" is carried out on the o with the given x.\n\
+         If this fails with the error \"key error\":\n  - The f flag becomes true.\n  - It returns 1.\n\
+         If this fails with the error \"value error\":\n  - The f flag becomes true.\n  - It fails with the same error.\n\
+         - The f flag becomes true.\n- It returns 2."
     );
 }
 

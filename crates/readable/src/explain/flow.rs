@@ -25,8 +25,8 @@ pub(crate) enum End {
     Failed,
     /// The next round of the loop around begins.
     Continue,
-    /// The loop around ends.
-    Break,
+    /// The loop around ends, which is of this kind.
+    Break(Round),
     /// The ways part.
     Split {
         condition: Term,
@@ -36,6 +36,15 @@ pub(crate) enum End {
     },
     /// A limit was reached before this could be looked at.
     Unexplored,
+}
+
+/// One time that something is done several times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Round {
+    /// Of `for`.
+    Each,
+    /// Of `while`.
+    While,
 }
 
 /// Something that happens.
@@ -81,10 +90,16 @@ pub(crate) enum EventKind {
         errors: Vec<String>,
         body: Vec<Event>,
     },
+    /// What is done if no round of the loop before broke off: because nothing was left to look at, or because the condition
+    /// no longer held.
+    IfCompleted {
+        unless: Option<Term>,
+        body: Vec<Event>,
+    },
     /// Inside of a loop or of what is done after a failure: a value is returned.
     Returns(Term),
     /// No further round of the loop around.
-    Ends,
+    Ends(Round),
     /// What cannot be read, as it is written (6.6).
     Python(String),
 }
@@ -95,8 +110,8 @@ impl Flow {
         let Flow { mut events, end } = self;
         match end {
             End::Open | End::Continue | End::Failed => {}
-            End::Break => events.push(Event {
-                kind: EventKind::Ends,
+            End::Break(round) => events.push(Event {
+                kind: EventKind::Ends(round),
                 range: events.last().map_or(0..0, |event| event.range.clone()),
             }),
             End::Return { value, range } => events.push(Event {
@@ -166,8 +181,12 @@ impl Event {
                 found.push(condition);
             }
             EventKind::IfFails { body, .. } => inside(body),
+            EventKind::IfCompleted { unless, body } => {
+                inside(body);
+                found.extend(unless);
+            }
             EventKind::Returns(value) => found.push(value),
-            EventKind::Fail(_) | EventKind::Ends | EventKind::Python(_) => {}
+            EventKind::Fail(_) | EventKind::Ends(_) | EventKind::Python(_) => {}
         }
     }
 
@@ -196,7 +215,8 @@ impl Event {
             }
             EventKind::Each { body, .. }
             | EventKind::AsLongAs { body, .. }
-            | EventKind::IfFails { body, .. } => {
+            | EventKind::IfFails { body, .. }
+            | EventKind::IfCompleted { body, .. } => {
                 for event in body {
                     event.changed(names);
                 }
@@ -204,7 +224,7 @@ impl Event {
             EventKind::Check(_)
             | EventKind::Fail(_)
             | EventKind::Returns(_)
-            | EventKind::Ends
+            | EventKind::Ends(_)
             | EventKind::Python(_) => {}
         }
     }

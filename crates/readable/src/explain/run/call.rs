@@ -145,7 +145,7 @@ impl<'w> Execution<'w> {
             Some(value) => {
                 self.carry_out(term, range, path, events);
                 match value {
-                    Term::Item { object, .. } if frame.repeats => that_one(&object),
+                    Term::Item { object, .. } if frame.round.is_some() => that_one(&object),
                     other => other,
                 }
             }

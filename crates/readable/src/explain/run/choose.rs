@@ -262,7 +262,7 @@ impl<'w> Execution<'w> {
         let end = match tried.flow {
             Flow {
                 events: done,
-                end: end @ (End::Return { .. } | End::Failed | End::Break | End::Continue),
+                end: end @ (End::Return { .. } | End::Failed | End::Break(_) | End::Continue),
             } => {
                 events.extend(done);
                 Some(end)

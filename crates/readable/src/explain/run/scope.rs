@@ -114,7 +114,8 @@ impl<'w> Execution<'w> {
             },
             helpers,
             counts: false,
-            repeats: frame.repeats,
+            round: frame.round,
+            finally: vec![],
         };
         let path = Path {
             locals,

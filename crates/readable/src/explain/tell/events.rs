@@ -7,7 +7,7 @@ use testwright_source::Range;
 use super::Teller;
 use crate::block::{Item, ItemKind};
 use crate::explain::effect;
-use crate::explain::flow::{Event, EventKind};
+use crate::explain::flow::{Event, EventKind, Round};
 use crate::phrase::{Fallback, Marking, Speaker, join};
 use crate::quotation;
 use crate::term::Term;
@@ -110,8 +110,21 @@ impl Teller<'_, '_> {
                 }
                 vec![self.block(heading, items, range)]
             }
+            EventKind::IfCompleted { unless, body } => {
+                let heading = match unless {
+                    Some(condition) => {
+                        let speaker = self.speaker.with_marking(Marking::None);
+                        let ended = speaker.behind_if().negative(&self.said(condition));
+                        format!("If this ended because {ended}")
+                    }
+                    None => "If all of them were looked at".to_owned(),
+                };
+                let items = self.told(body, marking, conditions);
+                vec![self.block(heading, items, range)]
+            }
             EventKind::Returns(value) => self.result(value, range, marking).into_iter().collect(),
-            EventKind::Ends => vec![self.item("no further one is looked at", range)],
+            EventKind::Ends(Round::Each) => vec![self.item("no further one is looked at", range)],
+            EventKind::Ends(Round::While) => vec![self.item("this is not done again", range)],
             EventKind::Python(code) => {
                 let code = quotation::on_one_line(&self.shown(code));
                 let quoted = quotation::quoted(&code);
@@ -198,7 +211,7 @@ impl Teller<'_, '_> {
         code.lines().next().unwrap_or_default().to_owned()
     }
 
-    /// "for each v in X" or "as long as C".
+    /// "for each v in X", "as long as C" or "again and again".
     fn cycle_heading(&self, event: &Event) -> String {
         let speaker = self.speaker.with_marking(Marking::None);
         match &event.kind {
@@ -209,9 +222,11 @@ impl Teller<'_, '_> {
                 let all = speaker.noun(&self.said(iterable)).text;
                 format!("for each {} in {all}", join::nouns(&names, "and"))
             }
-            EventKind::AsLongAs { condition, .. } => {
-                format!("as long as {}", speaker.clause(&self.said(condition)))
-            }
+            EventKind::AsLongAs { condition, .. } => match self.said(condition) {
+                // "As long as this is always so" asks what "this" is.
+                Term::Value(value) if value.truth() == Some(true) => "again and again".to_owned(),
+                condition => format!("as long as {}", speaker.clause(&condition)),
+            },
             _ => String::new(),
         }
     }

@@ -165,7 +165,8 @@ fn gather_events<'f>(
             }
             EventKind::Each { body, .. }
             | EventKind::AsLongAs { body, .. }
-            | EventKind::IfFails { body, .. } => gather_events(body, found),
+            | EventKind::IfFails { body, .. }
+            | EventKind::IfCompleted { body, .. } => gather_events(body, found),
             _ => {}
         }
     }
