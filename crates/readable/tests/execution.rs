@@ -100,6 +100,25 @@ fn y2_a_helper_with_a_name_of_its_own_is_not_looked_into() {
 }
 
 #[test]
+fn y2_a_helper_with_an_idiom_is_not_looked_into() {
+    let model = "t = []\ndef full(extra): return len(t) + extra > 3\ndef act(x): t.append(x)\nstate = ('t',)\n\
+        actions = (act,)\nenablers = {act: (lambda x: not full(x),)}\n";
+    let idiom = "[idiom full]\nkind = condition\nmatch = full($n)\nsay = {n} more are too many\nnot = there is room for {n} more\n";
+    let told = text_with("model.py", model, idiom, Limits::default());
+    assert!(
+        told.contains("When it can happen: only if there is room for the given x more."),
+        "{told}"
+    );
+    let machine = "class M(RuleBasedStateMachine):\n    def __init__(self): self.t = []\n    def full(self): return len(self.t) > 3\n    @precondition(lambda self: self.full())\n    @rule()\n    def act(self): self.t.clear()\n";
+    let idiom = "[idiom full]\nkind = condition\nmatch = self.full()\nsay = no room is left\n";
+    let told = text_with("machine.py", machine, idiom, Limits::default());
+    assert!(
+        told.contains("When it can happen: only if no room is left."),
+        "{told}"
+    );
+}
+
+#[test]
 fn y2_helpers_are_looked_into_only_so_deep() {
     let chain = |length: usize| {
         let mut model = "n = 0\ndef f0(x): return x > 0\n".to_owned();

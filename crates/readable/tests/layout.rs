@@ -715,6 +715,21 @@ fn r9_classes_that_make_something() {
 }
 
 #[test]
+fn i1_and_r7_patterns_may_use_the_names_of_constants() {
+    let model = "ROOM, PRICES, t, n = 3, {'pear': 2}, [], 0\ndef act(x):\n    global n\n    n += PRICES[x]\n    t.append(x)\ndef may(x): return len(t) < ROOM\nstate = ('t', 'n')\nactions = (act,)\nenablers = {act: (may,)}\n";
+    let idioms = "[idiom room]\nkind = condition\nmatch = len(t) < ROOM\nsay = there is room\n[idiom price]\nkind = value\nmatch = PRICES[$x]\nsay = the price of {x}\n[idiom limit]\nkind = value\nmatch = ROOM\nsay = the limit\n";
+    let told = text_with("model.py", model, idioms, Limits::default());
+    assert!(
+        told.contains("When it can happen: only if there is room.\n"),
+        "{told}"
+    );
+    assert!(
+        told.contains("- The n goes up by the price of the given x.\n"),
+        "{told}"
+    );
+}
+
+#[test]
 fn i5_the_first_idiom_that_matches_wins_outermost_first() {
     let model = "t = []\ndef act(x):\n    return len(t[x])\nstate = ('t',)\nactions = (act,)\n";
     let inner = "[idiom inner]\nkind = value\nmatch = t[$x]\nsay = shelf {x}\n";

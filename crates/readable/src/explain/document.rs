@@ -22,8 +22,9 @@ pub(super) fn document(
     options: &Options,
     recorder: &Recorder,
 ) -> Document {
-    let world = World::new(parts, &source.text, &options.vocabulary, options.limits);
-    let speaker = Speaker::new(&options.vocabulary).with_shortening();
+    let vocabulary = World::vocabulary_of(parts, &source.text, &options.vocabulary, options.limits);
+    let world = World::new(parts, &source.text, &vocabulary, options.limits);
+    let speaker = Speaker::new(&vocabulary).with_shortening();
     let author = Author {
         world: &world,
         speaker,
@@ -45,7 +46,7 @@ pub(super) fn document(
     sections.extend(incomplete_note(incomplete, options.limits.outcomes));
     sections.retain(|section| !section.items.is_empty());
     Document {
-        title: format!("Model: {}", options.vocabulary.words(name)),
+        title: format!("Model: {}", vocabulary.words(name)),
         intro: parts.intro.clone().filter(|intro| !intro.is_empty()),
         sections,
         source: source.clone(),

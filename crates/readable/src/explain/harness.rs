@@ -39,18 +39,15 @@ pub(super) fn document(
         return Err(Unreadable::Harness(diagnostics));
     }
     let parts = parts(&harness);
-    let world = World::new(
-        &parts,
-        &harness.raw.text,
-        &options.vocabulary,
-        options.limits,
-    );
+    let raw = &harness.raw.text;
+    let vocabulary = World::vocabulary_of(&parts, raw, &options.vocabulary, options.limits);
+    let world = World::new(&parts, raw, &vocabulary, options.limits);
     let steps: Vec<Step> = harness
         .actions
         .iter()
         .flat_map(|action| steps(&harness, action))
         .collect();
-    let speaker = Speaker::new(&options.vocabulary).with_shortening();
+    let speaker = Speaker::new(&vocabulary).with_shortening();
     let author = Author {
         harness: &harness,
         world: &world,
@@ -85,7 +82,7 @@ pub(super) fn document(
     sections.extend(incomplete_note(incomplete, options.limits.outcomes));
     sections.retain(|section| !section.items.is_empty());
     Ok(Document {
-        title: format!("Test harness: {}", options.vocabulary.words(name)),
+        title: format!("Test harness: {}", vocabulary.words(name)),
         intro: leading_comment(&source.text),
         sections,
         source: source.clone(),
