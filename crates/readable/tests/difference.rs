@@ -18,9 +18,11 @@ def take():
         return 'none'
     return t.pop()
 def gone(): pass
+def stay(): pass
 def StateInvariant(): return n >= 0
+def Accepting(): return n == 1
 state = ('n', 't')
-actions = (put, take, gone)
+actions = (put, take, gone, stay)
 enablers = {put: (lambda x: len(t) < 3,), take: (lambda: n > 0,)}
 ";
 
@@ -32,6 +34,8 @@ fn new() -> String {
         .replace("take, gone", "take, come")
         .replace("'none'", "'nothing'")
         .replace("n >= 0", "n > 0")
+        .replace("def stay(): pass", "def stay(): t.clear()")
+        .replace("return n == 1", "return n == 2")
 }
 
 #[test]
@@ -56,9 +60,16 @@ fn only_what_has_changed_is_told() {
         Action: come
           - New action
 
+        Action: stay
+          - Now: The t becomes empty.
+
         What must always be true:
           - Now: The n is greater than 0.
           - No longer: The n is at least 0.
+
+        A run may end:
+          - Now: only if the n is 2.
+          - No longer: only if the n is 1.
 
         Action: gone
           - Removed action

@@ -25,6 +25,7 @@ fn when(guards: &str) -> String {
 fn l1_guards() {
     assert_eq!(when("lambda: True"), "at any time.");
     assert_eq!(when("lambda: 1 > 2"), "never.");
+    assert_eq!(when("lambda x: x in []"), "never.");
     assert_eq!(when("lambda: n > 0"), "only if the n is greater than 0.");
     assert_eq!(
         when("lambda: n > 0, lambda x: x not in t"),
@@ -182,6 +183,31 @@ fn l7_harness_headings() {
     ] {
         assert!(told.contains(sentence), "{sentence} is not in\n{told}");
     }
+}
+
+#[test]
+fn l7_headings_say_what_is_done() {
+    let told = text(
+        "h.tstl",
+        "@import sut\npool: <lines> 1\npool: <pen> 1\n<pen> := sut.Pen()\n<lines> := [1]\nassert len(<lines>) < 9\ndel <lines>[0]\nfor one in <lines>: <pen>.draw(one)\nif <lines>: <lines>.pop()\n<pen>.colour = 3\n<pen>.colour\n",
+    );
+    let titles: Vec<&str> = (told.lines())
+        .filter_map(|line| line.strip_prefix("Action: "))
+        .collect();
+    assert_eq!(
+        titles,
+        [
+            "make a pen",
+            "set some lines",
+            "check some lines",
+            "set some lines (2)",
+            "draw",
+            "pop",
+            "set a pen",
+            "look at a pen"
+        ]
+    );
+    assert!(told.contains("- The new lines are [1].\n"), "{told}");
 }
 
 #[test]
@@ -888,8 +914,8 @@ fn what_a_machine_remembers_may_be_made_from_what_it_remembers_already() {
     expect![[r#"
         Action: move
           Inputs:
-            - box: any of the boxes such that it is set
-            - other: any of the boxes such that it has more than 2 elements, which is then used up
+            - box: any of the boxes such that box is set
+            - other: any of the boxes such that other has more than 2 elements, which is then used up
           When it can happen: only if the boxes are not empty.
           What happens:
             - "move" is carried out on the base with the given box and the given other."#]]

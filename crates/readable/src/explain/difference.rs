@@ -1,6 +1,6 @@
 //! What has changed between two versions of a model, as a change log of requirements in English (6.8).
 
-use crate::block::{Document, Heading, Item, ItemKind, Section};
+use crate::block::{Document, Heading, Item, ItemKind, NORMAL, Section};
 
 /// The differences of two explanations, action by action. Empty if both say the same.
 #[must_use]
@@ -62,7 +62,7 @@ fn whole(section: &Section, change: Change) -> Section {
                 Change::New => "Now",
                 Change::Removed => "No longer",
             };
-            let said = statements(&section.items);
+            let said = statements(section);
             said.into_iter()
                 .map(|one| format!("{word}: {}", one.words))
                 .collect()
@@ -89,7 +89,7 @@ fn with_items(section: &Section, told: Vec<String>) -> Section {
 
 /// What one version says that the other does not.
 fn changes(old: &Section, new: &Section) -> Option<Section> {
-    let (before, after) = (statements(&old.items), statements(&new.items));
+    let (before, after) = (statements(old), statements(new));
     let only_in = |these: &[Statement], others: &[Statement]| -> Vec<Statement> {
         let mut left = others.to_vec();
         let mut only = Vec::new();
@@ -126,20 +126,28 @@ struct Statement {
     is_requirement: bool,
 }
 
-fn statements(items: &[Item]) -> Vec<Statement> {
+fn statements(section: &Section) -> Vec<Statement> {
     let mut found = Vec::new();
-    for item in items
-        .iter()
-        .filter(|item| item.level <= crate::block::NORMAL)
-    {
-        gather(item, "", false, &mut found);
+    for item in &section.items {
+        match (&section.heading, &item.kind) {
+            // The label of a section that has no other heading becomes its heading.
+            (Heading::None, ItemKind::Labelled { sentence, .. }) => found.push(Statement {
+                words: sentence.clone(),
+                is_requirement: false,
+            }),
+            _ => gather(item, "", false, &mut found),
+        }
     }
     found
 }
 
+const NOTHING: &str = "Nothing changes.";
 const WHEN: &str = "When it can happen";
 
 fn gather(item: &Item, condition: &str, in_guard: bool, found: &mut Vec<Statement>) {
+    if item.level > NORMAL {
+        return;
+    }
     let mut say = |words: String, is_requirement: bool| {
         let words = format!("{condition}{words}");
         let words = match words.ends_with(['.', ':']) {
@@ -153,6 +161,8 @@ fn gather(item: &Item, condition: &str, in_guard: bool, found: &mut Vec<Statemen
     };
     match &item.kind {
         ItemKind::Sentence(words) if in_guard => say(words.clone(), true),
+        // What happens instead says enough; under a condition it is an outcome of its own.
+        ItemKind::Sentence(words) if words == NOTHING && condition.is_empty() => {}
         ItemKind::Sentence(words) | ItemKind::Paragraph(words) => say(words.clone(), false),
         ItemKind::Labelled { label, sentence } if label.starts_with(WHEN) => {
             match sentence.strip_prefix("only if ") {

@@ -212,10 +212,21 @@ fn comparisons(first: &Term, rest: &[(Comparison, Term)]) -> Option<bool> {
     let mut left = first;
     let mut truth = true;
     for (comparison, right) in rest {
-        truth = truth && compared(left.as_value()?, *comparison, right.as_value()?)?;
+        truth = truth && pair(left, *comparison, right)?;
         left = right;
     }
     Some(truth)
+}
+
+fn pair(left: &Term, comparison: Comparison, right: &Term) -> Option<bool> {
+    let right = right.as_value()?;
+    let is_empty = right.length() == Some(0) && !matches!(right, Value::Text(_));
+    match comparison {
+        // Nothing is in what is empty, whatever it is.
+        Comparison::In if is_empty => Some(false),
+        Comparison::NotIn if is_empty => Some(true),
+        _ => compared(left.as_value()?, comparison, right),
+    }
 }
 
 fn compared(left: &Value, comparison: Comparison, right: &Value) -> Option<bool> {
