@@ -372,6 +372,14 @@ fn y9_loops_that_break_off() {
 }
 
 #[test]
+fn y10_what_must_fail_is_checked() {
+    assert_eq!(
+        change("with pytest.raises((KeyError, shop.Closed)):\n    o.sell(x)\nn += 1"),
+        "- \"sell\" is carried out on the o with the given x.\n- It is checked that this fails with the error \"key error\" or \"closed\".\n- The n goes up by 1."
+    );
+}
+
+#[test]
 fn y10_what_is_done_at_last_is_done_by_those_who_leave() {
     assert_eq!(
         change("try:\n    n += 1\n    return n\nfinally:\n    f = False"),
@@ -498,6 +506,18 @@ fn y11_guards_are_one_condition() {
         told.contains(
             "only if either the n is greater than 3 and the t is not empty, or the n is at most 3 and the n is 1."
         ),
+        "{told}"
+    );
+}
+
+#[test]
+fn y11_guards_that_ask_first_and_answer_later() {
+    let told = text(
+        "model.py",
+        "import device\nn = 0\ndef act(x): pass\ndef may(x):\n    status = device.status(x)\n    return status == 'ok' and n > 0\nstate = ('n',)\nactions = (act,)\nenablers = {act: (may,)}\n",
+    );
+    assert!(
+        told.contains("    - the result of \"status\" with the given x is \"ok\"\n    - the n is greater than 0\n"),
         "{told}"
     );
 }

@@ -863,6 +863,25 @@ fn l8_invariants_with_a_precondition() {
 }
 
 #[test]
+fn l8_and_y11_what_invariants_of_machines_ask() {
+    let machine = "class Shop(RuleBasedStateMachine):\n    def __init__(self):\n        self.shop = Shop()\n        self.orders = []\n    @rule()\n    def go(self): self.shop.go()\n\
+         \x20   @invariant()\n    def a(self):\n        '''The shop looks after itself.'''\n        self.shop.check()\n\
+         \x20   @invariant()\n    def audit(self):\n        self.shop.audit()\n\
+         \x20   @invariant()\n    def b(self):\n        if self.orders:\n            assert self.shop.first() == self.orders[0]\n        else:\n            assert self.shop.is_empty()\n\
+         \x20   @invariant()\n    def c(self):\n        if len(self.orders) > 3:\n            raise AssertionError\n\
+         \x20   @invariant()\n    def d(self):\n        size = self.shop.size()\n        assert size >= 0 and size == len(self.orders)\n";
+    expect![[r#"
+        What must always be true:
+          - The shop looks after itself.
+          - "audit" does not fail.
+          - If the orders are not empty then the result of "first" on the shop equals the first element of the orders, otherwise the shop is empty.
+          - The orders have at most 3 elements.
+          - The result of "size" on the shop is at least 0.
+          - The result of "size" on the shop equals the number of elements in the orders."#]]
+    .assert_eq(&section(&text("shop.py", machine), "What must always be true"));
+}
+
+#[test]
 fn the_other_collections_of_python_are_lists_and_dictionaries() {
     let told = text(
         "post.py",

@@ -343,11 +343,23 @@ impl<'a, 'w> Author<'a, 'w> {
         let clauses: Vec<String> = conditions.iter().map(|one| teller.condition(one)).collect();
         match doc.filter(|doc| !doc.is_empty()) {
             Some(doc) => {
-                let all = join::clauses(&clauses, "and");
-                let told = match doc.ends_with(['.', '!', '?']) {
-                    true => format!("{doc} In other words: {all}."),
-                    false => format!("{doc}. In other words: {all}."),
+                let stop = if doc.ends_with(['.', '!', '?']) {
+                    ""
+                } else {
+                    "."
                 };
+                let told = match clauses.is_empty() {
+                    true => format!("{doc}{stop}"),
+                    false => {
+                        let all = join::clauses(&clauses, "and");
+                        format!("{doc}{stop} In other words: {all}.")
+                    }
+                };
+                vec![Item::sentence(told, lines)]
+            }
+            // What is asked is only known to what it calls.
+            None if clauses.is_empty() && self.does_something(callable, &execution) => {
+                let told = format!("\"{}\" does not fail.", self.speaker.words(&callable.name));
                 vec![Item::sentence(told, lines)]
             }
             None => clauses
@@ -355,6 +367,12 @@ impl<'a, 'w> Author<'a, 'w> {
                 .map(|clause| Item::sentence(sentence(clause), lines.clone()))
                 .collect(),
         }
+    }
+
+    fn does_something(&self, callable: &'w Callable, execution: &Execution<'w>) -> bool {
+        let frame = Frame::new(&self.source.text, callable, self.world.parts.is_machine);
+        let flow = execution.body(&callable.body, Path::default(), &frame).flow;
+        flow.is_split() || !flow.events.is_empty()
     }
 
     /// What a function without parameters asks: what it returns, or what it asserts.

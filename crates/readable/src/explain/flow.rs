@@ -96,6 +96,8 @@ pub(crate) enum EventKind {
         unless: Option<Term>,
         body: Vec<Event>,
     },
+    /// What came before must fail with one of these errors.
+    MustFail(Vec<String>),
     /// Inside of a loop or of what is done after a failure: a value is returned.
     Returns(Term),
     /// No further round of the loop around.
@@ -186,7 +188,10 @@ impl Event {
                 found.extend(unless);
             }
             EventKind::Returns(value) => found.push(value),
-            EventKind::Fail(_) | EventKind::Ends(_) | EventKind::Python(_) => {}
+            EventKind::Fail(_)
+            | EventKind::MustFail(_)
+            | EventKind::Ends(_)
+            | EventKind::Python(_) => {}
         }
     }
 
@@ -223,6 +228,7 @@ impl Event {
             }
             EventKind::Check(_)
             | EventKind::Fail(_)
+            | EventKind::MustFail(_)
             | EventKind::Returns(_)
             | EventKind::Ends(_)
             | EventKind::Python(_) => {}

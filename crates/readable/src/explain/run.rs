@@ -27,6 +27,7 @@ pub(crate) use world::{EARLIER, FIRST, World};
 use super::facts::Facts;
 use super::flow::{End, Event, EventKind, Flow, Round};
 use super::locate::Callable;
+use crate::property::raised;
 use crate::term::Term;
 use choose::leaves;
 use finally::Finally;
@@ -345,6 +346,16 @@ impl<'w> Execution<'w> {
                 }
             }
             StatementKind::With { items, body, .. } => {
+                if let [(manager, _)] = items.as_slice()
+                    && let Some((errors, _)) = raised(manager)
+                {
+                    let tried = self.body(body, path.clone(), &frame.uncounted());
+                    *path = tried.path;
+                    events.extend(tried.flow.settled());
+                    let errors = errors.iter().filter_map(error_name).collect();
+                    events.push(event(EventKind::MustFail(errors), range));
+                    return None;
+                }
                 for (manager, name) in items {
                     if let Some(name) = name {
                         let value = self.term(manager, path, frame);

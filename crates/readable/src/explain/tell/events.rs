@@ -92,18 +92,12 @@ impl Teller<'_, '_> {
                     }
                 }
             }
+            EventKind::MustFail(errors) => {
+                let clause = format!("it is checked that {}", self.this_fails(errors));
+                vec![self.item(&clause, range).from_level(1)]
+            }
             EventKind::IfFails { errors, body } => {
-                let quoted: Vec<String> = errors
-                    .iter()
-                    .map(|error| format!("\"{}\"", self.speaker.words(error)))
-                    .collect();
-                let heading = match quoted.is_empty() {
-                    true => "If this fails".to_owned(),
-                    false => format!(
-                        "If this fails with the error {}",
-                        join::nouns(&quoted, "or")
-                    ),
-                };
+                let heading = format!("If {}", self.this_fails(errors));
                 let mut items = self.told(body, marking, conditions);
                 if items.is_empty() {
                     items.push(self.item("nothing else changes", range));
@@ -133,6 +127,16 @@ impl Teller<'_, '_> {
                 let clause = format!("the Python statement {quoted} is carried out");
                 vec![self.item(&clause, range)]
             }
+        }
+    }
+
+    fn this_fails(&self, errors: &[String]) -> String {
+        let quoted = errors.iter();
+        let quoted = quoted.map(|error| format!("\"{}\"", self.speaker.words(error)));
+        let quoted: Vec<String> = quoted.collect();
+        match quoted.is_empty() {
+            true => "this fails".to_owned(),
+            false => format!("this fails with the error {}", join::nouns(&quoted, "or")),
         }
     }
 
