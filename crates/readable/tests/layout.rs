@@ -627,9 +627,62 @@ fn level_0_is_brief_and_level_2_full() {
     }
     let trace = render::text(&document.shown_at(3));
     assert!(
-        trace.contains("      - The n becomes 1.\n          `n = 1`\n"),
+        trace.contains("    If the given x is not zero:\n        `if x:`\n      - The n becomes 1.\n          `n = 1`\n"),
         "{trace}"
     );
+}
+
+#[test]
+fn level_3_shows_the_code_of_every_condition() {
+    let model = "n = 0\ndef act(x):\n    global n\n    if x == 1:\n        n = 1\n    elif x == 2:\n        n = 2\n    if n > 5:\n        return 1\n    if n > 4:\n        n = 0\n        return 2\n\
+        def may(x): return n < 9\ndef StateInvariant():\n    '''Never negative.'''\n    return n >= 0\ndef Accepting(): return n == 0\nstate = ('n',)\nactions = (act,)\nenablers = {act: (may, lambda: n != 7)}\n";
+    let document = explained("model.py", model).document;
+    expect![[r#"
+        Model: model
+
+        What is remembered:
+          - the n: starts as 0
+
+        Action: act
+          Source: model.py, lines 2 to 12.
+          Inputs:
+            - x: any value
+          When it can happen: only if all of the following hold:
+              `return n < 9`
+              `n != 7`
+            - the n is less than 9
+            - the n is not 7
+          What happens:
+            If the given x is 1:
+                `if x == 1:`
+              - The n becomes 1.
+                  `n = 1`
+            Otherwise, if the given x is 2:
+                `elif x == 2:`
+              - The n becomes 2.
+                  `n = 2`
+            If the new n is greater than 5:
+                `if n > 5:`
+              - Nothing else changes.
+              - It returns 1.
+                  `return 1`
+            Otherwise, if the new n is greater than 4:
+                `if n > 4:`
+              - The n becomes 0.
+                  `n = 0`
+              - It returns 2.
+                  `return 2`
+            Otherwise:
+              - Nothing else changes.
+
+        What must always be true:
+          - Never negative. In other words: the n is at least 0.
+              `return n >= 0`
+
+        A run may end: only if the n is 0.
+            `return n == 0`
+    "#]]
+    .assert_eq(&render::text(&document.shown_at(3)));
 }
 
 #[test]

@@ -322,7 +322,22 @@ impl<'a, 'w> Author<'a, 'w> {
             let are = Verb::Be.form(is_plural(&words), Polarity::Negative, Tense::Present);
             format!("the {words} {are} empty")
         });
-        when(kept.collect(), guards, teller, lines)
+        let item = when(kept.collect(), guards, teller, lines);
+        let code: Vec<&str> = action.guards.iter().map(|one| self.code(one)).collect();
+        match code.is_empty() {
+            true => item,
+            false => item.with_code(code.join("\n")),
+        }
+    }
+
+    /// The code of what is asked, without the lines that give it a name and say what it is for.
+    fn code(&self, callable: &Callable) -> &str {
+        let asked = usize::from(callable.docstring.is_some());
+        let range = match (callable.body.get(asked), callable.body.last()) {
+            (Some(first), Some(last)) => first.range.start..last.range.end,
+            _ => 0..0,
+        };
+        self.source.text.get(range).unwrap_or_default()
     }
 
     /// "What must always be true:" (L8).
@@ -355,17 +370,20 @@ impl<'a, 'w> Author<'a, 'w> {
                         format!("{doc}{stop} In other words: {all}.")
                     }
                 };
-                vec![Item::sentence(told, lines)]
+                vec![Item::sentence(told, lines).with_code(self.code(callable))]
             }
             // What is asked is only known to what it calls.
             None if clauses.is_empty() && self.does_something(callable, &execution) => {
                 let told = format!("\"{}\" does not fail.", self.speaker.words(&callable.name));
-                vec![Item::sentence(told, lines)]
+                vec![Item::sentence(told, lines).with_code(self.code(callable))]
             }
-            None => clauses
-                .iter()
-                .map(|clause| Item::sentence(sentence(clause), lines.clone()))
-                .collect(),
+            None => {
+                let told = clauses.iter().map(|clause| {
+                    let item = Item::sentence(sentence(clause), lines.clone());
+                    item.with_code(self.code(callable))
+                });
+                told.collect()
+            }
         }
     }
 
@@ -395,7 +413,8 @@ impl<'a, 'w> Author<'a, 'w> {
             Asked::Never => "never.".to_owned(),
             Asked::If(clause) => format!("only if {clause}."),
         };
-        Some(alone(Item::labelled("A run may end", told, lines)))
+        let item = Item::labelled("A run may end", told, lines);
+        Some(alone(item.with_code(self.code(callable))))
     }
 
     fn limits(&self) -> Option<Section> {
@@ -407,7 +426,8 @@ impl<'a, 'w> Author<'a, 'w> {
             Asked::If(clause) => clause,
         };
         let told = format!("Exploration is limited to situations in which {clause}.");
-        Some(alone(Item::new(ItemKind::Paragraph(told), lines)))
+        let item = Item::new(ItemKind::Paragraph(told), lines);
+        Some(alone(item.with_code(self.code(callable))))
     }
 
     fn one_condition(&self, callable: &'w Callable) -> (Asked, Lines) {

@@ -200,13 +200,14 @@ impl Teller<'_, '_> {
         };
         let mut branches = vec![(words, then)];
         let mut last = (!otherwise.is_empty()).then_some(otherwise);
-        super::outcome::flatten(&mut branches, &mut last);
+        let mut codes = vec![self.condition_code(range)];
+        super::outcome::flatten(&mut branches, &mut last, &mut codes);
         let kind = ItemKind::Choice {
             branches,
             otherwise: last,
         };
         let item = Item::new(kind, self.lines(range)).from_level(0);
-        vec![item.with_code(self.condition_code(range))]
+        vec![item.with_code(codes.join("\n"))]
     }
 
     /// The first line of a statement with a body.
