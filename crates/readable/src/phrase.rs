@@ -20,6 +20,7 @@ mod comparison;
 mod connective;
 mod difference;
 mod equality;
+mod filled;
 pub mod join;
 mod length;
 mod membership;
