@@ -264,6 +264,10 @@ fn e20_keeping_some() {
         "t = [v for v in t if v > x]",
         "Only the elements v of the t such that v is greater than the given x are kept.",
     );
+    changes(
+        "t[:] = [v for v in t if v > x]",
+        "Only the elements v of the t such that v is greater than the given x are kept.",
+    );
 }
 
 #[test]

@@ -529,13 +529,15 @@ fn r4_and_p38_what_calls_of_the_system_give_has_methods_of_its_own() {
 fn w4_and_l7_pools_whose_names_are_plural() {
     let told = text(
         "h.tstl",
-        "@import w\npool: <jugs> 1\npool: <int> 1\nproperty: 4 not in <jugs>.litres()\n<jugs> := w.Jugs()\n<int> := <[1..2]>\n<jugs>.fill(<int>)\n",
+        "@import w\npool: <jugs> 1\npool: <int> 1\nproperty: 4 not in <jugs>.litres()\nproperty: <jugs>.is_clean()\ninit: random.seed(3)\n<jugs> := w.Jugs()\n<int> := <[1..2]>\n<jugs>.fill(<int>)\n",
     );
     for words in [
         "Action: make some jugs\n",
         "- New jugs are made.\n",
         "only if there are some jugs and an int.\n",
         "- For all jugs, 4 is not in the result of \"litres\" on the jugs.\n",
+        "- For all jugs, the jugs are clean.\n",
+        "- \"seed\" is carried out with 3.\n",
     ] {
         assert!(told.contains(words), "{words}: {told}");
     }

@@ -102,14 +102,31 @@ fn leading_comment(text: &str) -> Option<String> {
     (!joined.is_empty()).then_some(joined)
 }
 
+/// Modules that every harness may use without importing them.
+const ALWAYS_IMPORTED: [&str; 11] = [
+    "copy",
+    "glob",
+    "inspect",
+    "os",
+    "random",
+    "re",
+    "struct",
+    "subprocess",
+    "sys",
+    "time",
+    "traceback",
+];
+
 /// The raw Python code of a harness is where its helpers and constants are.
 fn parts(harness: &Harness) -> Parts {
     let tree = tree::module(&harness.raw.text).unwrap_or_default();
     let module = Module::read(&tree.body);
+    let always = ALWAYS_IMPORTED.into_iter().map(str::to_owned);
+    let imported = module.imported.iter().cloned().chain(always);
     Parts {
         helpers: module.functions.clone(),
         constants: module.constants(&tree.body),
-        imported: module.imported.clone(),
+        imported: imported.collect(),
         values: module.all_values(),
         ..Parts::default()
     }

@@ -126,7 +126,16 @@ impl<'w> Execution<'w> {
                 if self.entry_of_local(target, &value, range, path, frame, events) {
                     return;
                 }
-                let target = self.place(target, path, frame);
+                let target = match self.place(target, path, frame) {
+                    // All that a list has is the list.
+                    Term::Slice {
+                        object,
+                        start: None,
+                        stop: None,
+                        step: None,
+                    } => *object,
+                    other => other,
+                };
                 self.set(target, value, range, path, events);
             }
         }
