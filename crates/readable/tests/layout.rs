@@ -937,6 +937,42 @@ fn l8_and_y11_what_invariants_of_machines_ask() {
 }
 
 #[test]
+fn what_a_machine_assumes_and_reports() {
+    let machine = "from hypothesis import assume, note, event\nclass M(RuleBasedStateMachine):\n    def __init__(self):\n        self.ages = {}\n        self.size = None\n    @initialize(size=st.integers(1, 5))\n    def start(self, size):\n        self.size = size\n\
+         \x20   @rule(name=st.text())\n    def add(self, name):\n        assume(name not in self.ages and self.size > 2)\n        note('adding')\n        self.ages[name] = 1\n";
+    let told = text("machine.py", machine);
+    expect![[r#"
+        Model: M
+
+        What is remembered:
+          - the ages: a dictionary, empty at the start
+          - the size: starts as any whole number from 1 to 5
+
+        Action: add
+          Inputs:
+            - name: any text
+          When it can happen: at any time.
+          What happens:
+            - It goes on only if the ages have no entry for the given name.
+            - It goes on only if the size is greater than 2.
+            - An entry for the given name is added to the ages, with the value 1.
+    "#]]
+    .assert_eq(&told);
+}
+
+#[test]
+fn what_a_harness_assumes() {
+    let told = text(
+        "h.tstl",
+        "pool: <list> 2\n<list> := []\n~<list>.append(0)\nassume: len(<list>) < 20\n",
+    );
+    assert!(
+        told.ends_with("A test goes on only as long as:\n  - For every list, the list has fewer than 20 elements.\n"),
+        "{told}"
+    );
+}
+
+#[test]
 fn the_other_collections_of_python_are_lists_and_dictionaries() {
     let told = text(
         "post.py",

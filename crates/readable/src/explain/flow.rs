@@ -69,6 +69,8 @@ pub(crate) enum EventKind {
     Swap(Term, Term),
     /// Something is checked.
     Check(Vec<Term>),
+    /// What follows is only done if these conditions hold.
+    Assume(Vec<Term>),
     /// It fails with this error; without a name with the one at hand.
     Fail(Option<String>),
     /// Ways that part and meet again (Y4).
@@ -164,7 +166,9 @@ impl Event {
         match &self.kind {
             EventKind::Change { change, .. } => found.extend(change_terms(change)),
             EventKind::Swap(one, other) => found.extend([one, other]),
-            EventKind::Check(conditions) => found.extend(conditions),
+            EventKind::Check(conditions) | EventKind::Assume(conditions) => {
+                found.extend(conditions);
+            }
             EventKind::Choice {
                 condition,
                 then,
@@ -227,6 +231,7 @@ impl Event {
                 }
             }
             EventKind::Check(_)
+            | EventKind::Assume(_)
             | EventKind::Fail(_)
             | EventKind::MustFail(_)
             | EventKind::Returns(_)

@@ -6,7 +6,7 @@ mod reference;
 mod step;
 
 use testwright_core::{Axis, Role as SlotRole};
-use testwright_lang::harness::{Harness, Property};
+use testwright_lang::harness::Harness;
 use testwright_lang::{Severity, parse};
 use testwright_source::tree::{self, Expression, Statement};
 
@@ -68,15 +68,15 @@ pub(super) fn document(
     }
     let finallys = lines(&harness, &harness.finallys);
     sections.extend(author.around("After each test", &finallys));
-    let properties: Vec<(Step, &Property)> = harness
-        .properties
-        .iter()
-        .map(|property| (line(&harness, &property.line), property))
+    let properties = harness.properties.iter();
+    let properties: Vec<Step> = properties
+        .map(|property| line(&harness, &property.line))
         .collect();
-    sections.push(section(
-        "What must always be true",
-        author.properties(&properties),
-    ));
+    let always = author.conditions(&properties);
+    sections.push(section("What must always be true", always));
+    let assumptions = lines(&harness, &harness.assumptions);
+    let assumed = author.conditions(&assumptions);
+    sections.push(section("A test goes on only as long as", assumed));
     let references = reference::items(&harness, speaker);
     sections.push(section("The reference", references));
     sections.extend(incomplete_note(incomplete, options.limits.outcomes));
@@ -376,10 +376,10 @@ impl<'w> Author<'_, 'w> {
         vec![format!("there {is} {}", join::nouns(&all, "and"))]
     }
 
-    /// "What must always be true:" (L8).
-    fn properties<'s: 'w>(&self, all: &'s [(Step<'_>, &Property)]) -> Vec<Item> {
+    /// "For every H, C." (L8).
+    fn conditions<'s: 'w>(&self, all: &'s [Step<'_>]) -> Vec<Item> {
         let mut items = Vec::new();
-        for (step, _) in all {
+        for step in all {
             let lines = step.lines();
             let index = LineIndex::fixed(lines.clone());
             let execution = Execution::new(self.world);

@@ -4,7 +4,7 @@ use testwright_source::Range;
 use testwright_source::tree::{Expression, ExpressionKind, Operator};
 
 use super::assign::is_fresh;
-use super::{Ended, Execution, Frame, Path, event};
+use super::{Ended, Execution, Frame, Path, conjuncts, event};
 use crate::explain::flow::{End, Event, EventKind, changed_by_call, root};
 use crate::term::{Call, Callee, Change, Reference, Role, Term, Type};
 use crate::value::Value;
@@ -21,8 +21,21 @@ impl<'w> Execution<'w> {
     ) {
         match &expression.kind {
             ExpressionKind::Await(inner) => self.alone(inner, range, path, frame, events),
-            ExpressionKind::Call { function, .. } => {
-                if is_silent(function) {
+            ExpressionKind::Call {
+                function,
+                arguments,
+                ..
+            } => {
+                if is_silent(function) || self.is_of_hypothesis(function, &REPORTING) {
+                    return;
+                }
+                if let [condition] = arguments.as_slice()
+                    && self.is_of_hypothesis(function, &["assume"])
+                {
+                    let condition = self.term(condition, path, frame);
+                    path.facts.add(&self.expanded(&condition), true);
+                    let assumed = conjuncts(condition);
+                    events.push(event(EventKind::Assume(assumed), range));
                     return;
                 }
                 if let Some(ended) = self.helper_with_events(expression, path, frame)
@@ -62,6 +75,16 @@ impl<'w> Execution<'w> {
             }
             _ => self.unread(range, frame, events),
         }
+    }
+
+    /// Whether this is a function of Hypothesis with one of these names.
+    fn is_of_hypothesis(&self, function: &Expression, names: &[&str]) -> bool {
+        let parts = self.world.parts;
+        function.as_name().is_some_and(|name| {
+            parts.is_machine
+                && names.contains(&name)
+                && parts.imported.iter().any(|one| one == name)
+        })
     }
 
     /// A call for its effect.
@@ -349,6 +372,9 @@ fn has_events(flow: &crate::explain::flow::Flow) -> bool {
     };
     !flow.events.is_empty() || below
 }
+
+/// What Hypothesis is told about a run, which changes nothing.
+const REPORTING: [&str; 3] = ["note", "event", "target"];
 
 /// Calls that tell the reader of a model nothing: `print(…)`, `super().__init__()`.
 fn is_silent(function: &Expression) -> bool {

@@ -76,6 +76,14 @@ impl Teller<'_, '_> {
                 });
                 told.collect()
             }
+            EventKind::Assume(assumed) => {
+                let speaker = self.speaker.with_marking(conditions).behind_if();
+                let told = assumed.iter().map(|one| {
+                    let clause = format!("it goes on only if {}", speaker.clause(&self.said(one)));
+                    self.item(&clause, range)
+                });
+                told.collect()
+            }
             EventKind::Fail(error) => vec![self.item(&self.fails(error.as_deref()), range)],
             EventKind::Choice {
                 condition,
