@@ -298,6 +298,11 @@ fn e24_attributes() {
 #[test]
 fn e25_no_value() {
     changes("o = None", "The o no longer has a value.");
+    // A local had none before.
+    assert_eq!(
+        change("y = None\nfor v in t:\n    if y is None or v > y:\n        y = v\no = y"),
+        "- The y has no value at first.\n- For each v in the t such that either the y has no value or v is greater than the y, the y becomes v.\n- The o becomes the y."
+    );
 }
 
 #[test]

@@ -60,7 +60,7 @@ pub(crate) enum EventKind {
     /// Something changes, or is called for its effect.
     Change {
         change: Change,
-        /// An entry is set of which it is known that it is not there yet (E10).
+        /// An entry is set of which it is known that it is not there yet (E10), or a local gets its first value.
         is_new: bool,
         /// What the result of the call is known as from now on (Y3).
         giving: Vec<Reference>,

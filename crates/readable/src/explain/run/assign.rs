@@ -110,7 +110,7 @@ impl<'w> Execution<'w> {
         match &target.kind {
             ExpressionKind::Name(name) if !frame.globals.contains(name) => {
                 if path.loose.contains(name) {
-                    self.change_loose(name, value, range, path, events);
+                    self.change_loose(name, value, false, range, path, events);
                 } else {
                     let term = self.define(name, value, range);
                     path.locals.insert(name.clone(), term);
@@ -464,7 +464,7 @@ impl<'w> Execution<'w> {
             return;
         }
         if let Some(value) = path.locals.get(name).cloned() {
-            self.change_loose(name, value, range, path, events);
+            self.change_loose(name, value, true, range, path, events);
         }
     }
 
@@ -472,6 +472,7 @@ impl<'w> Execution<'w> {
         &self,
         name: &str,
         value: Term,
+        is_new: bool,
         range: &Range,
         path: &mut Path,
         events: &mut Vec<Event>,
@@ -483,7 +484,7 @@ impl<'w> Execution<'w> {
                 target: target.clone(),
                 value,
             },
-            is_new: false,
+            is_new,
             giving: vec![],
         };
         events.push(event(kind, range));
