@@ -301,6 +301,21 @@ fn what_is_remembered_and_given() {
     .assert_eq(&told);
 }
 
+#[test]
+fn r7_constants_made_of_what_there_is_at_the_start() {
+    let told = text(
+        "model.py",
+        "rights = {'bob': 1, 'ann': 2}\nUSERS = list(rights)\nNAMES = sorted(rights)\nlevels = dict(low=1)\ndef act(u, n): rights[u] = n\nstate = ('rights', 'levels')\nactions = (act,)\ndomains = {act: {'u': USERS, 'n': NAMES}}\n",
+    );
+    for line in [
+        "  - the levels: starts as {\"low\": 1}\n",
+        "    - u: either \"bob\" or \"ann\"\n",
+        "    - n: either \"ann\" or \"bob\"\n",
+    ] {
+        assert!(told.contains(line), "{line}: {told}");
+    }
+}
+
 const MACHINE: &str = r#"'''Not this.'''
 class NumberBag(RuleBasedStateMachine):
     '''A bag of numbers.

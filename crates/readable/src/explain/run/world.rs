@@ -124,6 +124,20 @@ impl<'w> World<'w> {
         term.as_value().is_some().then_some(term)
     }
 
+    /// The start value of a variable, which is what it was when the module was loaded.
+    fn started(&self, name: &str, depth: usize) -> Option<Term> {
+        let mut state = self.parts.state.iter();
+        let variable = state.find(|variable| variable.name == name)?;
+        let Start::Value(value) = &variable.start else {
+            return None;
+        };
+        if depth > self.limits.depth || self.parts.is_machine {
+            return None;
+        }
+        let term = self.constant_term(value, depth);
+        term.as_value().is_some().then_some(term)
+    }
+
     fn constant_term(&self, value: &Expression, depth: usize) -> Term {
         Term::read(value, self.text, &Constants { world: self, depth })
     }
@@ -282,7 +296,8 @@ struct Constants<'a, 'w> {
 
 impl Scope for Constants<'_, '_> {
     fn name(&self, name: &str) -> Option<Term> {
-        self.world.constant(name, self.depth + 1)
+        let started = || self.world.started(name, self.depth + 1);
+        self.world.constant(name, self.depth + 1).or_else(started)
     }
 
     fn attribute(&self, object: &str, name: &str) -> Option<Term> {
