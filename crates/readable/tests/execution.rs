@@ -552,6 +552,23 @@ fn y1_values_that_are_named_on_the_way() {
 }
 
 #[test]
+fn r10_what_was_so_for_a_while_is_neither_old_nor_new() {
+    assert_eq!(
+        change("y = t.pop()\nz = t.pop()\nt.append(z - y)"),
+        "- The last element of the t is removed.\n- The last element of the t is removed.\n- The last element of the old t without its last element minus the last element of the old t is added at the end of the t."
+    );
+    assert_eq!(
+        change("n -= 3\ny, n = n, 0\nreturn y"),
+        "- The n goes down by 3.\n- The n becomes 0.\n- It returns the old n minus 3."
+    );
+    // As long as it is so, it is the new one.
+    assert_eq!(
+        change("n += 1\ny = n\nm = y"),
+        "- The n goes up by 1.\n- The m becomes the new n."
+    );
+}
+
+#[test]
 fn r10_keys_inside_of_keys_are_marked() {
     assert_eq!(
         change("n, m = m, n + i\nt[n][m] = x"),

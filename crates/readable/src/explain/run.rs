@@ -4,6 +4,7 @@
 //! has changed. Only a branch that leaves the action parts its ways. Everything has a limit, so that every text ends.
 
 mod assign;
+mod between;
 mod call;
 mod choose;
 mod cycle;
@@ -40,6 +41,8 @@ pub(crate) struct Path {
     /// How often each state variable has changed.
     pub(crate) versions: BTreeMap<String, u32>,
     pub(crate) facts: Facts,
+    /// What state variables were made of, by name and by how often they had changed then.
+    between: BTreeMap<(String, u32), Term>,
     /// Locals that change in ways for which there is no expression: they are told of like state variables.
     loose: BTreeSet<String>,
     /// What the statement at hand has taken out of collections, and the place where it stands for itself.

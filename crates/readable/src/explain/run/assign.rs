@@ -5,7 +5,7 @@ use testwright_source::tree::{Expression, ExpressionKind, Operator};
 
 use super::local::number_of;
 use super::{Execution, Frame, Path, event};
-use crate::explain::flow::{Event, EventKind, root};
+use crate::explain::flow::{Event, EventKind};
 use crate::term::{Change, Reference, Role, Term, Type, UnaryOperator};
 use crate::value::Value;
 
@@ -59,8 +59,8 @@ impl<'w> Execution<'w> {
             return false;
         }
         let (one, other) = (self.term(one, path, frame), self.term(other, path, frame));
-        self.bump(&one, path);
-        self.bump(&other, path);
+        self.changed(&one, Some(other.clone()), range, path);
+        self.changed(&other, Some(one.clone()), range, path);
         events.push(event(EventKind::Swap(one, other), range));
         true
     }
@@ -112,6 +112,7 @@ impl<'w> Execution<'w> {
                 if path.loose.contains(name) {
                     self.change_loose(name, value, false, range, path, events);
                 } else {
+                    let value = self.made(&value, path).unwrap_or(value);
                     let term = self.define(name, value, range);
                     path.locals.insert(name.clone(), term);
                 }
@@ -304,23 +305,13 @@ impl<'w> Execution<'w> {
         if matches!(target, Term::Attribute { .. }) {
             path.facts.forget_objects();
         }
-        self.bump(&target, path);
+        self.changed(&target, Some(value.clone()), range, path);
         let kind = EventKind::Change {
             change: Change::Assign { target, value },
             is_new,
             giving: vec![],
         };
         events.push(event(kind, range));
-    }
-
-    /// The variable in which a target lies has another value from now on.
-    pub(super) fn bump(&self, target: &Term, path: &mut Path) {
-        if let Some(variable) = root(target) {
-            *path.versions.entry(variable.name.clone()).or_default() += 1;
-        } else if let Term::Reference(slot) = target {
-            // Values of pools have no versions, so nothing is known of the new one.
-            path.facts.forget_variable(&slot.name);
-        }
     }
 
     /// Takes back changes of a variable that is given a new value, if nobody has looked at them (Y8). What is left has the
@@ -400,7 +391,12 @@ impl<'w> Execution<'w> {
         if matches!(target, Term::Attribute { .. }) {
             path.facts.forget_objects();
         }
-        self.bump(&target, path);
+        let sum = Term::Binary {
+            left: Box::new(target.clone()),
+            operator,
+            right: Box::new(value.clone()),
+        };
+        self.changed(&target, Some(sum), range, path);
         let kind = EventKind::Change {
             change: Change::Augment {
                 target,
@@ -442,7 +438,7 @@ impl<'w> Execution<'w> {
             },
         };
         if let Change::Delete(target) | Change::Assign { target, .. } = &change {
-            self.bump(target, path);
+            self.changed(target, None, range, path);
         }
         let kind = EventKind::Change {
             change,

@@ -4,6 +4,7 @@ use testwright_source::Range;
 use testwright_source::tree::{Expression, ExpressionKind, Operator};
 
 use super::assign::is_fresh;
+use super::between::after_call;
 use super::{Ended, Execution, Frame, Path, conjuncts, event};
 use crate::explain::flow::{End, Event, EventKind, changed_by_call, root};
 use crate::term::{Call, Callee, Change, Reference, Role, Term, Type};
@@ -93,7 +94,11 @@ impl<'w> Execution<'w> {
         match changed_by_call(&call) {
             Some(target) => {
                 let target = target.clone();
-                self.bump(&target, path);
+                let after = match &call {
+                    Term::Call(call) => after_call(call),
+                    _ => None,
+                };
+                self.changed(&target, after, range, path);
             }
             None => {
                 path.facts.forget_objects();

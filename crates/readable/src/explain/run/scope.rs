@@ -121,6 +121,7 @@ impl<'w> Execution<'w> {
             locals,
             versions: path.versions.clone(),
             facts: path.facts.clone(),
+            between: path.between.clone(),
             loose: Default::default(),
             taken: Vec::new(),
         };
