@@ -79,6 +79,39 @@ fn only_what_has_changed_is_told() {
 }
 
 #[test]
+fn what_changes_is_understood_on_its_own() {
+    let old = "n = 0\ndef act(x): pass\nstate = ('n',)\nactions = (act,)\ndomains = {act: {'x': [1, 2]}}\n";
+    let new = old.replace("[1, 2]", "[1, 2, 3]") + "observables = (act,)\n";
+    let (old, new) = (
+        explained("m.py", old).document,
+        explained("m.py", &new).document,
+    );
+    expect![[r#"
+        Model: m
+
+        Action: act (observed, not chosen by the tester)
+          - Now: It is observed, not chosen by the tester.
+          - Now: Input x: one of 1, 2 or 3.
+          - No longer: Input x: either 1 or 2.
+    "#]]
+    .assert_eq(&text(&difference(&old, &new)));
+    let old = "pool: <a> 2\n<a> := []\n<a>.append(1) => len(<a,1>) > 0\n";
+    let new = old.replace("len(<a,1>) > 0", "1 in <a,1>");
+    let (old, new) = (
+        explained("h.tstl", old).document,
+        explained("h.tstl", &new).document,
+    );
+    expect![[r#"
+        Test harness: h
+
+        Action: append
+          - Now: Checked afterwards: 1 is in the a.
+          - No longer: Checked afterwards: The a is not empty.
+    "#]]
+    .assert_eq(&text(&difference(&old, &new)));
+}
+
+#[test]
 fn drift_names_the_blocks_of_a_real_model() {
     let (old, new) = (
         explained("m.py", OLD).document,

@@ -1,5 +1,6 @@
 //! What has changed between two versions of a model, as a change log of requirements in English (6.8).
 
+use super::document::OBSERVED;
 use crate::block::{Document, Heading, Item, ItemKind, NORMAL, Section};
 
 /// The differences of two explanations, action by action. Empty if both say the same.
@@ -40,7 +41,8 @@ enum Change {
 /// By what a section is known in both versions.
 fn title(section: &Section) -> String {
     match &section.heading {
-        Heading::Plain(words) | Heading::Action(words) => words.clone(),
+        Heading::Plain(words) => words.clone(),
+        Heading::Action(words) => words.trim_end_matches(OBSERVED).to_owned(),
         Heading::None => match section.items.first().map(|item| &item.kind) {
             Some(ItemKind::Labelled { label, .. }) => label.clone(),
             Some(ItemKind::Paragraph(words)) => words
@@ -128,6 +130,14 @@ struct Statement {
 
 fn statements(section: &Section) -> Vec<Statement> {
     let mut found = Vec::new();
+    if let Heading::Action(words) = &section.heading
+        && words.ends_with(OBSERVED)
+    {
+        found.push(Statement {
+            words: "It is observed, not chosen by the tester.".to_owned(),
+            is_requirement: false,
+        });
+    }
     for item in &section.items {
         match (&section.heading, &item.kind) {
             // The label of a section that has no other heading becomes its heading.
@@ -176,8 +186,16 @@ fn gather(item: &Item, condition: &str, in_guard: bool, found: &mut Vec<Statemen
         ItemKind::Labelled { label, sentence } => say(format!("{label} {sentence}"), false),
         ItemKind::Group { label, items } => {
             let is_guard = label.starts_with(WHEN);
+            // A sentence that has lost what stood above it must still be understood.
+            let above = match label.as_str() {
+                "Inputs:" => "Input ",
+                "Here:" => "Here ",
+                "What is checked afterwards:" => "Checked afterwards: ",
+                _ => "",
+            };
+            let condition = format!("{condition}{above}");
             for item in items {
-                gather(item, condition, is_guard, found);
+                gather(item, &condition, is_guard, found);
             }
         }
         ItemKind::Choice { .. } | ItemKind::Block { .. } => {

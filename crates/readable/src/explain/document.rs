@@ -14,6 +14,9 @@ use crate::term::{Reference, Role, Term, Type};
 use crate::value::Value;
 use crate::words::{Polarity, Tense, Verb, is_plural, sentence};
 
+/// What stands behind the name of an action that is not an input of the system.
+pub(super) const OBSERVED: &str = " (observed, not chosen by the tester)";
+
 /// Tells a model.
 pub(super) fn document(
     name: &str,
@@ -222,7 +225,7 @@ impl<'a, 'w> Author<'a, 'w> {
         items.push(Item::group("What happens", happens, lines.clone()).from_level(0));
         let mut title = format!("Action: {}", self.speaker.words(&action.does.name));
         if action.is_observed {
-            title.push_str(" (observed, not chosen by the tester)");
+            title.push_str(OBSERVED);
         }
         let section = Section {
             heading: Heading::Action(title),
