@@ -703,6 +703,13 @@ fn level_3_shows_the_code_of_every_condition() {
 }
 
 #[test]
+fn level_2_does_not_say_of_what_is_handed_over_that_it_is_unchanged() {
+    let model = "o, p, t, n, s = None, None, [], 0, set()\ndef act(x):\n    o.go(x, t)\n    s.add(p)\n    return p.size()\nstate = ('o', 'p', 't', 'n', 's')\nactions = (act,)\n";
+    let told = render::text(&explained("model.py", model).document.shown_at(2));
+    assert!(told.contains("    Unchanged: the p and the n.\n"), "{told}");
+}
+
+#[test]
 fn each_level_is_the_next_one_with_lines_left_out() {
     let model = "n, m, t = 0, 0, []\ndef act(x):\n    global n\n    y = ask(x)\n    assert y\n    if x:\n        n = 1\n        return 5\n    for v in t:\n        n += v\n\
         state = ('n', 'm', 't')\nactions = (act,)\n";

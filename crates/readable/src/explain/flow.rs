@@ -199,6 +199,39 @@ impl Event {
         }
     }
 
+    /// The state variables that are given to calls of the system, which may do anything to them, by name.
+    pub(crate) fn handed_over(&self, names: &mut Vec<String>) {
+        match &self.kind {
+            EventKind::Change {
+                change: Change::Call(term @ Term::Call(call)),
+                ..
+            } if term.is_unknown_call() => {
+                let object = match &call.callee {
+                    crate::term::Callee::Method { object, .. } => Some(object),
+                    _ => None,
+                };
+                let given = call.arguments.iter().chain(object).filter_map(root);
+                names.extend(given.map(|variable| variable.name.clone()));
+            }
+            EventKind::Choice {
+                then, otherwise, ..
+            } => {
+                for event in then.iter().chain(otherwise) {
+                    event.handed_over(names);
+                }
+            }
+            EventKind::Each { body, .. }
+            | EventKind::AsLongAs { body, .. }
+            | EventKind::IfFails { body, .. }
+            | EventKind::IfCompleted { body, .. } => {
+                for event in body {
+                    event.handed_over(names);
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// The state variables that it changes, by name, those of the events inside included.
     pub(crate) fn changed(&self, names: &mut Vec<String>) {
         match &self.kind {

@@ -16,6 +16,8 @@ use crate::value::Value;
 struct Before {
     /// What has changed on the way here.
     changed: BTreeSet<String>,
+    /// What may have changed, for all we know.
+    handed_over: Vec<String>,
     /// Events were told that all outcomes have in common.
     common: bool,
     /// Events were told since the ways parted first.
@@ -38,6 +40,9 @@ impl Teller<'_, '_> {
         let mut items = self.events(&flow.events, &anywhere);
         let mut here = before.clone();
         here.changed.extend(changed_by(&flow.events));
+        for event in &flow.events {
+            event.handed_over(&mut here.handed_over);
+        }
         match before.parted {
             true => here.own |= !flow.events.is_empty(),
             false => here.common |= !flow.events.is_empty(),
@@ -86,7 +91,7 @@ impl Teller<'_, '_> {
         let unchanged: Vec<String> = self
             .variables
             .iter()
-            .filter(|(name, _)| !here.changed.contains(name))
+            .filter(|(name, _)| !here.changed.contains(name) && !here.handed_over.contains(name))
             .map(|(_, phrase)| phrase.clone())
             .collect();
         if !unchanged.is_empty() {
