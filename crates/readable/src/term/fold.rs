@@ -350,7 +350,6 @@ fn known_call(call: &super::Call) -> Option<Value> {
         ("frozenset", [value]) => Some(Value::FrozenSet(distinct(members(value)?))),
         ("list", [value]) => Some(Value::List(members(value)?)),
         ("tuple", [value]) => Some(Value::Tuple(members(value)?)),
-        ("sorted", [value]) => in_order(members(value)?),
         ("range", bounds) => {
             let bounds: Option<Vec<i128>> = bounds.iter().map(|bound| bound.as_integer()).collect();
             let (start, stop, step) = match bounds?.as_slice() {
@@ -382,24 +381,8 @@ fn keyed(keywords: &[(Option<String>, Term)]) -> Option<Value> {
     entries.collect::<Option<_>>().map(Value::Dictionary)
 }
 
-/// A sorted list of whole numbers or of texts; of anything else Python knows the order, or none.
-fn in_order(mut members: Vec<Value>) -> Option<Value> {
-    let numbers: Option<Vec<i128>> = members.iter().map(Value::as_integer).collect();
-    if numbers.is_some() {
-        members.sort_by_key(Value::as_integer);
-        return Some(Value::List(members));
-    }
-    let text = |value: &Value| match value {
-        Value::Text(text) => Some(text.clone()),
-        _ => None,
-    };
-    let are_texts = members.iter().all(|one| text(one).is_some());
-    members.sort_by_key(text);
-    are_texts.then_some(Value::List(members))
-}
-
 /// The members in an order that does not depend on hashing; ranges are left alone, because they may be long.
-fn members(value: &Value) -> Option<Vec<Value>> {
+pub(super) fn members(value: &Value) -> Option<Vec<Value>> {
     match value {
         Value::List(items) | Value::Tuple(items) => Some(items.clone()),
         Value::Dictionary(entries) => Some(entries.iter().map(|(key, _)| key.clone()).collect()),

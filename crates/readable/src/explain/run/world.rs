@@ -139,7 +139,7 @@ impl<'w> World<'w> {
     }
 
     fn constant_term(&self, value: &Expression, depth: usize) -> Term {
-        Term::read(value, self.text, &Constants { world: self, depth })
+        Term::read(value, self.text, &Constants { world: self, depth }).loaded()
     }
 
     /// The start value of a variable.
