@@ -312,6 +312,13 @@ fn e26_anything_else() {
 }
 
 #[test]
+fn e26_a_copy_is_the_same() {
+    for statement in ["t = list(t)", "t = t.copy()", "d = dict(d)", "n = n"] {
+        changes(statement, "Nothing changes.");
+    }
+}
+
+#[test]
 fn e27_unknown_calls() {
     changes("ring()", "\"ring\" is carried out.");
     changes(

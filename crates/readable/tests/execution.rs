@@ -372,6 +372,20 @@ fn y9_loops_that_break_off() {
 }
 
 #[test]
+fn y10_who_has_failed_and_leaves_does_not_go_on() {
+    assert_eq!(
+        change("try:\n    o.go(x)\nexcept KeyError:\n    n += 1\n    return\nm += 1"),
+        "- \"go\" is carried out on the o with the given x.\nIf this fails with the error \"key error\":\n  - The n goes up by 1.\n  - Nothing else changes.\n- The m goes up by 1."
+    );
+    assert_eq!(
+        change(
+            "for v in t:\n    try:\n        o.go(v)\n    except KeyError:\n        continue\n    m += 1"
+        ),
+        "For each v in the t:\n  - \"go\" is carried out on the o with v.\n  If this fails with the error \"key error\":\n    - The next one is looked at.\n  - The m goes up by 1."
+    );
+}
+
+#[test]
 fn y10_what_must_fail_is_checked() {
     assert_eq!(
         change("with pytest.raises((KeyError, shop.Closed)):\n    o.sell(x)\nn += 1"),

@@ -104,6 +104,8 @@ pub(crate) enum EventKind {
     Returns(Term),
     /// No further round of the loop around.
     Ends(Round),
+    /// After a failure: what follows is not done, in a loop for this round.
+    Stops(Option<Round>),
     /// What cannot be read, as it is written (6.6).
     Python(String),
 }
@@ -195,6 +197,7 @@ impl Event {
             EventKind::Fail(_)
             | EventKind::MustFail(_)
             | EventKind::Ends(_)
+            | EventKind::Stops(_)
             | EventKind::Python(_) => {}
         }
     }
@@ -269,6 +272,7 @@ impl Event {
             | EventKind::MustFail(_)
             | EventKind::Returns(_)
             | EventKind::Ends(_)
+            | EventKind::Stops(_)
             | EventKind::Python(_) => {}
         }
     }

@@ -265,7 +265,12 @@ impl<'w> Execution<'w> {
         path: &mut Path,
         events: &mut Vec<Event>,
     ) {
-        if self.expanded(&value) == self.expanded(&target) {
+        let (was, now) = (self.expanded(&target), self.expanded(&value));
+        let is_copy = match &now {
+            Term::Call(call) => call.copied() == Some(&was) && now.type_of() == was.type_of(),
+            _ => false,
+        };
+        if now == was || is_copy {
             return;
         }
         // `t = a if c else b` is read like the `if` that it stands for (Y5).

@@ -126,6 +126,11 @@ impl Teller<'_, '_> {
             }
             EventKind::Returns(value) => self.result(value, range, marking).into_iter().collect(),
             EventKind::Ends(Round::Each) => vec![self.item("no further one is looked at", range)],
+            EventKind::Stops(None) => vec![self.item("nothing else changes", range)],
+            EventKind::Stops(Some(Round::Each)) => {
+                vec![self.item("the next one is looked at", range)]
+            }
+            EventKind::Stops(Some(Round::While)) => vec![self.item("this begins again", range)],
             EventKind::Ends(Round::While) => vec![self.item("this is not done again", range)],
             EventKind::Python(code) => {
                 let code = quotation::on_one_line(&self.shown(code));
