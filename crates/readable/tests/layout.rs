@@ -477,6 +477,14 @@ fn every_text_ends() {
     model += "    n = y\n    return y\nstate = ('n',)\nactions = (act,)\n";
     let told = text("model.py", &model);
     assert!(told.len() < 1_000_000, "{}", told.len());
+    // Values that were so for a while, each made of the one before.
+    let mut model = "n = 0\ndef act(x):\n    global n\n".to_owned();
+    for number in 0..100 {
+        model += &format!("    y{number} = n + x\n    n += y{number}\n");
+    }
+    model += "    return y99\nstate = ('n',)\nactions = (act,)\n";
+    let told = text("model.py", &model);
+    assert!(told.len() < 100_000, "{}", told.len());
 }
 
 #[test]

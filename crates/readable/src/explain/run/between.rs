@@ -11,6 +11,9 @@ use crate::explain::flow::root;
 use crate::term::{Call, Callee, Operator, Reference, Role, Term};
 use crate::value::Value;
 
+/// What is larger than this is not written out: nobody could follow, and values made of values grow without end.
+const LARGEST: usize = 16;
+
 impl<'w> Execution<'w> {
     /// The variable in which a target lies has another value from now on; `after` is that value, if there is an expression
     /// for it.
@@ -21,7 +24,10 @@ impl<'w> Execution<'w> {
         range: &Range,
         path: &mut Path,
     ) {
-        let after = after.map(|after| self.expanded(&after));
+        let after = after
+            .filter(|after| self.expanded_size(after) <= LARGEST)
+            .map(|after| of_old(&self.expanded(&after), path))
+            .filter(|after| after.size() <= LARGEST);
         let Some(variable) = root(target) else {
             // Values of pools have no versions, so nothing is known of the new one.
             if let Term::Reference(slot) = target {
@@ -46,17 +52,29 @@ impl<'w> Execution<'w> {
 
     /// A value in which variables stand for what they were in between, as it was made; nothing if there are none.
     pub(super) fn made(&self, value: &Term, path: &Path) -> Option<Term> {
-        if path.between.is_empty() {
+        if path.between.is_empty() || self.expanded_size(value) > LARGEST {
             return None;
         }
         let value = self.expanded(value);
         let is_between = |part: &Term| between(part, path).is_some();
-        value.any(&is_between).then(|| written_out(&value, path))
+        let made = value.any(&is_between).then(|| {
+            let with = |part: &Term| between(part, path).cloned();
+            value.replaced(&mut |part| with(part))
+        });
+        made.filter(|made| made.size() <= LARGEST)
     }
 }
 
-fn written_out(value: &Term, path: &Path) -> Term {
-    value.replaced(&mut |part| between(part, path).map(|made| written_out(made, path)))
+/// A value as it is made of what variables were on entry, as far as that is known.
+fn of_old(value: &Term, path: &Path) -> Term {
+    value.replaced(&mut |part| match part {
+        Term::Reference(Reference {
+            name,
+            role: Role::State { version },
+            ..
+        }) => path.between.get(&(name.clone(), *version)).cloned(),
+        _ => None,
+    })
 }
 
 /// How a variable was made that has changed since, if that is known.
