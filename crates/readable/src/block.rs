@@ -90,7 +90,7 @@ pub struct Item {
     pub lines: Lines,
     /// From which verbosity on it is shown.
     pub level: Verbosity,
-    /// The code that it tells of.
+    /// The code that it tells of; of a choice, a line for each of its conditions.
     pub code: Option<String>,
 }
 
@@ -159,6 +159,17 @@ impl Item {
     pub fn with_code(mut self, code: impl Into<String>) -> Item {
         self.code = Some(code.into());
         self
+    }
+
+    /// The code behind one of its [`parts`](Item::parts).
+    #[must_use]
+    pub fn code_of(&self, part: usize) -> Option<&str> {
+        let code = self.code.as_deref()?;
+        match (&self.kind, part) {
+            (ItemKind::Choice { .. }, _) => code.lines().nth(part),
+            (_, 0) => Some(code),
+            _ => None,
+        }
     }
 
     /// Items below this one, each list with what stands above it (`If C`, no colon); empty for what has none.

@@ -63,10 +63,26 @@ enum Kind {
 }
 
 impl Vocabulary {
-    /// Whether there is a names entry, in which case a helper is never inlined (Y2).
+    /// Whether there is a names entry.
     #[must_use]
     pub fn has_name(&self, identifier: &str) -> bool {
         self.names.contains_key(identifier)
+    }
+
+    /// Whether a helper has words of its own, a name or an idiom for its calls: then it is never inlined (Y2).
+    pub(crate) fn speaks_of(&self, helper: &str) -> bool {
+        let mut patterns = self.idioms.iter().flat_map(|idiom| &idiom.patterns);
+        self.has_name(helper) || patterns.any(|pattern| pattern.calls(helper))
+    }
+
+    /// The same for a module with these constants, whose names patterns may use.
+    pub(crate) fn with_constants(&self, constant: &dyn Fn(&str) -> Option<Term>) -> Vocabulary {
+        let mut vocabulary = self.clone();
+        let patterns = vocabulary.idioms.iter_mut();
+        for pattern in patterns.flat_map(|idiom| &mut idiom.patterns) {
+            *pattern = pattern.with_constants(constant);
+        }
+        vocabulary
     }
 
     /// The words of an identifier: its names entry (W3), or its own words.

@@ -20,6 +20,7 @@ mod comparison;
 mod connective;
 mod difference;
 mod equality;
+mod filled;
 pub mod join;
 mod length;
 mod membership;
@@ -215,10 +216,15 @@ impl<'a> Speaker<'a> {
             {
                 Noun::one(format!("the \"{words}\" flag"))
             }
-            Role::Pool { number: 0 | 1 } | Role::Local => Noun::one(format!("the {words}")),
-            Role::Pool { number } => {
-                Noun::one(format!("the {} {words}", ordinal(u64::from(*number))))
-            }
+            Role::Local => Noun::one(format!("the {words}")),
+            // R4 has all of them singular, but "the jugs is full" is no English.
+            Role::Pool { number } => Noun {
+                plural: words::is_plural(&words),
+                text: match number {
+                    0 | 1 => format!("the {words}"),
+                    _ => format!("the {} {words}", ordinal(u64::from(*number))),
+                },
+            },
             Role::Phrase => Noun::one(reference.name.clone()),
         }
     }
@@ -438,7 +444,7 @@ mod tests {
         );
         assert_eq!(
             noun(Reference::new("keys", Role::Pool { number: 11 })),
-            ("the 11th keys".into(), false)
+            ("the 11th keys".into(), true)
         );
     }
 

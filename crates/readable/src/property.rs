@@ -23,6 +23,7 @@ pub use outline::Layout;
 pub use rule::{Definition, Piece, Sampled, Told, Values};
 pub(crate) use script::called;
 pub use script::{Code, Given, Line, Saying, Script};
+pub(crate) use walk::raised;
 #[cfg(test)]
 mod tests;
 

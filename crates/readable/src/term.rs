@@ -3,6 +3,7 @@
 //! Phrases are made of terms and of nothing else. A [`Scope`] says what names stand for where an expression is read.
 
 mod build;
+mod constant;
 mod fold;
 mod infer;
 mod python;

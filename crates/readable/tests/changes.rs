@@ -264,6 +264,10 @@ fn e20_keeping_some() {
         "t = [v for v in t if v > x]",
         "Only the elements v of the t such that v is greater than the given x are kept.",
     );
+    changes(
+        "t[:] = [v for v in t if v > x]",
+        "Only the elements v of the t such that v is greater than the given x are kept.",
+    );
 }
 
 #[test]
@@ -294,12 +298,24 @@ fn e24_attributes() {
 #[test]
 fn e25_no_value() {
     changes("o = None", "The o no longer has a value.");
+    // A local had none before.
+    assert_eq!(
+        change("y = None\nfor v in t:\n    if y is None or v > y:\n        y = v\no = y"),
+        "- The y has no value at first.\n- For each v in the t such that either the y has no value or v is greater than the y, the y becomes v.\n- The o becomes the y."
+    );
 }
 
 #[test]
 fn e26_anything_else() {
     changes("n = x", "The n becomes the given x.");
     changes("n = 2 * n", "The n becomes 2 times the old n.");
+}
+
+#[test]
+fn e26_a_copy_is_the_same() {
+    for statement in ["t = list(t)", "t = t.copy()", "d = dict(d)", "n = n"] {
+        changes(statement, "Nothing changes.");
+    }
 }
 
 #[test]

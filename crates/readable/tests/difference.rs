@@ -18,9 +18,11 @@ def take():
         return 'none'
     return t.pop()
 def gone(): pass
+def stay(): pass
 def StateInvariant(): return n >= 0
+def Accepting(): return n == 1
 state = ('n', 't')
-actions = (put, take, gone)
+actions = (put, take, gone, stay)
 enablers = {put: (lambda x: len(t) < 3,), take: (lambda: n > 0,)}
 ";
 
@@ -32,6 +34,8 @@ fn new() -> String {
         .replace("take, gone", "take, come")
         .replace("'none'", "'nothing'")
         .replace("n >= 0", "n > 0")
+        .replace("def stay(): pass", "def stay(): t.clear()")
+        .replace("return n == 1", "return n == 2")
 }
 
 #[test]
@@ -56,15 +60,55 @@ fn only_what_has_changed_is_told() {
         Action: come
           - New action
 
+        Action: stay
+          - Now: The t becomes empty.
+
         What must always be true:
           - Now: The n is greater than 0.
           - No longer: The n is at least 0.
+
+        A run may end:
+          - Now: only if the n is 2.
+          - No longer: only if the n is 1.
 
         Action: gone
           - Removed action
     "#]]
     .assert_eq(&text(&difference(&old, &new)));
     assert!(difference(&old, &old).sections.is_empty());
+}
+
+#[test]
+fn what_changes_is_understood_on_its_own() {
+    let old = "n = 0\ndef act(x): pass\nstate = ('n',)\nactions = (act,)\ndomains = {act: {'x': [1, 2]}}\n";
+    let new = old.replace("[1, 2]", "[1, 2, 3]") + "observables = (act,)\n";
+    let (old, new) = (
+        explained("m.py", old).document,
+        explained("m.py", &new).document,
+    );
+    expect![[r#"
+        Model: m
+
+        Action: act (observed, not chosen by the tester)
+          - Now: It is observed, not chosen by the tester.
+          - Now: Input x: one of 1, 2 or 3.
+          - No longer: Input x: either 1 or 2.
+    "#]]
+    .assert_eq(&text(&difference(&old, &new)));
+    let old = "pool: <a> 2\n<a> := []\n<a>.append(1) => len(<a,1>) > 0\n";
+    let new = old.replace("len(<a,1>) > 0", "1 in <a,1>");
+    let (old, new) = (
+        explained("h.tstl", old).document,
+        explained("h.tstl", &new).document,
+    );
+    expect![[r#"
+        Test harness: h
+
+        Action: append
+          - Now: Checked afterwards: 1 is in the a.
+          - No longer: Checked afterwards: The a is not empty.
+    "#]]
+    .assert_eq(&text(&difference(&old, &new)));
 }
 
 #[test]

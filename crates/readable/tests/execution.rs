@@ -100,6 +100,25 @@ fn y2_a_helper_with_a_name_of_its_own_is_not_looked_into() {
 }
 
 #[test]
+fn y2_a_helper_with_an_idiom_is_not_looked_into() {
+    let model = "t = []\ndef full(extra): return len(t) + extra > 3\ndef act(x): t.append(x)\nstate = ('t',)\n\
+        actions = (act,)\nenablers = {act: (lambda x: not full(x),)}\n";
+    let idiom = "[idiom full]\nkind = condition\nmatch = full($n)\nsay = {n} more are too many\nnot = there is room for {n} more\n";
+    let told = text_with("model.py", model, idiom, Limits::default());
+    assert!(
+        told.contains("When it can happen: only if there is room for the given x more."),
+        "{told}"
+    );
+    let machine = "class M(RuleBasedStateMachine):\n    def __init__(self): self.t = []\n    def full(self): return len(self.t) > 3\n    @precondition(lambda self: self.full())\n    @rule()\n    def act(self): self.t.clear()\n";
+    let idiom = "[idiom full]\nkind = condition\nmatch = self.full()\nsay = no room is left\n";
+    let told = text_with("machine.py", machine, idiom, Limits::default());
+    assert!(
+        told.contains("When it can happen: only if no room is left."),
+        "{told}"
+    );
+}
+
+#[test]
 fn y2_helpers_are_looked_into_only_so_deep() {
     let chain = |length: usize| {
         let mut model = "n = 0\ndef f0(x): return x > 0\n".to_owned();
@@ -316,11 +335,78 @@ fn y9_what_asks_for_what_was_gathered_stays_a_loop() {
         change("y = t\nfor v in x:\n    y.append(v)"),
         "- For each v in the given x, v is added at the end of the t."
     );
-    // What is done only if no round broke off has no words.
-    let told = change("for v in t:\n    if v == x:\n        break\nelse:\n    t.append(x)");
-    assert!(
-        told.starts_with("- The Python statement \"for v in t:"),
-        "{told}"
+}
+
+#[test]
+fn y9_loops_that_search_and_do_something_else_if_they_find_nothing() {
+    assert_eq!(
+        change("for v in t:\n    if v == x:\n        break\nelse:\n    t.append(x)"),
+        "If there is no v in the t such that v equals the given x:\n  - The given x is added at the end of the t.\nOtherwise:\n  - Nothing changes."
+    );
+    assert_eq!(
+        change(
+            "for v in t:\n    if v > x:\n        n = v\n        break\nelse:\n    return 1\nreturn 2"
+        ),
+        "If there is some v in the t such that v is greater than the given x:\n  - The n becomes the first v in the t such that v is greater than the given x.\n  - It returns 2.\nOtherwise:\n  - Nothing changes.\n  - It returns 1."
+    );
+    assert_eq!(
+        change("for v in t:\n    if v == x:\n        return v\nelse:\n    n += 1\nreturn n"),
+        "If there is some v in the t such that v equals the given x:\n  - Nothing changes.\n  - It returns the first v in the t such that v equals the given x.\nOtherwise:\n  - The n goes up by 1.\n  - It returns the new n."
+    );
+}
+
+#[test]
+fn y9_loops_that_break_off() {
+    assert_eq!(
+        change("for v in t:\n    n += v\n    if n > 9:\n        break\nelse:\n    m = 1"),
+        "For each v in the t:\n  - The n goes up by v.\n  If the n is greater than 9:\n    - No further one is looked at.\nIf all of them were looked at:\n  - The m becomes 1."
+    );
+    assert_eq!(
+        change("while n < 9:\n    n += 1\n    if n in s:\n        break\nelse:\n    m = 1"),
+        "As long as the n is less than 9:\n  - The n goes up by 1.\n  If the n is in the s:\n    - This is not done again.\nIf this ended because the n is at least 9:\n  - The m becomes 1."
+    );
+    assert_eq!(
+        change("while True:\n    n += 1\n    if n > m:\n        break"),
+        "Again and again:\n  - The n goes up by 1.\n  If the n is greater than the m:\n    - This is not done again."
+    );
+}
+
+#[test]
+fn y10_who_has_failed_and_leaves_does_not_go_on() {
+    assert_eq!(
+        change("try:\n    o.go(x)\nexcept KeyError:\n    n += 1\n    return\nm += 1"),
+        "- \"go\" is carried out on the o with the given x.\nIf this fails with the error \"key error\":\n  - The n goes up by 1.\n  - Nothing else changes.\n- The m goes up by 1."
+    );
+    assert_eq!(
+        change(
+            "for v in t:\n    try:\n        o.go(v)\n    except KeyError:\n        continue\n    m += 1"
+        ),
+        "For each v in the t:\n  - \"go\" is carried out on the o with v.\n  If this fails with the error \"key error\":\n    - The next one is looked at.\n  - The m goes up by 1."
+    );
+}
+
+#[test]
+fn y10_what_must_fail_is_checked() {
+    assert_eq!(
+        change("with pytest.raises((KeyError, shop.Closed)):\n    o.sell(x)\nn += 1"),
+        "- \"sell\" is carried out on the o with the given x.\n- It is checked that this fails with the error \"key error\" or \"closed\".\n- The n goes up by 1."
+    );
+}
+
+#[test]
+fn y10_what_is_done_at_last_is_done_by_those_who_leave() {
+    assert_eq!(
+        change("try:\n    n += 1\n    return n\nfinally:\n    f = False"),
+        "- The n goes up by 1.\n- The f flag becomes false.\n- It returns the new n."
+    );
+    assert_eq!(
+        change(
+            "try:\n    o.go(x)\nexcept KeyError:\n    return 1\nexcept ValueError:\n    raise\nfinally:\n    f = True\nreturn 2"
+        ),
+        "- \"go\" is carried out on the o with the given x.\n\
+         If this fails with the error \"key error\":\n  - The f flag becomes true.\n  - It returns 1.\n\
+         If this fails with the error \"value error\":\n  - The f flag becomes true.\n  - It fails with the same error.\n\
+         - The f flag becomes true.\n- It returns 2."
     );
 }
 
@@ -439,6 +525,18 @@ fn y11_guards_are_one_condition() {
 }
 
 #[test]
+fn y11_guards_that_ask_first_and_answer_later() {
+    let told = text(
+        "model.py",
+        "import device\nn = 0\ndef act(x): pass\ndef may(x):\n    status = device.status(x)\n    return status == 'ok' and n > 0\nstate = ('n',)\nactions = (act,)\nenablers = {act: (may,)}\n",
+    );
+    assert!(
+        told.contains("    - the result of \"status\" with the given x is \"ok\"\n    - the n is greater than 0\n"),
+        "{told}"
+    );
+}
+
+#[test]
 fn what_is_in_collections_is_learnt_from_what_is_put_there() {
     assert_eq!(
         change("d.setdefault(x, []).append(i)"),
@@ -464,6 +562,23 @@ fn y1_values_that_are_named_on_the_way() {
     assert_eq!(
         change("if (k := len(t)) > 3:\n    return k\nn = k"),
         "If the t has more than 3 elements:\n  - Nothing changes.\n  - It returns the number of elements in the t.\nOtherwise:\n  - The n becomes the number of elements in the t."
+    );
+}
+
+#[test]
+fn r10_what_was_so_for_a_while_is_neither_old_nor_new() {
+    assert_eq!(
+        change("y = t.pop()\nz = t.pop()\nt.append(z - y)"),
+        "- The last element of the t is removed.\n- The last element of the t is removed.\n- The last element of the old t without its last element minus the last element of the old t is added at the end of the t."
+    );
+    assert_eq!(
+        change("n -= 3\ny, n = n, 0\nreturn y"),
+        "- The n goes down by 3.\n- The n becomes 0.\n- It returns the old n minus 3."
+    );
+    // As long as it is so, it is the new one.
+    assert_eq!(
+        change("n += 1\ny = n\nm = y"),
+        "- The n goes up by 1.\n- The m becomes the new n."
     );
 }
 

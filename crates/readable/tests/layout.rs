@@ -25,6 +25,7 @@ fn when(guards: &str) -> String {
 fn l1_guards() {
     assert_eq!(when("lambda: True"), "at any time.");
     assert_eq!(when("lambda: 1 > 2"), "never.");
+    assert_eq!(when("lambda x: x in []"), "never.");
     assert_eq!(when("lambda: n > 0"), "only if the n is greater than 0.");
     assert_eq!(
         when("lambda: n > 0, lambda x: x not in t"),
@@ -185,6 +186,31 @@ fn l7_harness_headings() {
 }
 
 #[test]
+fn l7_headings_say_what_is_done() {
+    let told = text(
+        "h.tstl",
+        "@import sut\npool: <lines> 1\npool: <pen> 1\n<pen> := sut.Pen()\n<lines> := [1]\nassert len(<lines>) < 9\ndel <lines>[0]\nfor one in <lines>: <pen>.draw(one)\nif <lines>: <lines>.pop()\n<pen>.colour = 3\n<pen>.colour\n",
+    );
+    let titles: Vec<&str> = (told.lines())
+        .filter_map(|line| line.strip_prefix("Action: "))
+        .collect();
+    assert_eq!(
+        titles,
+        [
+            "make a pen",
+            "set some lines",
+            "check some lines",
+            "set some lines (2)",
+            "draw",
+            "pop",
+            "set a pen",
+            "look at a pen"
+        ]
+    );
+    assert!(told.contains("- The new lines are [1].\n"), "{told}");
+}
+
+#[test]
 fn l8_after_the_actions() {
     let told = text(
         "model.py",
@@ -273,6 +299,21 @@ fn what_is_remembered_and_given() {
             - Nothing changes.
     "#]]
     .assert_eq(&told);
+}
+
+#[test]
+fn r7_constants_made_of_what_there_is_at_the_start() {
+    let told = text(
+        "model.py",
+        "rights = {'bob': 1, 'ann': 2}\nUSERS = list(rights)\nNAMES = sorted(rights)\nlevels = dict(low=1)\ndef act(u, n): rights[u] = n\nstate = ('rights', 'levels')\nactions = (act,)\ndomains = {act: {'u': USERS, 'n': NAMES}}\n",
+    );
+    for line in [
+        "  - the levels: starts as {\"low\": 1}\n",
+        "    - u: either \"bob\" or \"ann\"\n",
+        "    - n: either \"ann\" or \"bob\"\n",
+    ] {
+        assert!(told.contains(line), "{line}: {told}");
+    }
 }
 
 const MACHINE: &str = r#"'''Not this.'''
@@ -436,6 +477,14 @@ fn every_text_ends() {
     model += "    n = y\n    return y\nstate = ('n',)\nactions = (act,)\n";
     let told = text("model.py", &model);
     assert!(told.len() < 1_000_000, "{}", told.len());
+    // Values that were so for a while, each made of the one before.
+    let mut model = "n = 0\ndef act(x):\n    global n\n".to_owned();
+    for number in 0..100 {
+        model += &format!("    y{number} = n + x\n    n += y{number}\n");
+    }
+    model += "    return y99\nstate = ('n',)\nactions = (act,)\n";
+    let told = text("model.py", &model);
+    assert!(told.len() < 100_000, "{}", told.len());
 }
 
 #[test]
@@ -503,13 +552,15 @@ fn r4_and_p38_what_calls_of_the_system_give_has_methods_of_its_own() {
 fn w4_and_l7_pools_whose_names_are_plural() {
     let told = text(
         "h.tstl",
-        "@import w\npool: <jugs> 1\npool: <int> 1\nproperty: 4 not in <jugs>.litres()\n<jugs> := w.Jugs()\n<int> := <[1..2]>\n<jugs>.fill(<int>)\n",
+        "@import w\npool: <jugs> 1\npool: <int> 1\nproperty: 4 not in <jugs>.litres()\nproperty: <jugs>.is_clean()\ninit: random.seed(3)\n<jugs> := w.Jugs()\n<int> := <[1..2]>\n<jugs>.fill(<int>)\n",
     );
     for words in [
         "Action: make some jugs\n",
         "- New jugs are made.\n",
         "only if there are some jugs and an int.\n",
         "- For all jugs, 4 is not in the result of \"litres\" on the jugs.\n",
+        "- For all jugs, the jugs are clean.\n",
+        "- \"seed\" is carried out with 3.\n",
     ] {
         assert!(told.contains(words), "{words}: {told}");
     }
@@ -601,9 +652,69 @@ fn level_0_is_brief_and_level_2_full() {
     }
     let trace = render::text(&document.shown_at(3));
     assert!(
-        trace.contains("      - The n becomes 1.\n          `n = 1`\n"),
+        trace.contains("    If the given x is not zero:\n        `if x:`\n      - The n becomes 1.\n          `n = 1`\n"),
         "{trace}"
     );
+}
+
+#[test]
+fn level_3_shows_the_code_of_every_condition() {
+    let model = "n = 0\ndef act(x):\n    global n\n    if x == 1:\n        n = 1\n    elif x == 2:\n        n = 2\n    if n > 5:\n        return 1\n    if n > 4:\n        n = 0\n        return 2\n\
+        def may(x): return n < 9\ndef StateInvariant():\n    '''Never negative.'''\n    return n >= 0\ndef Accepting(): return n == 0\nstate = ('n',)\nactions = (act,)\nenablers = {act: (may, lambda: n != 7)}\n";
+    let document = explained("model.py", model).document;
+    expect![[r#"
+        Model: model
+
+        What is remembered:
+          - the n: starts as 0
+
+        Action: act
+          Source: model.py, lines 2 to 12.
+          Inputs:
+            - x: any value
+          When it can happen: only if all of the following hold:
+              `return n < 9`
+              `n != 7`
+            - the n is less than 9
+            - the n is not 7
+          What happens:
+            If the given x is 1:
+                `if x == 1:`
+              - The n becomes 1.
+                  `n = 1`
+            Otherwise, if the given x is 2:
+                `elif x == 2:`
+              - The n becomes 2.
+                  `n = 2`
+            If the new n is greater than 5:
+                `if n > 5:`
+              - Nothing else changes.
+              - It returns 1.
+                  `return 1`
+            Otherwise, if the new n is greater than 4:
+                `if n > 4:`
+              - The n becomes 0.
+                  `n = 0`
+              - It returns 2.
+                  `return 2`
+            Otherwise:
+              - Nothing else changes.
+
+        What must always be true:
+          - Never negative. In other words: the n is at least 0.
+              `return n >= 0`
+
+        A run may end: only if the n is 0.
+            `return n == 0`
+    "#]]
+    .assert_eq(&render::text(&document.shown_at(3)));
+}
+
+#[test]
+fn level_2_does_not_say_of_what_is_handed_over_that_it_is_unchanged() {
+    let model = "o, p, t, n, s = None, None, [], 0, set()\ndef act(x):\n    o.go(x, t)\n    s.add(p)\n    return p.size()\nstate = ('o', 'p', 't', 'n', 's')\nactions = (act,)\n";
+    let told = render::text(&explained("model.py", model).document.shown_at(2));
+    assert!(told.contains("    Unchanged: the p and the n.\n"), "{told}");
 }
 
 #[test]
@@ -715,6 +826,21 @@ fn r9_classes_that_make_something() {
 }
 
 #[test]
+fn i1_and_r7_patterns_may_use_the_names_of_constants() {
+    let model = "ROOM, PRICES, t, n = 3, {'pear': 2}, [], 0\ndef act(x):\n    global n\n    n += PRICES[x]\n    t.append(x)\ndef may(x): return len(t) < ROOM\nstate = ('t', 'n')\nactions = (act,)\nenablers = {act: (may,)}\n";
+    let idioms = "[idiom room]\nkind = condition\nmatch = len(t) < ROOM\nsay = there is room\n[idiom price]\nkind = value\nmatch = PRICES[$x]\nsay = the price of {x}\n[idiom limit]\nkind = value\nmatch = ROOM\nsay = the limit\n";
+    let told = text_with("model.py", model, idioms, Limits::default());
+    assert!(
+        told.contains("When it can happen: only if there is room.\n"),
+        "{told}"
+    );
+    assert!(
+        told.contains("- The n goes up by the price of the given x.\n"),
+        "{told}"
+    );
+}
+
+#[test]
 fn i5_the_first_idiom_that_matches_wins_outermost_first() {
     let model = "t = []\ndef act(x):\n    return len(t[x])\nstate = ('t',)\nactions = (act,)\n";
     let inner = "[idiom inner]\nkind = value\nmatch = t[$x]\nsay = shelf {x}\n";
@@ -822,6 +948,61 @@ fn l8_invariants_with_a_precondition() {
 }
 
 #[test]
+fn l8_and_y11_what_invariants_of_machines_ask() {
+    let machine = "class Shop(RuleBasedStateMachine):\n    def __init__(self):\n        self.shop = Shop()\n        self.orders = []\n    @rule()\n    def go(self): self.shop.go()\n\
+         \x20   @invariant()\n    def a(self):\n        '''The shop looks after itself.'''\n        self.shop.check()\n\
+         \x20   @invariant()\n    def audit(self):\n        self.shop.audit()\n\
+         \x20   @invariant()\n    def b(self):\n        if self.orders:\n            assert self.shop.first() == self.orders[0]\n        else:\n            assert self.shop.is_empty()\n\
+         \x20   @invariant()\n    def c(self):\n        if len(self.orders) > 3:\n            raise AssertionError\n\
+         \x20   @invariant()\n    def d(self):\n        size = self.shop.size()\n        assert size >= 0 and size == len(self.orders)\n";
+    expect![[r#"
+        What must always be true:
+          - The shop looks after itself.
+          - "audit" does not fail.
+          - If the orders are not empty then the result of "first" on the shop equals the first element of the orders, otherwise the shop is empty.
+          - The orders have at most 3 elements.
+          - The result of "size" on the shop is at least 0.
+          - The result of "size" on the shop equals the number of elements in the orders."#]]
+    .assert_eq(&section(&text("shop.py", machine), "What must always be true"));
+}
+
+#[test]
+fn what_a_machine_assumes_and_reports() {
+    let machine = "from hypothesis import assume, note, event\nclass M(RuleBasedStateMachine):\n    def __init__(self):\n        self.ages = {}\n        self.size = None\n    @initialize(size=st.integers(1, 5))\n    def start(self, size):\n        self.size = size\n\
+         \x20   @rule(name=st.text())\n    def add(self, name):\n        assume(name not in self.ages and self.size > 2)\n        note('adding')\n        self.ages[name] = 1\n";
+    let told = text("machine.py", machine);
+    expect![[r#"
+        Model: M
+
+        What is remembered:
+          - the ages: a dictionary, empty at the start
+          - the size: starts as any whole number from 1 to 5
+
+        Action: add
+          Inputs:
+            - name: any text
+          When it can happen: at any time.
+          What happens:
+            - It goes on only if the ages have no entry for the given name.
+            - It goes on only if the size is greater than 2.
+            - An entry for the given name is added to the ages, with the value 1.
+    "#]]
+    .assert_eq(&told);
+}
+
+#[test]
+fn what_a_harness_assumes() {
+    let told = text(
+        "h.tstl",
+        "pool: <list> 2\n<list> := []\n~<list>.append(0)\nassume: len(<list>) < 20\n",
+    );
+    assert!(
+        told.ends_with("A test goes on only as long as:\n  - For every list, the list has fewer than 20 elements.\n"),
+        "{told}"
+    );
+}
+
+#[test]
 fn the_other_collections_of_python_are_lists_and_dictionaries() {
     let told = text(
         "post.py",
@@ -873,8 +1054,8 @@ fn what_a_machine_remembers_may_be_made_from_what_it_remembers_already() {
     expect![[r#"
         Action: move
           Inputs:
-            - box: any of the boxes such that it is set
-            - other: any of the boxes such that it has more than 2 elements, which is then used up
+            - box: any of the boxes such that box is set
+            - other: any of the boxes such that other has more than 2 elements, which is then used up
           When it can happen: only if the boxes are not empty.
           What happens:
             - "move" is carried out on the base with the given box and the given other."#]]

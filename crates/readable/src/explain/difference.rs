@@ -1,6 +1,7 @@
 //! What has changed between two versions of a model, as a change log of requirements in English (6.8).
 
-use crate::block::{Document, Heading, Item, ItemKind, Section};
+use super::document::OBSERVED;
+use crate::block::{Document, Heading, Item, ItemKind, NORMAL, Section};
 
 /// The differences of two explanations, action by action. Empty if both say the same.
 #[must_use]
@@ -40,7 +41,8 @@ enum Change {
 /// By what a section is known in both versions.
 fn title(section: &Section) -> String {
     match &section.heading {
-        Heading::Plain(words) | Heading::Action(words) => words.clone(),
+        Heading::Plain(words) => words.clone(),
+        Heading::Action(words) => words.trim_end_matches(OBSERVED).to_owned(),
         Heading::None => match section.items.first().map(|item| &item.kind) {
             Some(ItemKind::Labelled { label, .. }) => label.clone(),
             Some(ItemKind::Paragraph(words)) => words
@@ -62,7 +64,7 @@ fn whole(section: &Section, change: Change) -> Section {
                 Change::New => "Now",
                 Change::Removed => "No longer",
             };
-            let said = statements(&section.items);
+            let said = statements(section);
             said.into_iter()
                 .map(|one| format!("{word}: {}", one.words))
                 .collect()
@@ -89,7 +91,7 @@ fn with_items(section: &Section, told: Vec<String>) -> Section {
 
 /// What one version says that the other does not.
 fn changes(old: &Section, new: &Section) -> Option<Section> {
-    let (before, after) = (statements(&old.items), statements(&new.items));
+    let (before, after) = (statements(old), statements(new));
     let only_in = |these: &[Statement], others: &[Statement]| -> Vec<Statement> {
         let mut left = others.to_vec();
         let mut only = Vec::new();
@@ -126,20 +128,36 @@ struct Statement {
     is_requirement: bool,
 }
 
-fn statements(items: &[Item]) -> Vec<Statement> {
+fn statements(section: &Section) -> Vec<Statement> {
     let mut found = Vec::new();
-    for item in items
-        .iter()
-        .filter(|item| item.level <= crate::block::NORMAL)
+    if let Heading::Action(words) = &section.heading
+        && words.ends_with(OBSERVED)
     {
-        gather(item, "", false, &mut found);
+        found.push(Statement {
+            words: "It is observed, not chosen by the tester.".to_owned(),
+            is_requirement: false,
+        });
+    }
+    for item in &section.items {
+        match (&section.heading, &item.kind) {
+            // The label of a section that has no other heading becomes its heading.
+            (Heading::None, ItemKind::Labelled { sentence, .. }) => found.push(Statement {
+                words: sentence.clone(),
+                is_requirement: false,
+            }),
+            _ => gather(item, "", false, &mut found),
+        }
     }
     found
 }
 
+const NOTHING: &str = "Nothing changes.";
 const WHEN: &str = "When it can happen";
 
 fn gather(item: &Item, condition: &str, in_guard: bool, found: &mut Vec<Statement>) {
+    if item.level > NORMAL {
+        return;
+    }
     let mut say = |words: String, is_requirement: bool| {
         let words = format!("{condition}{words}");
         let words = match words.ends_with(['.', ':']) {
@@ -153,6 +171,8 @@ fn gather(item: &Item, condition: &str, in_guard: bool, found: &mut Vec<Statemen
     };
     match &item.kind {
         ItemKind::Sentence(words) if in_guard => say(words.clone(), true),
+        // What happens instead says enough; under a condition it is an outcome of its own.
+        ItemKind::Sentence(words) if words == NOTHING && condition.is_empty() => {}
         ItemKind::Sentence(words) | ItemKind::Paragraph(words) => say(words.clone(), false),
         ItemKind::Labelled { label, sentence } if label.starts_with(WHEN) => {
             match sentence.strip_prefix("only if ") {
@@ -166,8 +186,16 @@ fn gather(item: &Item, condition: &str, in_guard: bool, found: &mut Vec<Statemen
         ItemKind::Labelled { label, sentence } => say(format!("{label} {sentence}"), false),
         ItemKind::Group { label, items } => {
             let is_guard = label.starts_with(WHEN);
+            // A sentence that has lost what stood above it must still be understood.
+            let above = match label.as_str() {
+                "Inputs:" => "Input ",
+                "Here:" => "Here ",
+                "What is checked afterwards:" => "Checked afterwards: ",
+                _ => "",
+            };
+            let condition = format!("{condition}{above}");
             for item in items {
-                gather(item, condition, is_guard, found);
+                gather(item, &condition, is_guard, found);
             }
         }
         ItemKind::Choice { .. } | ItemKind::Block { .. } => {

@@ -14,6 +14,9 @@ use crate::term::{Reference, Role, Term, Type};
 use crate::value::Value;
 use crate::words::{Polarity, Tense, Verb, is_plural, sentence};
 
+/// What stands behind the name of an action that is not an input of the system.
+pub(super) const OBSERVED: &str = " (observed, not chosen by the tester)";
+
 /// Tells a model.
 pub(super) fn document(
     name: &str,
@@ -22,8 +25,9 @@ pub(super) fn document(
     options: &Options,
     recorder: &Recorder,
 ) -> Document {
-    let world = World::new(parts, &source.text, &options.vocabulary, options.limits);
-    let speaker = Speaker::new(&options.vocabulary).with_shortening();
+    let vocabulary = World::vocabulary_of(parts, &source.text, &options.vocabulary, options.limits);
+    let world = World::new(parts, &source.text, &vocabulary, options.limits);
+    let speaker = Speaker::new(&vocabulary).with_shortening();
     let author = Author {
         world: &world,
         speaker,
@@ -45,7 +49,7 @@ pub(super) fn document(
     sections.extend(incomplete_note(incomplete, options.limits.outcomes));
     sections.retain(|section| !section.items.is_empty());
     Document {
-        title: format!("Model: {}", options.vocabulary.words(name)),
+        title: format!("Model: {}", vocabulary.words(name)),
         intro: parts.intro.clone().filter(|intro| !intro.is_empty()),
         sections,
         source: source.clone(),
@@ -221,7 +225,7 @@ impl<'a, 'w> Author<'a, 'w> {
         items.push(Item::group("What happens", happens, lines.clone()).from_level(0));
         let mut title = format!("Action: {}", self.speaker.words(&action.does.name));
         if action.is_observed {
-            title.push_str(" (observed, not chosen by the tester)");
+            title.push_str(OBSERVED);
         }
         let section = Section {
             heading: Heading::Action(title),
@@ -321,7 +325,22 @@ impl<'a, 'w> Author<'a, 'w> {
             let are = Verb::Be.form(is_plural(&words), Polarity::Negative, Tense::Present);
             format!("the {words} {are} empty")
         });
-        when(kept.collect(), guards, teller, lines)
+        let item = when(kept.collect(), guards, teller, lines);
+        let code: Vec<&str> = action.guards.iter().map(|one| self.code(one)).collect();
+        match code.is_empty() {
+            true => item,
+            false => item.with_code(code.join("\n")),
+        }
+    }
+
+    /// The code of what is asked, without the lines that give it a name and say what it is for.
+    fn code(&self, callable: &Callable) -> &str {
+        let asked = usize::from(callable.docstring.is_some());
+        let range = match (callable.body.get(asked), callable.body.last()) {
+            (Some(first), Some(last)) => first.range.start..last.range.end,
+            _ => 0..0,
+        };
+        self.source.text.get(range).unwrap_or_default()
     }
 
     /// "What must always be true:" (L8).
@@ -342,18 +361,39 @@ impl<'a, 'w> Author<'a, 'w> {
         let clauses: Vec<String> = conditions.iter().map(|one| teller.condition(one)).collect();
         match doc.filter(|doc| !doc.is_empty()) {
             Some(doc) => {
-                let all = join::clauses(&clauses, "and");
-                let told = match doc.ends_with(['.', '!', '?']) {
-                    true => format!("{doc} In other words: {all}."),
-                    false => format!("{doc}. In other words: {all}."),
+                let stop = if doc.ends_with(['.', '!', '?']) {
+                    ""
+                } else {
+                    "."
                 };
-                vec![Item::sentence(told, lines)]
+                let told = match clauses.is_empty() {
+                    true => format!("{doc}{stop}"),
+                    false => {
+                        let all = join::clauses(&clauses, "and");
+                        format!("{doc}{stop} In other words: {all}.")
+                    }
+                };
+                vec![Item::sentence(told, lines).with_code(self.code(callable))]
             }
-            None => clauses
-                .iter()
-                .map(|clause| Item::sentence(sentence(clause), lines.clone()))
-                .collect(),
+            // What is asked is only known to what it calls.
+            None if clauses.is_empty() && self.does_something(callable, &execution) => {
+                let told = format!("\"{}\" does not fail.", self.speaker.words(&callable.name));
+                vec![Item::sentence(told, lines).with_code(self.code(callable))]
+            }
+            None => {
+                let told = clauses.iter().map(|clause| {
+                    let item = Item::sentence(sentence(clause), lines.clone());
+                    item.with_code(self.code(callable))
+                });
+                told.collect()
+            }
         }
+    }
+
+    fn does_something(&self, callable: &'w Callable, execution: &Execution<'w>) -> bool {
+        let frame = Frame::new(&self.source.text, callable, self.world.parts.is_machine);
+        let flow = execution.body(&callable.body, Path::default(), &frame).flow;
+        flow.is_split() || !flow.events.is_empty()
     }
 
     /// What a function without parameters asks: what it returns, or what it asserts.
@@ -376,7 +416,8 @@ impl<'a, 'w> Author<'a, 'w> {
             Asked::Never => "never.".to_owned(),
             Asked::If(clause) => format!("only if {clause}."),
         };
-        Some(alone(Item::labelled("A run may end", told, lines)))
+        let item = Item::labelled("A run may end", told, lines);
+        Some(alone(item.with_code(self.code(callable))))
     }
 
     fn limits(&self) -> Option<Section> {
@@ -388,7 +429,8 @@ impl<'a, 'w> Author<'a, 'w> {
             Asked::If(clause) => clause,
         };
         let told = format!("Exploration is limited to situations in which {clause}.");
-        Some(alone(Item::new(ItemKind::Paragraph(told), lines)))
+        let item = Item::new(ItemKind::Paragraph(told), lines);
+        Some(alone(item.with_code(self.code(callable))))
     }
 
     fn one_condition(&self, callable: &'w Callable) -> (Asked, Lines) {

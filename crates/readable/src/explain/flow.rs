@@ -25,8 +25,8 @@ pub(crate) enum End {
     Failed,
     /// The next round of the loop around begins.
     Continue,
-    /// The loop around ends.
-    Break,
+    /// The loop around ends, which is of this kind.
+    Break(Round),
     /// The ways part.
     Split {
         condition: Term,
@@ -36,6 +36,15 @@ pub(crate) enum End {
     },
     /// A limit was reached before this could be looked at.
     Unexplored,
+}
+
+/// One time that something is done several times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Round {
+    /// Of `for`.
+    Each,
+    /// Of `while`.
+    While,
 }
 
 /// Something that happens.
@@ -51,7 +60,7 @@ pub(crate) enum EventKind {
     /// Something changes, or is called for its effect.
     Change {
         change: Change,
-        /// An entry is set of which it is known that it is not there yet (E10).
+        /// An entry is set of which it is known that it is not there yet (E10), or a local gets its first value.
         is_new: bool,
         /// What the result of the call is known as from now on (Y3).
         giving: Vec<Reference>,
@@ -60,6 +69,8 @@ pub(crate) enum EventKind {
     Swap(Term, Term),
     /// Something is checked.
     Check(Vec<Term>),
+    /// What follows is only done if these conditions hold.
+    Assume(Vec<Term>),
     /// It fails with this error; without a name with the one at hand.
     Fail(Option<String>),
     /// Ways that part and meet again (Y4).
@@ -81,10 +92,20 @@ pub(crate) enum EventKind {
         errors: Vec<String>,
         body: Vec<Event>,
     },
+    /// What is done if no round of the loop before broke off: because nothing was left to look at, or because the condition
+    /// no longer held.
+    IfCompleted {
+        unless: Option<Term>,
+        body: Vec<Event>,
+    },
+    /// What came before must fail with one of these errors.
+    MustFail(Vec<String>),
     /// Inside of a loop or of what is done after a failure: a value is returned.
     Returns(Term),
     /// No further round of the loop around.
-    Ends,
+    Ends(Round),
+    /// After a failure: what follows is not done, in a loop for this round.
+    Stops(Option<Round>),
     /// What cannot be read, as it is written (6.6).
     Python(String),
 }
@@ -95,8 +116,8 @@ impl Flow {
         let Flow { mut events, end } = self;
         match end {
             End::Open | End::Continue | End::Failed => {}
-            End::Break => events.push(Event {
-                kind: EventKind::Ends,
+            End::Break(round) => events.push(Event {
+                kind: EventKind::Ends(round),
                 range: events.last().map_or(0..0, |event| event.range.clone()),
             }),
             End::Return { value, range } => events.push(Event {
@@ -147,7 +168,9 @@ impl Event {
         match &self.kind {
             EventKind::Change { change, .. } => found.extend(change_terms(change)),
             EventKind::Swap(one, other) => found.extend([one, other]),
-            EventKind::Check(conditions) => found.extend(conditions),
+            EventKind::Check(conditions) | EventKind::Assume(conditions) => {
+                found.extend(conditions);
+            }
             EventKind::Choice {
                 condition,
                 then,
@@ -166,8 +189,49 @@ impl Event {
                 found.push(condition);
             }
             EventKind::IfFails { body, .. } => inside(body),
+            EventKind::IfCompleted { unless, body } => {
+                inside(body);
+                found.extend(unless);
+            }
             EventKind::Returns(value) => found.push(value),
-            EventKind::Fail(_) | EventKind::Ends | EventKind::Python(_) => {}
+            EventKind::Fail(_)
+            | EventKind::MustFail(_)
+            | EventKind::Ends(_)
+            | EventKind::Stops(_)
+            | EventKind::Python(_) => {}
+        }
+    }
+
+    /// The state variables that are given to calls of the system, which may do anything to them, by name.
+    pub(crate) fn handed_over(&self, names: &mut Vec<String>) {
+        match &self.kind {
+            EventKind::Change {
+                change: Change::Call(term @ Term::Call(call)),
+                ..
+            } if term.is_unknown_call() => {
+                let object = match &call.callee {
+                    crate::term::Callee::Method { object, .. } => Some(object),
+                    _ => None,
+                };
+                let given = call.arguments.iter().chain(object).filter_map(root);
+                names.extend(given.map(|variable| variable.name.clone()));
+            }
+            EventKind::Choice {
+                then, otherwise, ..
+            } => {
+                for event in then.iter().chain(otherwise) {
+                    event.handed_over(names);
+                }
+            }
+            EventKind::Each { body, .. }
+            | EventKind::AsLongAs { body, .. }
+            | EventKind::IfFails { body, .. }
+            | EventKind::IfCompleted { body, .. } => {
+                for event in body {
+                    event.handed_over(names);
+                }
+            }
+            _ => {}
         }
     }
 
@@ -196,15 +260,19 @@ impl Event {
             }
             EventKind::Each { body, .. }
             | EventKind::AsLongAs { body, .. }
-            | EventKind::IfFails { body, .. } => {
+            | EventKind::IfFails { body, .. }
+            | EventKind::IfCompleted { body, .. } => {
                 for event in body {
                     event.changed(names);
                 }
             }
             EventKind::Check(_)
+            | EventKind::Assume(_)
             | EventKind::Fail(_)
+            | EventKind::MustFail(_)
             | EventKind::Returns(_)
-            | EventKind::Ends
+            | EventKind::Ends(_)
+            | EventKind::Stops(_)
             | EventKind::Python(_) => {}
         }
     }

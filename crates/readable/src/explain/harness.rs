@@ -6,7 +6,7 @@ mod reference;
 mod step;
 
 use testwright_core::{Axis, Role as SlotRole};
-use testwright_lang::harness::{Harness, Property};
+use testwright_lang::harness::Harness;
 use testwright_lang::{Severity, parse};
 use testwright_source::tree::{self, Expression, Statement};
 
@@ -39,18 +39,15 @@ pub(super) fn document(
         return Err(Unreadable::Harness(diagnostics));
     }
     let parts = parts(&harness);
-    let world = World::new(
-        &parts,
-        &harness.raw.text,
-        &options.vocabulary,
-        options.limits,
-    );
+    let raw = &harness.raw.text;
+    let vocabulary = World::vocabulary_of(&parts, raw, &options.vocabulary, options.limits);
+    let world = World::new(&parts, raw, &vocabulary, options.limits);
     let steps: Vec<Step> = harness
         .actions
         .iter()
         .flat_map(|action| steps(&harness, action))
         .collect();
-    let speaker = Speaker::new(&options.vocabulary).with_shortening();
+    let speaker = Speaker::new(&vocabulary).with_shortening();
     let author = Author {
         harness: &harness,
         world: &world,
@@ -71,21 +68,21 @@ pub(super) fn document(
     }
     let finallys = lines(&harness, &harness.finallys);
     sections.extend(author.around("After each test", &finallys));
-    let properties: Vec<(Step, &Property)> = harness
-        .properties
-        .iter()
-        .map(|property| (line(&harness, &property.line), property))
+    let properties = harness.properties.iter();
+    let properties: Vec<Step> = properties
+        .map(|property| line(&harness, &property.line))
         .collect();
-    sections.push(section(
-        "What must always be true",
-        author.properties(&properties),
-    ));
+    let always = author.conditions(&properties);
+    sections.push(section("What must always be true", always));
+    let assumptions = lines(&harness, &harness.assumptions);
+    let assumed = author.conditions(&assumptions);
+    sections.push(section("A test goes on only as long as", assumed));
     let references = reference::items(&harness, speaker);
     sections.push(section("The reference", references));
     sections.extend(incomplete_note(incomplete, options.limits.outcomes));
     sections.retain(|section| !section.items.is_empty());
     Ok(Document {
-        title: format!("Test harness: {}", options.vocabulary.words(name)),
+        title: format!("Test harness: {}", vocabulary.words(name)),
         intro: leading_comment(&source.text),
         sections,
         source: source.clone(),
@@ -105,14 +102,31 @@ fn leading_comment(text: &str) -> Option<String> {
     (!joined.is_empty()).then_some(joined)
 }
 
+/// Modules that every harness may use without importing them.
+const ALWAYS_IMPORTED: [&str; 11] = [
+    "copy",
+    "glob",
+    "inspect",
+    "os",
+    "random",
+    "re",
+    "struct",
+    "subprocess",
+    "sys",
+    "time",
+    "traceback",
+];
+
 /// The raw Python code of a harness is where its helpers and constants are.
 fn parts(harness: &Harness) -> Parts {
     let tree = tree::module(&harness.raw.text).unwrap_or_default();
     let module = Module::read(&tree.body);
+    let always = ALWAYS_IMPORTED.into_iter().map(str::to_owned);
+    let imported = module.imported.iter().cloned().chain(always);
     Parts {
         helpers: module.functions.clone(),
         constants: module.constants(&tree.body),
-        imported: module.imported.clone(),
+        imported: imported.collect(),
         values: module.all_values(),
         ..Parts::default()
     }
@@ -362,10 +376,10 @@ impl<'w> Author<'_, 'w> {
         vec![format!("there {is} {}", join::nouns(&all, "and"))]
     }
 
-    /// "What must always be true:" (L8).
-    fn properties<'s: 'w>(&self, all: &'s [(Step<'_>, &Property)]) -> Vec<Item> {
+    /// "For every H, C." (L8).
+    fn conditions<'s: 'w>(&self, all: &'s [Step<'_>]) -> Vec<Item> {
         let mut items = Vec::new();
-        for (step, _) in all {
+        for step in all {
             let lines = step.lines();
             let index = LineIndex::fixed(lines.clone());
             let execution = Execution::new(self.world);

@@ -6,7 +6,7 @@ use super::locate::{Action, Callable, Input, Origin};
 use super::run::{Execution, Frame, Path, World};
 use crate::kind::{Kind, Kinds};
 use crate::phrase::{Speaker, join};
-use crate::term::{Call, Callee, Scope, Term, Type};
+use crate::term::{Call, Callee, Reference, Role, Scope, Term, Type};
 use crate::value::Value;
 
 /// Collections with more members than this are shortened, to this many (3.3).
@@ -36,6 +36,8 @@ pub(crate) fn known<'w>(
     speaker: Speaker<'_>,
 ) -> Known {
     let world = execution.world;
+    // What conditions of `filter` speak of.
+    let variable: Term = Reference::new(input.name.clone(), Role::Variable).into();
     match &input.from {
         Origin::Any => Known {
             phrase: "any value".to_owned(),
@@ -53,7 +55,9 @@ pub(crate) fn known<'w>(
             },
         },
         Origin::Strategy(strategy) => {
-            let kind = with_kinds(world, speaker, |kinds| kinds.of_strategy(strategy, None));
+            let kind = with_kinds(world, speaker, |kinds| {
+                kinds.of_strategy(strategy, Some(&variable))
+            });
             Known {
                 phrase: kind.any(None),
                 type_: kind.type_,
@@ -65,7 +69,11 @@ pub(crate) fn known<'w>(
             filtered,
         } => {
             let such_that = filtered.as_ref().map(|strategy| {
-                with_kinds(world, speaker, |kinds| kinds.of_strategy(strategy, None)).restriction
+                let variable = Some(&variable);
+                with_kinds(world, speaker, |kinds| {
+                    kinds.of_strategy(strategy, variable)
+                })
+                .restriction
             });
             let such_that = such_that.unwrap_or_default();
             let used_up = if *is_consumed {

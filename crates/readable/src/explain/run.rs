@@ -4,9 +4,11 @@
 //! has changed. Only a branch that leaves the action parts its ways. Everything has a limit, so that every text ends.
 
 mod assign;
+mod between;
 mod call;
 mod choose;
 mod cycle;
+mod finally;
 mod gather;
 mod local;
 mod scope;
@@ -24,10 +26,12 @@ pub use world::Limits;
 pub(crate) use world::{EARLIER, FIRST, World};
 
 use super::facts::Facts;
-use super::flow::{End, Event, EventKind, Flow};
+use super::flow::{End, Event, EventKind, Flow, Round};
 use super::locate::Callable;
+use crate::property::raised;
 use crate::term::Term;
 use choose::leaves;
+use finally::Finally;
 use scope::View;
 
 /// What is known at a point of a way through an action.
@@ -37,6 +41,8 @@ pub(crate) struct Path {
     /// How often each state variable has changed.
     pub(crate) versions: BTreeMap<String, u32>,
     pub(crate) facts: Facts,
+    /// What state variables were made of, by name and by how often they had changed then.
+    between: BTreeMap<(String, u32), Term>,
     /// Locals that change in ways for which there is no expression: they are told of like state variables.
     loose: BTreeSet<String>,
     /// What the statement at hand has taken out of collections, and the place where it stands for itself.
@@ -56,8 +62,10 @@ pub(crate) struct Frame<'w> {
     helpers: Vec<String>,
     /// Whether what ends here is an outcome of the action.
     counts: bool,
-    /// Whether it may be done several times, so that nothing can be called old or new (R10).
-    repeats: bool,
+    /// In which kind of loop they stand, if they do, so that nothing can be called old or new (R10).
+    round: Option<Round>,
+    /// What is done at last, however it is left, outermost first.
+    finally: Vec<Finally<'w>>,
 }
 
 impl<'w> Frame<'w> {
@@ -70,7 +78,8 @@ impl<'w> Frame<'w> {
             receiver: first.filter(|_| is_method).map(|one| one.name.clone()),
             helpers: vec![callable.name.clone()],
             counts: true,
-            repeats: false,
+            round: None,
+            finally: vec![],
         }
     }
 
@@ -82,9 +91,9 @@ impl<'w> Frame<'w> {
         }
     }
 
-    fn repeated(&self) -> Frame<'w> {
+    fn repeated(&self, round: Round) -> Frame<'w> {
         Frame {
-            repeats: true,
+            round: Some(round),
             ..self.uncounted()
         }
     }
@@ -115,8 +124,19 @@ fn globals(body: &[Statement]) -> BTreeSet<String> {
                 names.extend(globals(body));
                 names.extend(globals(otherwise));
             }
-            StatementKind::With { body, .. } | StatementKind::Try { body, .. } => {
-                names.extend(globals(body));
+            StatementKind::With { body, .. } => names.extend(globals(body)),
+            StatementKind::Try {
+                body,
+                handlers,
+                otherwise,
+                finally,
+            } => {
+                names.extend(
+                    [body, otherwise, finally]
+                        .into_iter()
+                        .flat_map(|part| globals(part)),
+                );
+                names.extend(handlers.iter().flat_map(|handler| globals(&handler.body)));
             }
             _ => {}
         }
@@ -257,14 +277,17 @@ impl<'w> Execution<'w> {
                 );
             }
             StatementKind::Return(value) => {
-                return Some(self.returned(value.as_ref(), range, path, frame, events));
+                let end = self.returned(value.as_ref(), range, path, frame, events);
+                self.at_last(statement, path, frame, events);
+                return Some(end);
             }
             StatementKind::Raise { exception, .. } => {
                 let error = exception.as_ref().and_then(error_name);
+                self.at_last(statement, path, frame, events);
                 events.push(event(EventKind::Fail(error), range));
                 return Some(End::Failed);
             }
-            StatementKind::Break => return Some(End::Break),
+            StatementKind::Break => return Some(End::Break(frame.round.unwrap_or(Round::Each))),
             StatementKind::Continue => return Some(End::Continue),
             StatementKind::Assign { targets, value } => {
                 self.assign_all(targets, value, range, path, frame, events);
@@ -303,32 +326,39 @@ impl<'w> Execution<'w> {
                 otherwise,
                 ..
             } => {
-                if !otherwise.is_empty() && cycle::breaks(body) {
-                    // What is done only if no round broke off has no words.
-                    self.unread(range, frame, events);
-                    return None;
-                }
                 let cycle = cycle::Cycle {
                     target,
                     iterable,
                     body,
+                    otherwise,
                     range,
                 };
-                let end = self.each(&cycle, work, path, frame, events);
-                if end.is_some() {
-                    return end;
-                }
-                push(work, otherwise);
+                return self.each(&cycle, work, path, frame, events);
             }
             StatementKind::While {
                 condition,
                 body,
                 otherwise,
             } => {
-                self.as_long_as(condition, body, range, path, frame, events);
-                push(work, otherwise);
+                let condition = self.as_long_as(condition, body, range, path, frame, events);
+                match cycle::breaks(body) {
+                    true => {
+                        self.if_completed(Some(condition), otherwise, range, path, frame, events);
+                    }
+                    false => push(work, otherwise),
+                }
             }
             StatementKind::With { items, body, .. } => {
+                if let [(manager, _)] = items.as_slice()
+                    && let Some((errors, _)) = raised(manager)
+                {
+                    let tried = self.body(body, path.clone(), &frame.uncounted());
+                    *path = tried.path;
+                    events.extend(tried.flow.settled());
+                    let errors = errors.iter().filter_map(error_name).collect();
+                    events.push(event(EventKind::MustFail(errors), range));
+                    return None;
+                }
                 for (manager, name) in items {
                     if let Some(name) = name {
                         let value = self.term(manager, path, frame);
@@ -346,7 +376,8 @@ impl<'w> Execution<'w> {
                 push(work, finally);
                 let rest = work.clone();
                 push(work, otherwise);
-                return self.try_to(body, handlers, &rest, path, frame, events);
+                let frame = frame.finally(statement);
+                return self.try_to(body, handlers, &rest, path, &frame, events);
             }
             StatementKind::Match { .. } => self.unread(range, frame, events),
             // Declarations, and what has no effect that anyone could see.

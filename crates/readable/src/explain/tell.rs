@@ -1,18 +1,21 @@
 //! What an action does, as blocks (6.5): which sentences, in which order, under which conditions.
 
+mod checks;
 mod events;
 mod here;
 mod outcome;
+
+pub(crate) use checks::checks;
 
 use std::collections::BTreeSet;
 
 use testwright_source::Range;
 
-use super::flow::{End, Event, EventKind, Flow};
+use super::flow::{End, Event, Flow};
 use super::run::{Definition, Execution, FIRST, name_of, number_of};
 use crate::block::{Item, Lines, Source};
 use crate::phrase::{Fallback, Marking, Recorder, Speaker};
-use crate::term::{Call, Callee, Change, Clause, Form, Reference, Role, Term};
+use crate::term::{Call, Callee, Change, Clause, Reference, Role, Term};
 use crate::words::sentence;
 
 /// Which lines of the source ranges of a text stand for.
@@ -250,84 +253,6 @@ fn has_events(flow: &Flow) -> bool {
         _ => false,
     };
     below || !flow.events.is_empty()
-}
-
-/// What a flow checks, whatever else it does: on a way that has parted, if its conditions hold.
-pub(crate) fn checks(flow: &Flow) -> Vec<Term> {
-    let mut found = checked(&flow.events);
-    if let End::Split {
-        condition,
-        then,
-        otherwise,
-        ..
-    } = &flow.end
-    {
-        let not = Term::Not(Box::new(condition.clone()));
-        found.extend(checks(then).into_iter().map(|one| implied(&not, one)));
-        found.extend(
-            checks(otherwise)
-                .into_iter()
-                .map(|one| implied(condition, one)),
-        );
-    }
-    found
-}
-
-fn checked(events: &[Event]) -> Vec<Term> {
-    let mut found = Vec::new();
-    for event in events {
-        match &event.kind {
-            EventKind::Check(conditions) => found.extend(conditions.iter().cloned()),
-            EventKind::Choice {
-                condition,
-                then,
-                otherwise,
-            } => {
-                let not = Term::Not(Box::new(condition.clone()));
-                found.extend(checked(then).into_iter().map(|one| implied(&not, one)));
-                found.extend(
-                    checked(otherwise)
-                        .into_iter()
-                        .map(|one| implied(condition, one)),
-                );
-            }
-            EventKind::Each {
-                targets,
-                iterable,
-                body,
-            } => found.extend(checked(body).into_iter().map(|one| {
-                let all = Term::Comprehension {
-                    form: Form::Generator,
-                    element: Box::new(one),
-                    clauses: vec![Clause {
-                        targets: targets.clone(),
-                        iterable: iterable.clone(),
-                        conditions: vec![],
-                    }],
-                };
-                Term::call("all", vec![all])
-            })),
-            _ => {}
-        }
-    }
-    found
-}
-
-/// `unless or check`, which reads "if … then …". What is checked on two conditions is checked if both hold.
-fn implied(unless: &Term, check: Term) -> Term {
-    let not = |term: Term| match term {
-        Term::Not(inner) => *inner,
-        other => Term::Not(Box::new(other)),
-    };
-    let (unless, check) = match check {
-        Term::Or(mut parts) if parts.len() == 2 && matches!(parts[0], Term::Not(_)) => {
-            let last = parts.remove(1);
-            let both = vec![not(unless.clone()), not(parts.remove(0))];
-            (not(Term::And(both)), last)
-        }
-        other => (unless.clone(), other),
-    };
-    Term::Or(vec![unless, check]).folded()
 }
 
 /// All terms of a flow that are told.

@@ -175,22 +175,71 @@ impl Pattern {
         }
     }
 
-    /// The placeholders that are recorded.
-    pub(super) fn placeholders(&self) -> Vec<String> {
-        let mut found = Vec::new();
-        let mut look = |term: &Term| collect(term, &mut found);
+    fn terms(&self) -> Vec<&Term> {
         match self {
             Self::Expression(term) | Self::Change(Change::Delete(term) | Change::Call(term)) => {
-                look(term)
+                vec![term]
             }
             Self::Change(
                 Change::Assign { target, value } | Change::Augment { target, value, .. },
-            ) => {
-                look(target);
-                look(value);
-            }
+            ) => vec![target, value],
+        }
+    }
+
+    /// The placeholders that are recorded.
+    pub(super) fn placeholders(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        for term in self.terms() {
+            collect(term, &mut found);
         }
         found
+    }
+
+    /// Whether it speaks of a call of this function, or of this method of a machine.
+    pub(super) fn calls(&self, function: &str) -> bool {
+        let is_such = |term: &Term| match term {
+            Term::Call(call) => match &call.callee {
+                Callee::Function { module: None, name } => name == function,
+                Callee::Other(Term::Reference(method)) => method.name == function,
+                _ => false,
+            },
+            _ => false,
+        };
+        self.terms().into_iter().any(|term| term.any(&is_such))
+    }
+
+    /// The same with the values of constants in place of their names, as what it is compared with has them (R7).
+    pub(super) fn with_constants(&self, constant: &dyn Fn(&str) -> Option<Term>) -> Self {
+        let put = |term: &Term| {
+            term.replaced(&mut |part| match part {
+                Term::Reference(reference) => constant(&reference.name),
+                _ => None,
+            })
+        };
+        match self {
+            Self::Expression(term) => match put(term) {
+                // A constant alone would match whatever has the same value.
+                Term::Value(_) => self.clone(),
+                term => Self::Expression(term),
+            },
+            Self::Change(change) => Self::Change(match change {
+                Change::Assign { target, value } => Change::Assign {
+                    target: put(target),
+                    value: put(value),
+                },
+                Change::Augment {
+                    target,
+                    operator,
+                    value,
+                } => Change::Augment {
+                    target: put(target),
+                    operator: *operator,
+                    value: put(value),
+                },
+                Change::Delete(target) => Change::Delete(put(target)),
+                Change::Call(call) => Change::Call(put(call)),
+            }),
+        }
     }
 }
 

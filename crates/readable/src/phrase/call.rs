@@ -1,6 +1,7 @@
 //! Calls as nouns: built-ins and methods that have words of their own (P18 to P29), constructors (P36), and all others
 //! (P37, P38).
 
+use super::filled::{self, TEXT_OF};
 use super::length::{argument_of, counted};
 use super::{Fallback, Noun, Speaker, join};
 use crate::term::{Call, Callee, Form, Reference, Role, Term, Type, is_class_name};
@@ -290,6 +291,10 @@ impl Speaker<'_> {
 
     /// P26 to P29, and the set operations that have a name as well as a sign.
     fn built_in_method(&self, call: &Call, object: &Term, name: &str) -> Option<Noun> {
+        if let (Some(Value::Text(template)), "format") = (object.as_value(), name) {
+            let pieces = filled::by_format(template, call)?;
+            return Some(self.display(TEXT_OF, &pieces));
+        }
         if !call.keywords.is_empty() || call.arguments.iter().any(is_starred) {
             return None;
         }

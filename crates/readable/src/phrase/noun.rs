@@ -1,5 +1,6 @@
 //! Noun phrases (3.5) of everything but calls and parts of collections.
 
+use super::filled::{self, TEXT_OF};
 use super::{Fallback, Noun, Polarity, Speaker, Tense, join};
 use crate::quotation;
 use crate::term::{Binding, Clause, Form, Operator, Reference, Role, Term, Type, UnaryOperator};
@@ -120,7 +121,7 @@ impl Speaker<'_> {
                 self.noun(value).text,
                 self.each("each", clauses, Tense::Present)
             ))),
-            Term::Formatted(pieces) => Some(self.display("the text made of", pieces)),
+            Term::Formatted(pieces) => Some(self.display(TEXT_OF, pieces)),
             Term::Starred(inner) => Some(Noun::several(format!(
                 "the elements of {}",
                 self.noun(inner).text
@@ -149,7 +150,7 @@ impl Speaker<'_> {
     }
 
     /// P4, P35.
-    fn display(&self, what: &str, items: &[Term]) -> Noun {
+    pub(super) fn display(&self, what: &str, items: &[Term]) -> Noun {
         Noun::one(format!("{what} {}", self.operands(items)))
     }
 
@@ -223,10 +224,15 @@ impl Speaker<'_> {
                     self.enumerated(left, "and", right)
                 )));
             }
-            // `"%s-%s" % (a, b)`: what goes where is not worth a reader's time.
             Operator::Remainder if left_type == Type::Text => {
+                if let Some(Value::Text(template)) = left.as_value()
+                    && let Some(pieces) = filled::by_percent(template, right)
+                {
+                    return Some(self.display(TEXT_OF, &pieces));
+                }
+                // What goes where is not worth a reader's time.
                 return Some(Noun::one(format!(
-                    "the text made of {}",
+                    "{TEXT_OF} {}",
                     self.enumerated(left, "and", right)
                 )));
             }
@@ -625,7 +631,7 @@ mod tests {
     fn p35_formatted_texts() {
         assert_eq!(np("f'{x}-{y}'"), "the text made of x, \"-\" and y");
         assert_eq!(np("f'plain'"), "\"plain\"");
-        assert_eq!(np("'%s!' % x"), "the text made of \"%s!\" and x");
+        assert_eq!(np("'%s!' % x"), "the text made of x and \"!\"");
     }
 
     #[test]

@@ -3,6 +3,8 @@
 mod acts;
 mod checks;
 
+pub(crate) use acts::raised;
+
 use testwright_source::tree::{Expression, ExpressionKind, Statement, StatementKind};
 
 use super::code::{self, quoted};

@@ -66,9 +66,11 @@ fn items(all: &[Item], lines: &mut Vec<String>) {
             in_list = is_entry;
         }
         match &item.kind {
-            ItemKind::Paragraph(words) => lines.push(paragraph(&with_code(words, item))),
+            ItemKind::Paragraph(words) => {
+                lines.push(paragraph(&with_code(words, item.code.as_deref())))
+            }
             ItemKind::Labelled { label, sentence } => {
-                let sentence = with_code(sentence, item);
+                let sentence = with_code(sentence, item.code.as_deref());
                 lines.push(paragraph(&format!("{} {sentence}", strong(label))));
             }
             ItemKind::Group {
@@ -80,15 +82,15 @@ fn items(all: &[Item], lines: &mut Vec<String>) {
                 items(below, lines);
             }
             ItemKind::Sentence(words) => {
-                lines.push(format!("<li>{}</li>", with_code(words, item)));
+                lines.push(format!(
+                    "<li>{}</li>",
+                    with_code(words, item.code.as_deref())
+                ));
             }
             ItemKind::Choice { .. } | ItemKind::Block { .. } => {
                 for (number, (heading, below)) in item.parts().into_iter().enumerate() {
                     let heading = format!("{heading}:");
-                    let heading = match number {
-                        0 => with_code(&heading, item),
-                        _ => escape(&heading),
-                    };
+                    let heading = with_code(&heading, item.code_of(number));
                     lines.push(format!("<li>{heading}"));
                     items(below, lines);
                     lines.push("</li>".to_owned());
@@ -109,8 +111,8 @@ fn strong(label: &str) -> String {
     format!("<strong>{}</strong>", escape(label))
 }
 
-fn with_code(words: &str, item: &Item) -> String {
-    match &item.code {
+fn with_code(words: &str, code: Option<&str>) -> String {
+    match code {
         Some(code) => format!("{} <code>{}</code>", escape(words), escape(code)),
         None => escape(words),
     }

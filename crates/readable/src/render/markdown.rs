@@ -45,10 +45,12 @@ impl Page {
     fn items(&mut self, items: &[Item]) {
         for item in items {
             match &item.kind {
-                ItemKind::Paragraph(words) => self.block(with_code(&literal(words), item)),
+                ItemKind::Paragraph(words) => {
+                    self.block(with_code(&literal(words), item.code.as_deref()))
+                }
                 ItemKind::Labelled { label, sentence } => {
                     let words = format!("**{}** {}", literal(label), literal(sentence));
-                    self.block(with_code(&words, item));
+                    self.block(with_code(&words, item.code.as_deref()));
                 }
                 ItemKind::Group { label, items } => {
                     let (label, rest) = parted(label);
@@ -84,19 +86,22 @@ fn list(item: &Item, indent: usize, lines: &mut Vec<String>) {
     let blanks = "  ".repeat(indent);
     match &item.kind {
         ItemKind::Paragraph(words) | ItemKind::Sentence(words) => {
-            lines.push(format!("{blanks}- {}", with_code(&literal(words), item)));
+            lines.push(format!(
+                "{blanks}- {}",
+                with_code(&literal(words), item.code.as_deref())
+            ));
         }
         ItemKind::Labelled { label, sentence } => {
             let words = format!("**{}** {}", literal(label), literal(sentence));
-            lines.push(format!("{blanks}- {}", with_code(&words, item)));
+            lines.push(format!(
+                "{blanks}- {}",
+                with_code(&words, item.code.as_deref())
+            ));
         }
         ItemKind::Group { .. } | ItemKind::Choice { .. } | ItemKind::Block { .. } => {
             for (number, (heading, below)) in item.parts().into_iter().enumerate() {
                 let heading = format!("{}:", literal(&heading));
-                let heading = match number {
-                    0 => with_code(&heading, item),
-                    _ => heading,
-                };
+                let heading = with_code(&heading, item.code_of(number));
                 lines.push(format!("{blanks}- {heading}"));
                 for one in below {
                     list(one, indent + 1, lines);
@@ -106,8 +111,8 @@ fn list(item: &Item, indent: usize, lines: &mut Vec<String>) {
     }
 }
 
-fn with_code(words: &str, item: &Item) -> String {
-    match &item.code {
+fn with_code(words: &str, code: Option<&str>) -> String {
+    match code {
         Some(code) => {
             let one_line: Vec<&str> = code.lines().map(str::trim).collect();
             format!("{words} ({})", code_span(&one_line.join(" ")))

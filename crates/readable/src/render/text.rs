@@ -36,15 +36,22 @@ fn items(all: &[Item], indent: usize, lines: &mut Vec<String>) {
                 lines.push(format!("{blanks}{label} {sentence}"));
             }
             ItemKind::Group { .. } | ItemKind::Choice { .. } | ItemKind::Block { .. } => {
-                for (heading, below) in item.parts() {
+                for (number, (heading, below)) in item.parts().into_iter().enumerate() {
                     lines.push(format!("{blanks}{heading}:"));
+                    code(item.code_of(number), &blanks, lines);
                     items(below, indent + 1, lines);
                 }
+                continue;
             }
         }
-        for code in item.code.iter().flat_map(|code| code.lines()) {
-            lines.push(format!("{blanks}    `{code}`"));
-        }
+        code(item.code.as_deref(), &blanks, lines);
+    }
+}
+
+/// Code stands below what it is the code of, deeper than anything else there.
+fn code(code: Option<&str>, blanks: &str, lines: &mut Vec<String>) {
+    for line in code.into_iter().flat_map(str::lines) {
+        lines.push(format!("{blanks}    `{line}`"));
     }
 }
 

@@ -212,10 +212,21 @@ fn comparisons(first: &Term, rest: &[(Comparison, Term)]) -> Option<bool> {
     let mut left = first;
     let mut truth = true;
     for (comparison, right) in rest {
-        truth = truth && compared(left.as_value()?, *comparison, right.as_value()?)?;
+        truth = truth && pair(left, *comparison, right)?;
         left = right;
     }
     Some(truth)
+}
+
+fn pair(left: &Term, comparison: Comparison, right: &Term) -> Option<bool> {
+    let right = right.as_value()?;
+    let is_empty = right.length() == Some(0) && !matches!(right, Value::Text(_));
+    match comparison {
+        // Nothing is in what is empty, whatever it is.
+        Comparison::In if is_empty => Some(false),
+        Comparison::NotIn if is_empty => Some(true),
+        _ => compared(left.as_value()?, comparison, right),
+    }
 }
 
 fn compared(left: &Value, comparison: Comparison, right: &Value) -> Option<bool> {
@@ -321,7 +332,10 @@ fn known_call(call: &super::Call) -> Option<Value> {
         return None;
     };
     if !call.keywords.is_empty() {
-        return None;
+        return match (name.as_str(), call.arguments.is_empty()) {
+            ("dict", true) => keyed(&call.keywords),
+            _ => None,
+        };
     }
     let arguments: Option<Vec<&Value>> = call.arguments.iter().map(Term::as_value).collect();
     match (name.as_str(), arguments?.as_slice()) {
@@ -358,10 +372,28 @@ fn known_call(call: &super::Call) -> Option<Value> {
     }
 }
 
+/// `dict(a=1, b=2)`.
+fn keyed(keywords: &[(Option<String>, Term)]) -> Option<Value> {
+    let entries = keywords.iter().map(|(key, value)| {
+        let key = Value::text(key.clone()?);
+        Some((key, value.as_value()?.clone()))
+    });
+    entries.collect::<Option<_>>().map(Value::Dictionary)
+}
+
 /// The members in an order that does not depend on hashing; ranges are left alone, because they may be long.
-fn members(value: &Value) -> Option<Vec<Value>> {
+pub(super) fn members(value: &Value) -> Option<Vec<Value>> {
     match value {
         Value::List(items) | Value::Tuple(items) => Some(items.clone()),
+        Value::Dictionary(entries) => Some(entries.iter().map(|(key, _)| key.clone()).collect()),
+        Value::Set(items) | Value::FrozenSet(items) => {
+            let mut items = items.clone();
+            items.sort_by_cached_key(|one| {
+                let notation = one.notation();
+                (notation.chars().count(), notation)
+            });
+            Some(items)
+        }
         _ => None,
     }
 }

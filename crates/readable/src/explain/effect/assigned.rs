@@ -15,7 +15,7 @@ pub(super) fn assigned(speaker: &Speaker<'_>, target: &Term, value: &Term, is_ne
         return entry_set(speaker, target, (object, index), value, is_new);
     }
     let told = grown(speaker, target, value)
-        .or_else(|| emptied(speaker, target, value))
+        .or_else(|| emptied(speaker, target, value, is_new))
         .or_else(|| counted(speaker, target, value))
         .or_else(|| cut(speaker, target, value))
         .or_else(|| rearranged(speaker, target, value));
@@ -41,7 +41,7 @@ fn entry_set(
         return up_or_down(speaker, &target_noun(speaker, target), operator, amount);
     }
     grown(speaker, target, value)
-        .or_else(|| emptied(speaker, target, value))
+        .or_else(|| emptied(speaker, target, value, is_new))
         .or_else(|| counted(speaker, target, value))
         .unwrap_or_else(|| becomes(speaker, target, value))
 }
@@ -164,11 +164,14 @@ fn only_member(term: &Term, is_kind: fn(&Value) -> bool) -> Option<Term> {
 }
 
 /// Nothing is left (E7, E25).
-fn emptied(speaker: &Speaker<'_>, target: &Term, value: &Term) -> Option<String> {
+fn emptied(speaker: &Speaker<'_>, target: &Term, value: &Term, is_new: bool) -> Option<String> {
     let is_empty = match value {
         Term::Value(Value::Nothing) => {
             let noun = target_noun(speaker, target);
             let has = verb(&noun, "has", "have");
+            if is_new {
+                return Some(format!("{} {has} no value at first", noun.text));
+            }
             return Some(format!("{} no longer {has} a value", noun.text));
         }
         Term::Value(value) => value.length() == Some(0),

@@ -10,7 +10,7 @@ use crate::term::Term;
 use crate::words::{is_plural, one_or_some, sentence};
 
 impl<'w> Author<'_, 'w> {
-    /// "choose a key", "make a tree", "insert", "set a list"; a title that was there already gets a number.
+    /// "choose a key", "make a tree", "insert", "set a list", "check a list"; a title that was there already gets a number.
     pub(super) fn title(&self, step: &Step<'_>, titles: &mut Vec<String>) -> String {
         let title = self.bare_title(step);
         titles.push(title.clone());
@@ -32,13 +32,12 @@ impl<'w> Author<'_, 'w> {
                 None => format!("set {pool}"),
             };
         }
-        let first = step.body.code.as_deref().and_then(<[Statement]>::first);
-        if let Some(StatementKind::Expression(expression)) = first.map(|one| &one.kind)
-            && let Some((name, _)) = called(expression)
-        {
+        let body = step.body.code.as_deref().unwrap_or_default();
+        let first = body.first().map(|one| &one.kind);
+        if let Some(name) = first_call(body) {
             return self.speaker.words(&name);
         }
-        let target = first.and_then(|one| match &one.kind {
+        let target = first.and_then(|one| match one {
             StatementKind::Assign { targets, .. } => targets.first()?.as_name(),
             StatementKind::Augmented { target, .. } => target.as_name(),
             _ => None,
@@ -48,15 +47,13 @@ impl<'w> Author<'_, 'w> {
             Some(axis) => one_or_some(&self.pool_words(step, *axis)),
             None => "something".to_owned(),
         };
-        // What is only looked at is not set.
-        let is_question = matches!(
-            first.map(|one| &one.kind),
-            Some(StatementKind::Expression(_))
-        );
-        match is_question {
-            true => format!("look at {name}"),
-            false => format!("set {name}"),
-        }
+        // What is only looked at or checked is not set.
+        let verb = match first {
+            Some(StatementKind::Expression(_)) => "look at",
+            Some(StatementKind::Assert { .. }) => "check",
+            _ => "set",
+        };
+        format!("{verb} {name}")
     }
 
     fn pool_words(&self, step: &Step<'_>, axis: usize) -> String {
@@ -79,9 +76,10 @@ impl<'w> Author<'_, 'w> {
         execution: &Execution<'w>,
     ) -> String {
         let words = self.pool_words(step, axis);
+        let is = if is_plural(&words) { "are" } else { "is" };
         if let Some(choice) = choice(step, value) {
             let (phrase, _) = told(choice, self.speaker);
-            return sentence(&format!("the new {words} is {phrase}"));
+            return sentence(&format!("the new {words} {is} {phrase}"));
         }
         let term = execution.term(value, path, &bare_frame(&step.body.text));
         let term: Term = execution.expanded(&term);
@@ -98,7 +96,7 @@ impl<'w> Author<'_, 'w> {
                 let rest = rest.trim_start_matches(" made");
                 sentence(&format!("{made}{rest}"))
             }
-            _ => sentence(&format!("the new {words} is {phrase}")),
+            _ => sentence(&format!("the new {words} {is} {phrase}")),
         }
     }
 }
@@ -108,6 +106,19 @@ fn choice<'s>(step: &'s Step<'_>, value: &Expression) -> Option<&'s testwright_c
     let axis = Holes::axis_of(value.as_name()?)?;
     match step.axes.get(axis)? {
         Axis::Choice(choice) => Some(choice),
+        _ => None,
+    }
+}
+
+/// What the first statement that does something calls, be it only on some condition or several times.
+fn first_call(body: &[Statement]) -> Option<String> {
+    match &body.first()?.kind {
+        StatementKind::Expression(expression) => called(expression).map(|(name, _)| name),
+        StatementKind::If { body, .. }
+        | StatementKind::For { body, .. }
+        | StatementKind::While { body, .. }
+        | StatementKind::With { body, .. }
+        | StatementKind::Try { body, .. } => first_call(body),
         _ => None,
     }
 }

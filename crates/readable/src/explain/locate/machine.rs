@@ -1,7 +1,7 @@
 //! The parts of a Hypothesis state machine: a class with rules, preconditions, invariants and bundles.
 
 use testwright_source::tree::{
-    Class, Expression, ExpressionKind, Keyword, Module as Tree, Statement, StatementKind,
+    Class, Expression, ExpressionKind, Function, Keyword, Module as Tree, Statement, StatementKind,
     first_paragraph,
 };
 
@@ -43,9 +43,7 @@ fn is_machine(class: &Class) -> bool {
     is_derived || methods(class).any(|(method, _)| decorator(method, "rule").is_some())
 }
 
-fn methods(
-    class: &Class,
-) -> impl Iterator<Item = (&testwright_source::tree::Function, &Statement)> {
+fn methods(class: &Class) -> impl Iterator<Item = (&Function, &Statement)> {
     class.body.iter().filter_map(|one| match &one.kind {
         StatementKind::Function(function) => Some((&**function, one)),
         _ => None,
@@ -174,14 +172,23 @@ fn is_bundle(value: &Expression) -> bool {
 /// `self.x = …` in `__init__` and in rules that initialise, then bundles.
 fn variables(class: &Class, own: &Module) -> Vec<Variable> {
     let mut variables: Vec<Variable> = Vec::new();
-    for (method, _) in methods(class) {
+    let is_first = |method: &Function| method.name == "__init__";
+    let first = methods(class).filter(|(method, _)| is_first(method));
+    let later = methods(class).filter(|(method, _)| !is_first(method));
+    for (method, _) in first.chain(later) {
         let initialize = decorator(method, "initialize");
-        if method.name == "__init__" || initialize.is_some() {
-            let known = variables.len();
-            started(&method.body, &mut variables);
-            let strategies = initialize.map_or(&[][..], |(_, keywords)| keywords);
-            for variable in &mut variables[known..] {
-                draw(variable, strategies);
+        if !is_first(method) && initialize.is_none() {
+            continue;
+        }
+        let strategies = initialize.map_or(&[][..], |(_, keywords)| keywords);
+        let mut given = Vec::new();
+        started(&method.body, &mut given);
+        for mut variable in given {
+            draw(&mut variable, strategies);
+            // What initialises comes after what makes the machine, and before all other rules.
+            match variables.iter_mut().find(|one| one.name == variable.name) {
+                Some(known) => *known = variable,
+                None => variables.push(variable),
             }
         }
     }

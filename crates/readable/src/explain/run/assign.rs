@@ -5,7 +5,7 @@ use testwright_source::tree::{Expression, ExpressionKind, Operator};
 
 use super::local::number_of;
 use super::{Execution, Frame, Path, event};
-use crate::explain::flow::{Event, EventKind, root};
+use crate::explain::flow::{Event, EventKind};
 use crate::term::{Change, Reference, Role, Term, Type, UnaryOperator};
 use crate::value::Value;
 
@@ -59,8 +59,8 @@ impl<'w> Execution<'w> {
             return false;
         }
         let (one, other) = (self.term(one, path, frame), self.term(other, path, frame));
-        self.bump(&one, path);
-        self.bump(&other, path);
+        self.changed(&one, Some(other.clone()), range, path);
+        self.changed(&other, Some(one.clone()), range, path);
         events.push(event(EventKind::Swap(one, other), range));
         true
     }
@@ -110,8 +110,9 @@ impl<'w> Execution<'w> {
         match &target.kind {
             ExpressionKind::Name(name) if !frame.globals.contains(name) => {
                 if path.loose.contains(name) {
-                    self.change_loose(name, value, range, path, events);
+                    self.change_loose(name, value, false, range, path, events);
                 } else {
+                    let value = self.made(&value, path).unwrap_or(value);
                     let term = self.define(name, value, range);
                     path.locals.insert(name.clone(), term);
                 }
@@ -126,7 +127,16 @@ impl<'w> Execution<'w> {
                 if self.entry_of_local(target, &value, range, path, frame, events) {
                     return;
                 }
-                let target = self.place(target, path, frame);
+                let target = match self.place(target, path, frame) {
+                    // All that a list has is the list.
+                    Term::Slice {
+                        object,
+                        start: None,
+                        stop: None,
+                        step: None,
+                    } => *object,
+                    other => other,
+                };
                 self.set(target, value, range, path, events);
             }
         }
@@ -255,7 +265,12 @@ impl<'w> Execution<'w> {
         path: &mut Path,
         events: &mut Vec<Event>,
     ) {
-        if self.expanded(&value) == self.expanded(&target) {
+        let (was, now) = (self.expanded(&target), self.expanded(&value));
+        let is_copy = match &now {
+            Term::Call(call) => call.copied() == Some(&was) && now.type_of() == was.type_of(),
+            _ => false,
+        };
+        if now == was || is_copy {
             return;
         }
         // `t = a if c else b` is read like the `if` that it stands for (Y5).
@@ -295,23 +310,13 @@ impl<'w> Execution<'w> {
         if matches!(target, Term::Attribute { .. }) {
             path.facts.forget_objects();
         }
-        self.bump(&target, path);
+        self.changed(&target, Some(value.clone()), range, path);
         let kind = EventKind::Change {
             change: Change::Assign { target, value },
             is_new,
             giving: vec![],
         };
         events.push(event(kind, range));
-    }
-
-    /// The variable in which a target lies has another value from now on.
-    pub(super) fn bump(&self, target: &Term, path: &mut Path) {
-        if let Some(variable) = root(target) {
-            *path.versions.entry(variable.name.clone()).or_default() += 1;
-        } else if let Term::Reference(slot) = target {
-            // Values of pools have no versions, so nothing is known of the new one.
-            path.facts.forget_variable(&slot.name);
-        }
     }
 
     /// Takes back changes of a variable that is given a new value, if nobody has looked at them (Y8). What is left has the
@@ -391,7 +396,12 @@ impl<'w> Execution<'w> {
         if matches!(target, Term::Attribute { .. }) {
             path.facts.forget_objects();
         }
-        self.bump(&target, path);
+        let sum = Term::Binary {
+            left: Box::new(target.clone()),
+            operator,
+            right: Box::new(value.clone()),
+        };
+        self.changed(&target, Some(sum), range, path);
         let kind = EventKind::Change {
             change: Change::Augment {
                 target,
@@ -433,7 +443,7 @@ impl<'w> Execution<'w> {
             },
         };
         if let Change::Delete(target) | Change::Assign { target, .. } = &change {
-            self.bump(target, path);
+            self.changed(target, None, range, path);
         }
         let kind = EventKind::Change {
             change,
@@ -455,7 +465,7 @@ impl<'w> Execution<'w> {
             return;
         }
         if let Some(value) = path.locals.get(name).cloned() {
-            self.change_loose(name, value, range, path, events);
+            self.change_loose(name, value, true, range, path, events);
         }
     }
 
@@ -463,6 +473,7 @@ impl<'w> Execution<'w> {
         &self,
         name: &str,
         value: Term,
+        is_new: bool,
         range: &Range,
         path: &mut Path,
         events: &mut Vec<Event>,
@@ -474,7 +485,7 @@ impl<'w> Execution<'w> {
                 target: target.clone(),
                 value,
             },
-            is_new: false,
+            is_new,
             giving: vec![],
         };
         events.push(event(kind, range));

@@ -4,7 +4,8 @@ use testwright_source::Range;
 use testwright_source::tree::{Expression, ExpressionKind, Operator};
 
 use super::assign::is_fresh;
-use super::{Ended, Execution, Frame, Path, event};
+use super::between::after_call;
+use super::{Ended, Execution, Frame, Path, conjuncts, event};
 use crate::explain::flow::{End, Event, EventKind, changed_by_call, root};
 use crate::term::{Call, Callee, Change, Reference, Role, Term, Type};
 use crate::value::Value;
@@ -21,8 +22,21 @@ impl<'w> Execution<'w> {
     ) {
         match &expression.kind {
             ExpressionKind::Await(inner) => self.alone(inner, range, path, frame, events),
-            ExpressionKind::Call { function, .. } => {
-                if is_silent(function) {
+            ExpressionKind::Call {
+                function,
+                arguments,
+                ..
+            } => {
+                if is_silent(function) || self.is_of_hypothesis(function, &REPORTING) {
+                    return;
+                }
+                if let [condition] = arguments.as_slice()
+                    && self.is_of_hypothesis(function, &["assume"])
+                {
+                    let condition = self.term(condition, path, frame);
+                    path.facts.add(&self.expanded(&condition), true);
+                    let assumed = conjuncts(condition);
+                    events.push(event(EventKind::Assume(assumed), range));
                     return;
                 }
                 if let Some(ended) = self.helper_with_events(expression, path, frame)
@@ -64,13 +78,27 @@ impl<'w> Execution<'w> {
         }
     }
 
+    /// Whether this is a function of Hypothesis with one of these names.
+    fn is_of_hypothesis(&self, function: &Expression, names: &[&str]) -> bool {
+        let parts = self.world.parts;
+        function.as_name().is_some_and(|name| {
+            parts.is_machine
+                && names.contains(&name)
+                && parts.imported.iter().any(|one| one == name)
+        })
+    }
+
     /// A call for its effect.
     fn carry_out(&self, call: Term, range: &Range, path: &mut Path, events: &mut Vec<Event>) {
         let call = with_object(call, |object| self.expanded(object));
         match changed_by_call(&call) {
             Some(target) => {
                 let target = target.clone();
-                self.bump(&target, path);
+                let after = match &call {
+                    Term::Call(call) => after_call(call),
+                    _ => None,
+                };
+                self.changed(&target, after, range, path);
             }
             None => {
                 path.facts.forget_objects();
@@ -145,7 +173,7 @@ impl<'w> Execution<'w> {
             Some(value) => {
                 self.carry_out(term, range, path, events);
                 match value {
-                    Term::Item { object, .. } if frame.repeats => that_one(&object),
+                    Term::Item { object, .. } if frame.round.is_some() => that_one(&object),
                     other => other,
                 }
             }
@@ -349,6 +377,9 @@ fn has_events(flow: &crate::explain::flow::Flow) -> bool {
     };
     !flow.events.is_empty() || below
 }
+
+/// What Hypothesis is told about a run, which changes nothing.
+const REPORTING: [&str; 3] = ["note", "event", "target"];
 
 /// Calls that tell the reader of a model nothing: `print(…)`, `super().__init__()`.
 fn is_silent(function: &Expression) -> bool {

@@ -262,7 +262,7 @@ impl<'w> Execution<'w> {
         let end = match tried.flow {
             Flow {
                 events: done,
-                end: end @ (End::Return { .. } | End::Failed | End::Break | End::Continue),
+                end: end @ (End::Return { .. } | End::Failed | End::Break(_) | End::Continue),
             } => {
                 events.extend(done);
                 Some(end)
@@ -294,14 +294,23 @@ impl<'w> Execution<'w> {
                 let known = path.versions.entry(name.clone()).or_default();
                 *known = (*known).max(*version);
             }
-            let kind = EventKind::IfFails {
-                errors: handler.exception.as_ref().map_or(vec![], error_names),
-                body: caught.flow.settled(),
-            };
             let range = handler
                 .body
                 .first()
                 .map_or(0..0, |first| first.range.clone());
+            // Whoever leaves without a word would seem to go on with what is told next.
+            let stops = match &caught.flow.end {
+                _ if rest.is_empty() || end.is_some() => None,
+                End::Continue => Some(frame.round),
+                End::Return { value, .. } if value.as_value() == Some(&Value::Nothing) => {
+                    Some(None)
+                }
+                _ => None,
+            };
+            let mut body = caught.flow.settled();
+            body.extend(stops.map(|round| event(EventKind::Stops(round), &range)));
+            let errors = handler.exception.as_ref().map_or(vec![], error_names);
+            let kind = EventKind::IfFails { errors, body };
             events.push(event(kind, &range));
         }
         end

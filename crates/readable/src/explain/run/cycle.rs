@@ -5,7 +5,7 @@ use testwright_source::tree::{Expression, ExpressionKind, Statement, StatementKi
 
 use super::gather::bound;
 use super::{Execution, FIRST, Frame, Path, Work, event, leaves, push};
-use crate::explain::flow::{End, Event, EventKind, root};
+use crate::explain::flow::{End, Event, EventKind, Round, root};
 use crate::term::{Call, Callee, Change, Clause, Form, Reference, Role, Term, Type};
 
 /// A `for` loop.
@@ -13,6 +13,7 @@ pub(super) struct Cycle<'w> {
     pub(super) target: &'w Expression,
     pub(super) iterable: &'w Expression,
     pub(super) body: &'w [Statement],
+    pub(super) otherwise: &'w [Statement],
     pub(super) range: &'w Range,
 }
 
@@ -30,16 +31,25 @@ impl<'w> Execution<'w> {
         if let Some(end) = self.first(cycle, &targets, &iterable, &inside, work, path, frame) {
             return Some(end);
         }
+        let may_break = !cycle.otherwise.is_empty() && breaks(cycle.body);
+        if may_break
+            && let Some((found, body)) =
+                self.searched(cycle, &targets, &iterable, &inside, path, frame)
+        {
+            let ways = [body, cycle.otherwise];
+            return self.branch(&found, ways, cycle.range, work, path, frame, events);
+        }
         let clause = Clause {
             targets: targets.clone(),
             iterable: iterable.clone(),
             conditions: vec![],
         };
-        if self.gather(cycle, clause, &inside, path, frame) {
+        if !may_break && self.gather(cycle, clause, &inside, path, frame) {
+            push(work, cycle.otherwise);
             return None;
         }
         let body = self.rounds(
-            cycle.body,
+            (Round::Each, cycle.body),
             &targets,
             inside,
             path,
@@ -53,22 +63,26 @@ impl<'w> Execution<'w> {
                 Reference::new(name.clone(), Role::Local).into(),
             );
         }
-        if body.is_empty() {
-            return None;
+        if !body.is_empty() {
+            let iterable = match sorted(&iterable) {
+                Some(inner) if !order_matters(&body) => inner.clone(),
+                _ => iterable,
+            };
+            let kind = EventKind::Each {
+                targets,
+                iterable,
+                body,
+            };
+            events.push(event(kind, cycle.range));
         }
-        let iterable = match sorted(&iterable) {
-            Some(inner) if !order_matters(&body) => inner.clone(),
-            _ => iterable,
-        };
-        let kind = EventKind::Each {
-            targets,
-            iterable,
-            body,
-        };
-        events.push(event(kind, cycle.range));
+        match may_break {
+            true => self.if_completed(None, cycle.otherwise, cycle.range, path, frame, events),
+            false => push(work, cycle.otherwise),
+        }
         None
     }
 
+    /// `while`; the condition is that of the round in which it no longer holds.
     pub(super) fn as_long_as(
         &self,
         condition: &'w Expression,
@@ -77,15 +91,37 @@ impl<'w> Execution<'w> {
         path: &mut Path,
         frame: &Frame<'w>,
         events: &mut Vec<Event>,
-    ) {
+    ) -> Term {
         // The condition is asked again in each round, so it is read with what the rounds change.
         let inside = path.clone();
+        let body = (Round::While, body);
         let body = self.rounds(body, &[], inside, path, range, frame, events);
         let condition = self.term(condition, path, frame);
-        if body.is_empty() {
-            return;
+        if !body.is_empty() {
+            let condition = condition.clone();
+            events.push(event(EventKind::AsLongAs { condition, body }, range));
         }
-        events.push(event(EventKind::AsLongAs { condition, body }, range));
+        condition
+    }
+
+    /// The `else` of a loop that may break off.
+    pub(super) fn if_completed(
+        &self,
+        unless: Option<Term>,
+        body: &'w [Statement],
+        range: &Range,
+        path: &mut Path,
+        frame: &Frame<'w>,
+        events: &mut Vec<Event>,
+    ) {
+        let ended = self.body(body, path.clone(), &frame.uncounted());
+        for (name, version) in ended.path.versions {
+            path.versions.insert(name, version);
+        }
+        let body = ended.flow.settled();
+        if !body.is_empty() {
+            events.push(event(EventKind::IfCompleted { unless, body }, range));
+        }
     }
 
     /// The events of one round, whichever it is.
@@ -95,7 +131,7 @@ impl<'w> Execution<'w> {
     )]
     fn rounds(
         &self,
-        body: &'w [Statement],
+        (round, body): (Round, &'w [Statement]),
         targets: &[String],
         inside: Path,
         path: &mut Path,
@@ -116,7 +152,7 @@ impl<'w> Execution<'w> {
                 }
             }
         }
-        let frame = frame.repeated();
+        let frame = frame.repeated(round);
         // A round may come after others: what the body changes has some later value when it begins.
         let once = self.body(body, inside.clone(), &frame).flow.settled();
         let mut changed = Vec::new();
@@ -165,33 +201,63 @@ impl<'w> Execution<'w> {
         path: &Path,
         frame: &Frame<'w>,
     ) -> Option<End> {
-        let [statement] = cycle.body else { return None };
-        let StatementKind::If {
-            condition,
-            body,
-            otherwise,
-        } = &statement.kind
-        else {
-            return None;
-        };
+        let (condition, body) = only_choice(cycle.body)?;
         let always_returns = matches!(body.last()?.kind, StatementKind::Return(_))
             && !leaves(&body[..body.len() - 1]);
-        let [target] = targets else { return None };
-        if !otherwise.is_empty() || !always_returns {
+        if !always_returns {
             return None;
         }
+        let (found, the_first) = self.found(condition, targets, iterable, inside, frame)?;
+        let mut then = path.clone();
+        then.locals.extend(the_first);
+        let mut steps = work.clone();
+        push(&mut steps, body);
+        let mut none = work.clone();
+        push(&mut none, cycle.otherwise);
+        let ways = [(steps, then), (none, path.clone())];
+        Some(self.split(found, ways, cycle.range, frame))
+    }
+
+    /// `for v in X: if c: …; break`: whether there is one, and what is then done with the first.
+    fn searched(
+        &self,
+        cycle: &Cycle<'w>,
+        targets: &[String],
+        iterable: &Term,
+        inside: &Path,
+        path: &mut Path,
+        frame: &Frame<'w>,
+    ) -> Option<(Term, &'w [Statement])> {
+        let (condition, body) = only_choice(cycle.body)?;
+        let (last, body) = body.split_last()?;
+        if !matches!(last.kind, StatementKind::Break) || leaves(body) {
+            return None;
+        }
+        let (found, the_first) = self.found(condition, targets, iterable, inside, frame)?;
+        path.locals.extend(the_first);
+        Some((found, body))
+    }
+
+    /// All v in X such that C, and the name v for the first of them.
+    fn found(
+        &self,
+        condition: &Expression,
+        targets: &[String],
+        iterable: &Term,
+        inside: &Path,
+        frame: &Frame<'w>,
+    ) -> Option<(Term, [(String, Term); 1])> {
+        let [target] = targets else { return None };
         let condition = self.term(condition, inside, frame);
-        let variable = inside.locals.get(target)?.clone();
         let found = Term::Comprehension {
             form: Form::List,
-            element: Box::new(variable.clone()),
+            element: Box::new(inside.locals.get(target)?.clone()),
             clauses: vec![Clause {
                 targets: targets.to_vec(),
                 iterable: iterable.clone(),
                 conditions: vec![condition],
             }],
         };
-        let mut then = path.clone();
         let the_first = Term::Call(Box::new(Call {
             callee: Callee::Function {
                 module: None,
@@ -200,11 +266,20 @@ impl<'w> Execution<'w> {
             arguments: vec![found.clone()],
             keywords: vec![],
         }));
-        then.locals.insert(target.clone(), the_first);
-        let mut steps = work.clone();
-        push(&mut steps, body);
-        let ways = [(steps, then), (work.clone(), path.clone())];
-        Some(self.split(found, ways, cycle.range, frame))
+        Some((found, [(target.clone(), the_first)]))
+    }
+}
+
+/// The condition and the statements of a body that is one `if` without `else`.
+fn only_choice(body: &[Statement]) -> Option<(&Expression, &[Statement])> {
+    let [statement] = body else { return None };
+    match &statement.kind {
+        StatementKind::If {
+            condition,
+            body,
+            otherwise,
+        } if otherwise.is_empty() => Some((condition, body)),
+        _ => None,
     }
 }
 

@@ -108,7 +108,7 @@ impl Execution<'_> {
         number
     }
 
-    fn expanded_size(&self, term: &Term) -> usize {
+    pub(super) fn expanded_size(&self, term: &Term) -> usize {
         if let Term::Reference(reference) = term
             && let Some(number) = number_of(reference)
         {

@@ -6,9 +6,9 @@ use testwright_source::Range;
 use testwright_source::tree::ParameterKind;
 
 use super::{EARLIER, Execution, Frame, Path, globals};
-use crate::explain::flow::{End, Flow};
+use crate::explain::flow::{End, Event, EventKind, Flow};
 use crate::explain::locate::Callable;
-use crate::term::{Call, Callee, Reference, Role, Scope, Term, Type};
+use crate::term::{Call, Callee, Change, Reference, Role, Scope, Term, Type};
 use crate::value::Value;
 
 /// What names stand for at a point of a way.
@@ -114,12 +114,14 @@ impl<'w> Execution<'w> {
             },
             helpers,
             counts: false,
-            repeats: frame.repeats,
+            round: frame.round,
+            finally: vec![],
         };
         let path = Path {
             locals,
             versions: path.versions.clone(),
             facts: path.facts.clone(),
+            between: path.between.clone(),
             loose: Default::default(),
             taken: Vec::new(),
         };
@@ -189,10 +191,47 @@ impl<'w> Execution<'w> {
 /// The value of a flow that does nothing but return one: a tree of returns becomes an expression (Y2), in a condition one of
 /// truth values (Y11).
 pub(super) fn pure(flow: Flow, in_condition: bool) -> Option<Term> {
-    if !flow.events.is_empty() {
-        return None;
+    if in_condition && let Some(results) = asked(&flow.events) {
+        let term = value(flow.end, in_condition)?;
+        return Some(term.replaced(&mut |part| match part {
+            Term::Reference(reference) => results.get(&reference.name).cloned(),
+            _ => None,
+        }));
     }
-    match flow.end {
+    match flow.events.is_empty() {
+        true => value(flow.end, in_condition),
+        false => None,
+    }
+}
+
+/// What events give that only ask the system, by the names of the results. Whoever only wants to know whether a condition
+/// holds is not told of what is asked on the way.
+fn asked(events: &[Event]) -> Option<BTreeMap<String, Term>> {
+    let mut results: BTreeMap<String, Term> = BTreeMap::new();
+    for event in events {
+        let EventKind::Change {
+            change: Change::Call(call),
+            giving,
+            ..
+        } = &event.kind
+        else {
+            return None;
+        };
+        let [result] = giving.as_slice() else {
+            return None;
+        };
+        let call = call.replaced(&mut |part| match part {
+            Term::Reference(reference) => results.get(&reference.name).cloned(),
+            _ => None,
+        });
+        results.insert(result.name.clone(), call);
+    }
+    Some(results)
+}
+
+/// What an end comes to, if it is a value.
+fn value(end: End, in_condition: bool) -> Option<Term> {
+    match end {
         End::Return { value, .. } => Some(value),
         End::Open => Some(Value::Nothing.into()),
         End::Split {

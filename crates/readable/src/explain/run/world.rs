@@ -83,6 +83,20 @@ impl<'w> World<'w> {
         world
     }
 
+    /// A vocabulary as this model reads it: patterns may use the names of its constants.
+    pub(crate) fn vocabulary_of(
+        parts: &Parts,
+        text: &str,
+        vocabulary: &Vocabulary,
+        limits: Limits,
+    ) -> Vocabulary {
+        let world = World::new(parts, text, vocabulary, limits);
+        vocabulary.with_constants(&|name| match world.types.contains_key(name) {
+            true => None,
+            false => world.constant(name, 0),
+        })
+    }
+
     /// One statement more; false if there were too many.
     pub(super) fn take_step(&self) -> bool {
         let left = self.steps.get();
@@ -110,8 +124,22 @@ impl<'w> World<'w> {
         term.as_value().is_some().then_some(term)
     }
 
+    /// The start value of a variable, which is what it was when the module was loaded.
+    fn started(&self, name: &str, depth: usize) -> Option<Term> {
+        let mut state = self.parts.state.iter();
+        let variable = state.find(|variable| variable.name == name)?;
+        let Start::Value(value) = &variable.start else {
+            return None;
+        };
+        if depth > self.limits.depth || self.parts.is_machine {
+            return None;
+        }
+        let term = self.constant_term(value, depth);
+        term.as_value().is_some().then_some(term)
+    }
+
     fn constant_term(&self, value: &Expression, depth: usize) -> Term {
-        Term::read(value, self.text, &Constants { world: self, depth })
+        Term::read(value, self.text, &Constants { world: self, depth }).loaded()
     }
 
     /// The start value of a variable.
@@ -119,7 +147,7 @@ impl<'w> World<'w> {
         self.constant_term(value, 0)
     }
 
-    /// The helper that a call is a call of, if it can be looked into (Y2): not an action, and without a name of its own.
+    /// The helper that a call is a call of, if it can be looked into (Y2): not an action, and without words of its own.
     pub(super) fn helper(&self, call: &Call, receiver: Option<&str>) -> Option<&'w Callable> {
         let (key, name) = match &call.callee {
             Callee::Function { module: None, name } => (name.clone(), name),
@@ -133,7 +161,7 @@ impl<'w> World<'w> {
             _ => return None,
         };
         let is_action = self.parts.actions.iter().any(|one| one.does.name == *name);
-        if is_action || self.vocabulary.has_name(name) {
+        if is_action || self.vocabulary.speaks_of(name) {
             return None;
         }
         self.parts.helpers.get(&key)
@@ -268,7 +296,8 @@ struct Constants<'a, 'w> {
 
 impl Scope for Constants<'_, '_> {
     fn name(&self, name: &str) -> Option<Term> {
-        self.world.constant(name, self.depth + 1)
+        let started = || self.world.started(name, self.depth + 1);
+        self.world.constant(name, self.depth + 1).or_else(started)
     }
 
     fn attribute(&self, object: &str, name: &str) -> Option<Term> {

@@ -7,7 +7,7 @@ use testwright_source::Range;
 use super::Teller;
 use crate::block::{Item, ItemKind};
 use crate::explain::effect;
-use crate::explain::flow::{Event, EventKind};
+use crate::explain::flow::{Event, EventKind, Round};
 use crate::phrase::{Fallback, Marking, Speaker, join};
 use crate::quotation;
 use crate::term::Term;
@@ -76,6 +76,14 @@ impl Teller<'_, '_> {
                 });
                 told.collect()
             }
+            EventKind::Assume(assumed) => {
+                let speaker = self.speaker.with_marking(conditions).behind_if();
+                let told = assumed.iter().map(|one| {
+                    let clause = format!("it goes on only if {}", speaker.clause(&self.said(one)));
+                    self.item(&clause, range)
+                });
+                told.collect()
+            }
             EventKind::Fail(error) => vec![self.item(&self.fails(error.as_deref()), range)],
             EventKind::Choice {
                 condition,
@@ -92,26 +100,38 @@ impl Teller<'_, '_> {
                     }
                 }
             }
+            EventKind::MustFail(errors) => {
+                let clause = format!("it is checked that {}", self.this_fails(errors));
+                vec![self.item(&clause, range).from_level(1)]
+            }
             EventKind::IfFails { errors, body } => {
-                let quoted: Vec<String> = errors
-                    .iter()
-                    .map(|error| format!("\"{}\"", self.speaker.words(error)))
-                    .collect();
-                let heading = match quoted.is_empty() {
-                    true => "If this fails".to_owned(),
-                    false => format!(
-                        "If this fails with the error {}",
-                        join::nouns(&quoted, "or")
-                    ),
-                };
+                let heading = format!("If {}", self.this_fails(errors));
                 let mut items = self.told(body, marking, conditions);
                 if items.is_empty() {
                     items.push(self.item("nothing else changes", range));
                 }
                 vec![self.block(heading, items, range)]
             }
+            EventKind::IfCompleted { unless, body } => {
+                let heading = match unless {
+                    Some(condition) => {
+                        let speaker = self.speaker.with_marking(Marking::None);
+                        let ended = speaker.behind_if().negative(&self.said(condition));
+                        format!("If this ended because {ended}")
+                    }
+                    None => "If all of them were looked at".to_owned(),
+                };
+                let items = self.told(body, marking, conditions);
+                vec![self.block(heading, items, range)]
+            }
             EventKind::Returns(value) => self.result(value, range, marking).into_iter().collect(),
-            EventKind::Ends => vec![self.item("no further one is looked at", range)],
+            EventKind::Ends(Round::Each) => vec![self.item("no further one is looked at", range)],
+            EventKind::Stops(None) => vec![self.item("nothing else changes", range)],
+            EventKind::Stops(Some(Round::Each)) => {
+                vec![self.item("the next one is looked at", range)]
+            }
+            EventKind::Stops(Some(Round::While)) => vec![self.item("this begins again", range)],
+            EventKind::Ends(Round::While) => vec![self.item("this is not done again", range)],
             EventKind::Python(code) => {
                 let code = quotation::on_one_line(&self.shown(code));
                 let quoted = quotation::quoted(&code);
@@ -120,6 +140,16 @@ impl Teller<'_, '_> {
                 let clause = format!("the Python statement {quoted} is carried out");
                 vec![self.item(&clause, range)]
             }
+        }
+    }
+
+    fn this_fails(&self, errors: &[String]) -> String {
+        let quoted = errors.iter();
+        let quoted = quoted.map(|error| format!("\"{}\"", self.speaker.words(error)));
+        let quoted: Vec<String> = quoted.collect();
+        match quoted.is_empty() {
+            true => "this fails".to_owned(),
+            false => format!("this fails with the error {}", join::nouns(&quoted, "or")),
         }
     }
 
@@ -183,13 +213,14 @@ impl Teller<'_, '_> {
         };
         let mut branches = vec![(words, then)];
         let mut last = (!otherwise.is_empty()).then_some(otherwise);
-        super::outcome::flatten(&mut branches, &mut last);
+        let mut codes = vec![self.condition_code(range)];
+        super::outcome::flatten(&mut branches, &mut last, &mut codes);
         let kind = ItemKind::Choice {
             branches,
             otherwise: last,
         };
         let item = Item::new(kind, self.lines(range)).from_level(0);
-        vec![item.with_code(self.condition_code(range))]
+        vec![item.with_code(codes.join("\n"))]
     }
 
     /// The first line of a statement with a body.
@@ -198,7 +229,7 @@ impl Teller<'_, '_> {
         code.lines().next().unwrap_or_default().to_owned()
     }
 
-    /// "for each v in X" or "as long as C".
+    /// "for each v in X", "as long as C" or "again and again".
     fn cycle_heading(&self, event: &Event) -> String {
         let speaker = self.speaker.with_marking(Marking::None);
         match &event.kind {
@@ -209,9 +240,11 @@ impl Teller<'_, '_> {
                 let all = speaker.noun(&self.said(iterable)).text;
                 format!("for each {} in {all}", join::nouns(&names, "and"))
             }
-            EventKind::AsLongAs { condition, .. } => {
-                format!("as long as {}", speaker.clause(&self.said(condition)))
-            }
+            EventKind::AsLongAs { condition, .. } => match self.said(condition) {
+                // "As long as this is always so" asks what "this" is.
+                Term::Value(value) if value.truth() == Some(true) => "again and again".to_owned(),
+                condition => format!("as long as {}", speaker.clause(&condition)),
+            },
             _ => String::new(),
         }
     }

@@ -128,7 +128,7 @@ fn deepest(term: &Term, depths: &[usize]) -> usize {
 }
 
 /// Unknown calls whose results have names.
-fn gather<'f>(
+pub(super) fn gather<'f>(
     flow: &'f Flow,
     found: &mut Vec<(&'f Reference, &'f Term, &'f testwright_source::Range)>,
 ) {
@@ -165,7 +165,8 @@ fn gather_events<'f>(
             }
             EventKind::Each { body, .. }
             | EventKind::AsLongAs { body, .. }
-            | EventKind::IfFails { body, .. } => gather_events(body, found),
+            | EventKind::IfFails { body, .. }
+            | EventKind::IfCompleted { body, .. } => gather_events(body, found),
             _ => {}
         }
     }

@@ -16,6 +16,8 @@ use crate::value::Value;
 struct Before {
     /// What has changed on the way here.
     changed: BTreeSet<String>,
+    /// What may have changed, for all we know.
+    handed_over: Vec<String>,
     /// Events were told that all outcomes have in common.
     common: bool,
     /// Events were told since the ways parted first.
@@ -38,6 +40,9 @@ impl Teller<'_, '_> {
         let mut items = self.events(&flow.events, &anywhere);
         let mut here = before.clone();
         here.changed.extend(changed_by(&flow.events));
+        for event in &flow.events {
+            event.handed_over(&mut here.handed_over);
+        }
         match before.parted {
             true => here.own |= !flow.events.is_empty(),
             false => here.common |= !flow.events.is_empty(),
@@ -86,7 +91,7 @@ impl Teller<'_, '_> {
         let unchanged: Vec<String> = self
             .variables
             .iter()
-            .filter(|(name, _)| !here.changed.contains(name))
+            .filter(|(name, _)| !here.changed.contains(name) && !here.handed_over.contains(name))
             .map(|(_, phrase)| phrase.clone())
             .collect();
         if !unchanged.is_empty() {
@@ -139,6 +144,7 @@ impl Teller<'_, '_> {
         }
         let mut last = self.outcome(rest, &here, range);
         let mut branches: Vec<(String, Vec<Item>)> = Vec::new();
+        let mut codes: Vec<String> = Vec::new();
         let mut place = range;
         for (condition, then, range) in chain.into_iter().rev() {
             place = range;
@@ -150,6 +156,7 @@ impl Teller<'_, '_> {
             }
             let speaker = self.speaker.with_marking(Marking::Condition).behind_if();
             let said = self.said(condition);
+            codes.insert(0, self.condition_code(range));
             if branches.is_empty() && says_nothing(&then) {
                 branches.push((speaker.negative(&said), std::mem::take(&mut last)));
                 continue;
@@ -161,13 +168,13 @@ impl Teller<'_, '_> {
             return;
         }
         let mut otherwise = (!says_nothing(&last)).then_some(last);
-        flatten(&mut branches, &mut otherwise);
+        flatten(&mut branches, &mut otherwise, &mut codes);
         let kind = ItemKind::Choice {
             branches,
             otherwise,
         };
         let item = Item::new(kind, self.lines(place)).from_level(0);
-        items.push(item.with_code(self.condition_code(place)));
+        items.push(item.with_code(codes.join("\n")));
     }
 
     /// A choice that is all that happens says what happens otherwise (L4).
@@ -206,16 +213,26 @@ fn is_truth(value: &Term) -> bool {
 }
 
 /// An else side that is just another choice continues the chain (L2).
-pub(super) fn flatten(branches: &mut Vec<(String, Vec<Item>)>, otherwise: &mut Option<Vec<Item>>) {
+pub(super) fn flatten(
+    branches: &mut Vec<(String, Vec<Item>)>,
+    otherwise: &mut Option<Vec<Item>>,
+    codes: &mut Vec<String>,
+) {
     while let Some([only]) = otherwise.as_deref()
         && matches!(only.kind, ItemKind::Choice { .. })
     {
         let only = otherwise.take().and_then(|mut items| items.pop());
-        if let Some(ItemKind::Choice {
-            branches: more,
-            otherwise: last,
-        }) = only.map(|item| item.kind)
+        if let Some(Item {
+            kind:
+                ItemKind::Choice {
+                    branches: more,
+                    otherwise: last,
+                },
+            code,
+            ..
+        }) = only
         {
+            codes.extend(code);
             branches.extend(more);
             *otherwise = last;
         }

@@ -250,7 +250,7 @@ impl Walk<'_> {
 }
 
 /// The errors that a context manager expects, and how else it is asked.
-pub(super) fn raised(manager: &Expression) -> Option<(&[Expression], &[Named])> {
+pub(crate) fn raised(manager: &Expression) -> Option<(&[Expression], &[Named])> {
     let ExpressionKind::Call {
         function,
         arguments,
