@@ -7,7 +7,12 @@ use testwright_core::product::{Label, NameId, Product, ValueId};
 use testwright_core::{Error, Failure};
 use testwright_model::{Implementation, RunEnd, Script, shorten, step_text, suite_file};
 use testwright_python::Models;
-use testwright_readable::counterexample::Taken;
+use testwright_readable::counterexample::{Counterexample, Taken};
+use testwright_readable::explain::Actor;
+use testwright_readable::idiom::Vocabulary;
+use testwright_readable::phrase::Speaker;
+use testwright_readable::property::Told;
+use testwright_readable::steps::{self, Company, Runner};
 
 use crate::console::{Console, Look};
 use crate::explaining::Explained;
@@ -41,6 +46,8 @@ pub(super) struct Failing<'f> {
     pub(super) reduce: bool,
     /// How runs are told in English, if that is wanted.
     pub(super) explaining: Option<RunExplaining>,
+    /// What it takes to write steps for that, if they are wanted.
+    pub(super) playing: Option<&'f Playing>,
     /// Whether a state in which an invariant does not hold is a failure.
     pub(super) check: bool,
     /// Where to write them.
@@ -48,6 +55,12 @@ pub(super) struct Failing<'f> {
     /// The folder that names of models refer to.
     pub(super) here: &'f Path,
     pub(super) line: String,
+}
+
+/// What step files need.
+pub(super) struct Playing {
+    pub(super) runner: Runner,
+    pub(super) company: Company,
 }
 
 /// How long a stepper may take unless somebody says otherwise.
@@ -112,26 +125,61 @@ impl Failing<'_> {
             for line in traceback.flat_map(|traceback| traceback.lines()) {
                 console.say(format_args!("  | {line}"));
             }
-            let explained = self.explained(&models.product, &short);
+            let told = self.told(&models.product, &short);
+            let explained = told.as_ref().and_then(Explained::new);
             if let Some(explained) = &explained {
                 explained.say(console);
             }
             self.write(console, &models.product, number, run.run, &short)?;
-            if let Some(explained) = explained {
+            if let (Some(told), Some(explained)) = (told, explained) {
                 self.write_explained(console, number, &explained)?;
+                self.write_steps(console, number, &told.told)?;
             }
         }
         Ok(())
     }
 
     /// The run in English.
-    fn explained(&self, product: &Product<'_>, short: &Short) -> Option<Explained> {
+    fn told(&self, product: &Product<'_>, short: &Short) -> Option<Counterexample> {
         let taken = |(label, is_observed): &(Label, bool)| Taken {
             text: step_text(product.words(), *label),
             is_observed: *is_observed,
         };
         let steps: Vec<Taken> = short.steps.iter().map(taken).collect();
-        self.explaining.as_ref()?.explain(&steps, &short.failure)
+        let actor = match self.stepper {
+            Some(_) => Actor::Compared,
+            None => Actor::Models,
+        };
+        let actor = self.playing.map(|_| &actor);
+        let vocabulary = Vocabulary::default();
+        let speaker = Speaker::new(&vocabulary);
+        let explaining = self.explaining.as_ref()?;
+        Some(explaining.tell(&steps, &short.failure, actor, &speaker))
+    }
+
+    /// The step definitions of the feature.
+    fn write_steps(
+        &self,
+        console: &mut Console<'_>,
+        number: usize,
+        told: &Told,
+    ) -> Result<(), Trouble> {
+        let Some(Playing { runner, company }) = self.playing else {
+            return Ok(());
+        };
+        if told.plays.is_empty() {
+            let message = "there are no step definitions for this: \
+                           a step is done with something that has no notation";
+            console.warning(message, None);
+            return Ok(());
+        }
+        let feature = format!("failure_{number}.feature");
+        for file in steps::write_model_plays(*runner, &feature, company, &told.plays) {
+            let place = self.folder.inside(&file.path);
+            place.write(&file.text)?;
+            console.say(format_args!("Written: {}", place.shown().display()));
+        }
+        Ok(())
     }
 
     fn write_explained(
