@@ -380,6 +380,28 @@ def test_a_step_without_an_end_runs(testwright, kind, runner):
     assert verdicts(folder, runner, "failure-1") == [True]
 
 
+@pytest.mark.parametrize("runner", RUNNERS)
+def test_a_run_that_ends_the_process_runs(testwright, runner):
+    """Who watches the process tells what was done until then."""
+    testwright.write("shop.py", SHOP.format(methods=HARNESSES["a reference"][2]))
+    head = "def TestAction(name, arguments, expected):\n"
+    ends = (
+        "    if arguments == (7,):\n        __import__('os').kill(__import__('os').getpid(), 9)\n"
+    )
+    testwright.write("till_stepper.py", STEPPER.replace(head, head + ends))
+    testwright.write("selling.py", SELLING)
+    run = ("model", "test", "selling", "--stepper", "till_stepper", "--seed", "1")
+    done = testwright(*run, "--explain", "--steps-for", runner, status=1)
+    assert "Written: testwright-out/selling/crash_suite.feature\n" in done.stdout
+    folder = testwright.folder / "testwright-out/selling"
+    text = (folder / "crash_suite.feature").read_text()
+    assert text.endswith('I try to call "add" with 7\n    Then the last step comes to an end\n')
+    [error] = errors(folder, runner, "crash_suite")
+    assert "the last step ended the process (signal 9)" in error, error
+    testwright.write("till_stepper.py", STEPPER)
+    assert verdicts(folder, runner, "crash_suite") == [True]
+
+
 LINE = """
 '''What is sent comes back once.'''
 sent = []
@@ -457,6 +479,10 @@ def test_what_an_implementation_does_by_itself_runs(testwright, kind, is_asynchr
         assert wrong in error, error
     testwright.write("wire.py", RIGHT)
     assert verdicts(folder, runner, "failure_1") == [True]
+    # The suite has the same steps; only the model knows which of them the implementation takes by itself.
+    named = ("feature", "testwright-out/line/failure_1.py", "--harness", "line")
+    testwright(*named, "--stepper", "line_stepper", "--steps", runner, "--out", "suite")
+    assert verdicts(testwright.folder / "suite", runner, "failure_1") == [True]
 
 
 @pytest.mark.parametrize("runner", RUNNERS)

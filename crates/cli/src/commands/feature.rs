@@ -295,7 +295,8 @@ impl Feature {
     /// Who does the steps of a suite.
     fn actor(&self, subject: &Subject, place: &ModulePlace) -> Actor {
         match (self.stepper.name(), self.harness.is_given()) {
-            (Some(_), _) => Actor::Stepper,
+            (Some(_), true) => Actor::Compared,
+            (Some(_), false) => Actor::Stepper,
             (None, true) => Actor::Models,
             (None, false) => Actor::Suite(
                 place

@@ -8,7 +8,7 @@ use super::Counterexample;
 use crate::explain::Actor;
 use crate::gherkin::{Description, Feature, Keyword, Scenario, Step};
 use crate::mermaid::{Diagram, Message};
-use crate::phrase::Speaker;
+use crate::phrase::{Speaker, join};
 use crate::property::{Saying, Told, called};
 use crate::quotation;
 use crate::term::{Call, Callee, Term, Unscoped};
@@ -107,7 +107,8 @@ impl FailedRun<'_> {
     pub fn tell(&self, speaker: &Speaker<'_>) -> Counterexample {
         let mut scenario = Scenario {
             tags: vec!["counterexample".to_owned()],
-            name: match self.steps.len() {
+            // What the implementation does by itself is no step of the tester's (X5).
+            name: match self.steps.iter().filter(|one| !one.is_observed).count() {
                 1 => "Counterexample with 1 step".to_owned(),
                 steps => format!("Counterexample with {steps} steps"),
             },
@@ -139,7 +140,7 @@ impl FailedRun<'_> {
             .and_then(|actor| self.play(actor, &scenario, speaker));
         let names: Vec<String> = self.models.iter().map(|name| speaker.words(name)).collect();
         let feature = Feature {
-            name: capitalised(&names.join(" with ")),
+            name: capitalised(&together(&names)),
             description,
             scenarios: vec![scenario],
             ..Feature::default()
@@ -265,6 +266,16 @@ impl FailedRun<'_> {
                 "the last step does not come to an end",
             ),
         }
+    }
+}
+
+/// `login model with honest and one coin`.
+fn together(models: &[String]) -> String {
+    match models {
+        [first, others @ ..] if !others.is_empty() => {
+            format!("{first} with {}", join::nouns(others, "and"))
+        }
+        _ => models.concat(),
     }
 }
 
@@ -410,5 +421,34 @@ mod tests {
             And "receive" with 1 happens
             And the last step comes to an end"#]]
         .assert_eq(&told);
+    }
+
+    #[test]
+    fn x5_what_the_implementation_does_by_itself_is_no_step() {
+        let (feature, _) = told(
+            &[("Send('a')", false), ("Receive('a')", true)],
+            RunFailure::Refused("Receive('a')".to_owned()),
+        );
+        let (_, scenario) = feature
+            .split_once("  @counterexample\n")
+            .unwrap_or_default();
+        expect_test::expect![[r#"
+              Scenario: Counterexample with 1 step
+                When I call "send" with "a"
+                Then "receive" with "a" happens
+                And "receive" with "a" does not happen
+        "#]]
+        .assert_eq(scenario);
+    }
+
+    #[test]
+    fn models_that_move_together() {
+        let names = |all: &[&str]| {
+            let all: Vec<String> = all.iter().map(|name| (*name).to_owned()).collect();
+            together(&all)
+        };
+        assert_eq!(names(&["login"]), "login");
+        assert_eq!(names(&["login", "honest"]), "login with honest");
+        assert_eq!(names(&["a", "b", "c"]), "a with b and c");
     }
 }

@@ -715,3 +715,15 @@ fn f7_and_p38_the_object_of_a_call_ends_somewhere() {
         ]
     );
 }
+
+#[test]
+fn c41_what_is_always_so_is_not_told_beside_other_checks() {
+    assert_eq!(
+        steps("n: int", "assert 1 < 2 and n > 0"),
+        ["Then n is greater than 0"]
+    );
+    assert_eq!(
+        steps("n: int", "assert 1 < 2 and True"),
+        ["Then this is always so"]
+    );
+}

@@ -98,6 +98,8 @@ class Program:
 class Scenario:
     """A machine, or a list of runs: steps from state to state. One without arguments and answer stands for any."""
 
+    observed = ()
+
     def __init__(self, steps, starts, ends, names):
         self.steps, self.starts, self.ends = steps, starts, ends
         self.names = names or {name for _, (name, _, _), _ in steps}
@@ -243,7 +245,9 @@ class Run:
         self.go_on(self.move, name, arguments)
 
     def step(self, name, *arguments):
-        """Does an action in all models, and lets the implementation do the same."""
+        """Does an action in all models, and lets the implementation do the same, if it does not do that by itself."""
+        if STEPPER is not None and any(name in model.observed for model in MODELS):
+            return self.observe(name, *arguments)
         self.go_on(self.move, name, arguments)
         self.go_on(self.compare)
 
@@ -381,8 +385,8 @@ def heard(seconds):
     """Whether the implementation has done something by itself. If it says that it may, it has some time for that."""
     end = time.monotonic() + seconds
     while not OBSERVATIONS.queue and is_asynchronous() and time.monotonic() < end:
-        wait = getattr(STEPPER, "wait", time.sleep)
-        wait(min(0.1, seconds))
+        getattr(STEPPER, "wait", time.sleep)(min(0.1, seconds))
+        time.sleep(0.001)  # one that knows that nothing can come does not wait at all
     return bool(OBSERVATIONS.queue)
 
 

@@ -214,13 +214,13 @@ impl Output<'_> {
                 return Err(Error::new(message).with_help(help));
             }
             Actor::Suite(_) => return Ok(Doing::Suite(self.home("").import(levels(runner)))),
-            Actor::Models => self.feature.harness.of(&[])?.files(),
-            Actor::Stepper | Actor::Compared => Vec::new(),
+            Actor::Models | Actor::Compared => self.feature.harness.of(&[])?.files(),
+            Actor::Stepper => Vec::new(),
         };
         let stepper = self.feature.stepper.name();
         let patience = self.feature.system.step_timeout / 2;
-        let stepper = stepper.as_deref().filter(|_| *actor != Actor::Models);
-        company(&models, stepper, patience, self.sheets.folder, runner).map(Doing::Company)
+        let folder = self.sheets.folder;
+        company(&models, stepper.as_deref(), patience, folder, runner).map(Doing::Company)
     }
 
     /// Where the code is that steps of a feature use.

@@ -7,17 +7,11 @@ use testwright_core::product::{Label, NameId, Product, ValueId};
 use testwright_core::{Error, Failure};
 use testwright_model::{Implementation, RunEnd, Script, shorten, step_text, suite_file};
 use testwright_python::Models;
-use testwright_readable::counterexample::{Counterexample, Taken};
-use testwright_readable::explain::Actor;
-use testwright_readable::idiom::Vocabulary;
-use testwright_readable::phrase::Speaker;
-use testwright_readable::property::Told;
-use testwright_readable::steps::{self, Company, Runner};
+use testwright_readable::counterexample::Taken;
 
+use super::telling::{Telling, ToldRun};
 use crate::console::{Console, Look};
-use crate::explaining::Explained;
 use crate::files::Place;
-use crate::models::RunExplaining;
 use crate::{Trouble, quantity};
 
 /// A run that failed.
@@ -45,9 +39,7 @@ pub(super) struct Failing<'f> {
     pub(super) patience: Duration,
     pub(super) reduce: bool,
     /// How runs are told in English, if that is wanted.
-    pub(super) explaining: Option<RunExplaining>,
-    /// What it takes to write steps for that, if they are wanted.
-    pub(super) playing: Option<&'f Playing>,
+    pub(super) telling: Option<&'f Telling<'f>>,
     /// Whether a state in which an invariant does not hold is a failure.
     pub(super) check: bool,
     /// Where to write them.
@@ -55,12 +47,6 @@ pub(super) struct Failing<'f> {
     /// The folder that names of models refer to.
     pub(super) here: &'f Path,
     pub(super) line: String,
-}
-
-/// What step files need.
-pub(super) struct Playing {
-    pub(super) runner: Runner,
-    pub(super) company: Company,
 }
 
 /// How long a stepper may take unless somebody says otherwise.
@@ -126,79 +112,26 @@ impl Failing<'_> {
                 console.say(format_args!("  | {line}"));
             }
             let told = self.told(&models.product, &short);
-            let explained = told.as_ref().and_then(Explained::new);
-            if let Some(explained) = &explained {
-                explained.say(console);
+            if let Some((_, told)) = &told {
+                told.explained.say(console);
             }
             self.write(console, &models.product, number, run.run, &short)?;
-            if let (Some(told), Some(explained)) = (told, explained) {
-                self.write_explained(console, number, &explained)?;
-                self.write_steps(console, number, &told.told)?;
+            if let Some((telling, told)) = told {
+                telling.write(console, &format!("failure_{number}"), &told)?;
             }
         }
         Ok(())
     }
 
-    /// The run in English.
-    fn told(&self, product: &Product<'_>, short: &Short) -> Option<Counterexample> {
+    /// The run in English, and who tells it.
+    fn told(&self, product: &Product<'_>, short: &Short) -> Option<(&Telling<'_>, ToldRun)> {
+        let telling = self.telling?;
         let taken = |(label, is_observed): &(Label, bool)| Taken {
             text: step_text(product.words(), *label),
             is_observed: *is_observed,
         };
         let steps: Vec<Taken> = short.steps.iter().map(taken).collect();
-        let actor = match self.stepper {
-            Some(_) => Actor::Compared,
-            None => Actor::Models,
-        };
-        let actor = self.playing.map(|_| &actor);
-        let vocabulary = Vocabulary::default();
-        let speaker = Speaker::new(&vocabulary);
-        let explaining = self.explaining.as_ref()?;
-        Some(explaining.tell(&steps, &short.failure, actor, &speaker))
-    }
-
-    /// The step definitions of the feature.
-    fn write_steps(
-        &self,
-        console: &mut Console<'_>,
-        number: usize,
-        told: &Told,
-    ) -> Result<(), Trouble> {
-        let Some(Playing { runner, company }) = self.playing else {
-            return Ok(());
-        };
-        if told.plays.is_empty() {
-            let message = "there are no step definitions for this: \
-                           a step is done with something that has no notation";
-            console.warning(message, None);
-            return Ok(());
-        }
-        let feature = format!("failure_{number}.feature");
-        for file in steps::write_model_plays(*runner, &feature, company, &told.plays) {
-            let place = self.folder.inside(&file.path);
-            place.write(&file.text)?;
-            console.say(format_args!("Written: {}", place.shown().display()));
-        }
-        Ok(())
-    }
-
-    fn write_explained(
-        &self,
-        console: &mut Console<'_>,
-        number: usize,
-        explained: &Explained,
-    ) -> Result<(), Trouble> {
-        let all = [
-            ("feature", &explained.feature),
-            ("mmd", &explained.diagram),
-            ("html", &explained.page),
-        ];
-        for (ending, text) in all {
-            let place = self.folder.inside(&format!("failure_{number}.{ending}"));
-            place.write(text)?;
-            console.say(format_args!("Written: {}", place.shown().display()));
-        }
-        Ok(())
+        Some((telling, telling.told(&steps, &short.failure)?))
     }
 
     /// The fewest steps that fail in the same way, if it fails again at all.

@@ -11,8 +11,9 @@ use testwright_model::{
 use testwright_python::Models;
 use testwright_readable::steps::Runner;
 
-use super::failing::{Failing, FailingRun, PATIENCE, Playing};
+use super::failing::{Failing, FailingRun, PATIENCE};
 use super::last_run::{self, Again, LastRun};
+use super::telling::{Playing, Telling};
 use super::{ModelArguments, covering};
 use crate::commands::draw_seed;
 use crate::commands::feature::{RunnerName, company};
@@ -124,13 +125,14 @@ impl Test {
         }
         let suite = self.suite.as_deref().map(Place::new).transpose()?;
         let folder = Place::new(&self.folder())?;
-        let playing = self.playing(&folder)?;
+        let telling = self.telling(&folder)?;
         // Models may change it.
         let here = std::env::current_dir().unwrap_or_default();
         let seed = self.seed.unwrap_or_else(draw_seed);
         let again = Again {
             models: &self.model.models,
             stepper: self.stepper.as_deref(),
+            telling: telling.as_ref(),
         };
         let ended = |console: &mut Console<'_>, note: &str, failure: &Failure| {
             last_run::tell(console, &folder, &again, note, failure)
@@ -144,8 +146,18 @@ impl Test {
                 suite: suite.as_ref(),
                 here: &here,
             };
-            self.play_and_tell(console, &places, playing.as_ref(), seed, note)
+            self.play_and_tell(console, &places, telling.as_ref(), seed, note)
         })
+    }
+
+    /// How runs that fail are told, if that is wanted.
+    fn telling<'t>(&self, folder: &'t Place) -> Result<Option<Telling<'t>>, Error> {
+        let playing = self.playing(folder)?;
+        Ok(self.explain.then(|| Telling {
+            explaining: RunExplaining::new(&self.model.models),
+            playing,
+            folder,
+        }))
     }
 
     /// What step files need, if there are to be some.
@@ -168,7 +180,7 @@ impl Test {
         &self,
         console: &mut Console<'_>,
         places: &Places<'_>,
-        playing: Option<&Playing>,
+        telling: Option<&Telling<'_>>,
         seed: u64,
         note: &Note,
     ) -> Result<ExitStatus, Trouble> {
@@ -197,8 +209,7 @@ impl Test {
                     stepper: self.stepper.as_deref(),
                     patience: self.patience(),
                     reduce: !self.no_reduce,
-                    explaining: (self.explain).then(|| RunExplaining::new(&self.model.models)),
-                    playing,
+                    telling,
                     check: !self.no_check,
                     folder: places.folder,
                     here: places.here,
@@ -388,7 +399,7 @@ impl RunWatcher for Watcher<'_, '_> {
             run.push(label);
         }
         self.steps.push((label, is_observed));
-        self.last_run.step(words, label);
+        self.last_run.step(words, label, is_observed);
         if self.shows_steps {
             testwright_python::flush();
             let seen = if is_observed { "  (observed)" } else { "" };
