@@ -89,15 +89,26 @@ def names_of(home):
 
 def recipe(value, home, known=None):
     """An expression that makes an equal value again, if there is a simple one; somebody may know one already."""
-    for write in (written, lambda value: known, as_made):
+    for write in (written, lambda value: known or "", as_made):
         try:
             text = write(value)
-            again = eval(text, names_of(home))
-            if again is value or encode(again) == encode(value):
-                return text
         except Exception:
             continue
+        for expression in places_of(text, type(value)):
+            try:
+                again = eval(expression, names_of(home))
+                if again is value or encode(again) == encode(value):
+                    return expression
+            except Exception:
+                continue
     return None
+
+
+def places_of(text, kind):
+    """An expression as it is, and as it is if its class has no name where the property is."""
+    yield text
+    if text.startswith(kind.__qualname__):
+        yield f"__import__({kind.__module__!r}, fromlist=['']).{text}"
 
 
 def as_made(value):
