@@ -429,16 +429,14 @@ mod tests {
             &[("Send('a')", false), ("Receive('a')", true)],
             RunFailure::Refused("Receive('a')".to_owned()),
         );
-        let (_, scenario) = feature
-            .split_once("  @counterexample\n")
-            .unwrap_or_default();
-        expect_test::expect![[r#"
-              Scenario: Counterexample with 1 step
-                When I call "send" with "a"
-                Then "receive" with "a" happens
-                And "receive" with "a" does not happen
-        "#]]
-        .assert_eq(scenario);
+        assert!(
+            feature.contains("Scenario: Counterexample with 1 step\n"),
+            "{feature}"
+        );
+        assert!(
+            feature.ends_with("And \"receive\" with \"a\" does not happen\n"),
+            "{feature}"
+        );
     }
 
     #[test]
