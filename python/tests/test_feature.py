@@ -584,6 +584,59 @@ def test_wrong(xs):
     assert re.search(r"Given I have the list \[(0, -1|1, 0)\], called xs\n", wrong), wrong
 
 
+SHOPPING = """
+from hypothesis import example, given, settings, strategies as st
+
+
+class Basket:
+    def __init__(self, *prices):
+        self.prices = list(prices)
+
+    def add(self, price):
+        self.prices.append(price)
+        return self
+
+    def total(self):
+        return sum(self.prices)
+
+
+@settings(max_examples=7, deadline=None)
+@example(Basket(3), 4)
+@given(st.builds(Basket, st.integers(0, 9)), st.integers(0, 9))
+def test_add(basket, price):
+    before = basket.total()
+    assert basket.add(price).total() == before + price
+
+
+@given(baskets=st.lists(st.builds(Basket), min_size=1, max_size=2))
+def test_empty(baskets):
+    assert all(basket.total() == 0 for basket in baskets)
+"""
+
+
+@pytest.mark.parametrize("runner", ["behave", "pytest-bdd"])
+def test_s2_what_strategies_build_is_built_again(testwright, runner):
+    """Tests with settings of their own, and values that only a call can make."""
+    pytest.importorskip("hypothesis")
+    testwright.write("test_shopping.py", SHOPPING)
+    done = testwright("feature", "test_shopping.py", "--steps", runner, "--out", "features")
+    assert "no example" not in done.stdout, done.stdout
+    folder = testwright.folder / "features"
+    text = (folder / "shopping.feature").read_text(encoding="utf-8")
+    assert "# not verified" not in text and done.stderr == ""
+    assert "      Given I have a basket, called basket\n" in text
+    if runner == "behave":
+        results = run_behave(folder, "shopping.feature")
+    else:
+        results = run_pytest_bdd(folder, "test_shopping_feature.py")
+    assert set(names(results).values()) == {True}
+    # Somebody who gives values knows how to make them.
+    given = ("--case", "basket=Basket(1, 2), price=3", "--steps", runner, "--out", "given")
+    done = testwright("feature", "test_shopping.py::test_add", *given)
+    steps = "".join(file.read_text() for file in (testwright.folder / "given").rglob("*.py"))
+    assert 'made("Basket(1, 2)")' in steps
+
+
 def test_failing_tests_of_a_harness_in_english(testwright):
     testwright.write(
         "counter.py",

@@ -184,6 +184,18 @@ impl Read {
             models::say_end(console, note, failure);
             Ok(ExitStatus::CouldNot)
         };
+        self.guarded(console, options, arguments, ended, work)
+    }
+
+    /// The same in a copy of this process; `ended` is told what it had noted if that does not survive.
+    fn guarded(
+        self,
+        console: &mut Console<'_>,
+        options: &Options,
+        arguments: &SystemArguments,
+        ended: impl FnOnce(&mut Console<'_>, &str, &Failure) -> Result<ExitStatus, Trouble>,
+        work: impl FnOnce(&mut Console<'_>, &mut dyn Subject) -> Result<ExitStatus, Trouble>,
+    ) -> Result<ExitStatus, Trouble> {
         let patience = Some(arguments.step_timeout);
         guard::guarded(console, patience, ended, |console, note| {
             self.live(console, options, At::Test(note), work)
@@ -224,6 +236,22 @@ impl Read {
         work: impl FnOnce(&mut Console<'_>, &mut dyn Subject, Test) -> Result<ExitStatus, Trouble>,
     ) -> Result<ExitStatus, Trouble> {
         self.with_subject(console, options, arguments, |console, system| {
+            let (_, test) = load::test(console, system, test)?;
+            work(console, system, test)
+        })
+    }
+
+    /// The same for models whose code may end the process: `ended` gets the steps that were taken until then, a line each.
+    pub(crate) fn with_test_to_its_end(
+        self,
+        console: &mut Console<'_>,
+        test: TextFile,
+        options: &Options,
+        arguments: &SystemArguments,
+        ended: impl FnOnce(&mut Console<'_>, &str, &Failure) -> Result<ExitStatus, Trouble>,
+        work: impl FnOnce(&mut Console<'_>, &mut dyn Subject, Test) -> Result<ExitStatus, Trouble>,
+    ) -> Result<ExitStatus, Trouble> {
+        self.guarded(console, options, arguments, ended, |console, system| {
             let (_, test) = load::test(console, system, test)?;
             work(console, system, test)
         })

@@ -115,6 +115,11 @@ pub(crate) trait Subject: Covered {
         None
     }
 
+    /// What an implementation has done by itself since this was last asked, as it would stand in a test.
+    fn take_observed(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Its file, if it has exactly one.
     fn file(&self) -> Option<&Path> {
         None

@@ -25,6 +25,8 @@ mod run;
 mod scenario;
 mod tell;
 
+use std::collections::BTreeMap;
+
 use testwright_lang::Diagnostic;
 use testwright_source::{Problem, tree};
 
@@ -33,11 +35,25 @@ use crate::idiom::Vocabulary;
 use crate::measure::Phrased;
 use crate::phrase::{Recorder, Tally};
 use crate::room::with_room;
+use crate::term::Term;
 
 pub use difference::difference;
 pub use run::Limits;
 pub use scenario::Actor;
 pub(crate) use scenario::Player;
+
+/// What the names in the code of a state machine stand for, as far as its text tells: what it remembers, and constants.
+pub(crate) fn known_in_machine(
+    module: &tree::Module,
+    text: &str,
+    machine: &str,
+) -> BTreeMap<String, Term> {
+    let Some(parts) = locate::machine(module, Some(machine)) else {
+        return BTreeMap::new();
+    };
+    let vocabulary = Vocabulary::default();
+    run::World::new(&parts, text, &vocabulary, Limits::default()).known()
+}
 
 /// How something is to be explained.
 #[derive(Debug, Clone, Default)]

@@ -11,7 +11,10 @@ use std::fmt::Write;
 use crate::gherkin::{Feature, Keyword};
 use crate::property::{Code, Definition, Piece, Told, quoted};
 
-pub use play::{Part, Play, PlayLine, own_names, step_file, write_model_plays, write_plays};
+pub use play::{
+    Company, Part, Play, PlayLine, own_names, step_file, write_model_plays, write_plays,
+    write_suite_plays,
+};
 
 /// Who runs the features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -32,7 +32,7 @@ class Worker:
 
     def do_try(self, name, arguments, seconds):
         made = {argument: values.made(recipe, self.module) for argument, recipe in arguments}
-        self.tell({"case": self.property(name, seconds).case(made)})
+        self.tell({"case": self.property(name, seconds).case(made, recipes=arguments)})
 
     def do_shrink(self, name, record, features, error, seed, seconds):
         features = set(features)

@@ -62,11 +62,12 @@ class Property:
             it.setup_method()
         return [it]
 
-    def case(self, arguments, before=None, inner=None):
-        """Runs the property once and tells how it went."""
+    def case(self, arguments, before=None, inner=None, recipes=()):
+        """Runs the property once and tells how it went. Somebody may know how to make the arguments."""
+        recipes = dict(recipes)
         record = {
             "arguments": [
-                [name, values.encode(value), values.recipe(value, self.module)]
+                [name, values.encode(value), values.recipe(value, self.module, recipes.get(name))]
                 for name, value in arguments.items()
             ]
         }
@@ -129,6 +130,8 @@ class Property:
             verbosity=hypothesis.Verbosity.quiet,
         )
         self.handle.inner_test = observed
+        # Settings of its own are for those who test, and would not let others be put in their place.
+        vars(self.function).pop("_hypothesis_internal_settings_applied", None)
         try:
             test = hypothesis.seed(seed)(settings(self.function))
             test(*self.before())

@@ -87,14 +87,38 @@ def names_of(home):
     return {**own, **vars(home)}
 
 
-def recipe(value, home):
-    """An expression that makes an equal value again, if there is a simple one."""
-    try:
-        text = written(value)
-        again = eval(text, names_of(home))
-        return text if again is value or encode(again) == encode(value) else None
-    except Exception:
-        return None
+def recipe(value, home, known=None):
+    """An expression that makes an equal value again, if there is a simple one; somebody may know one already."""
+    for write in (written, lambda value: known or "", as_made):
+        try:
+            text = write(value)
+        except Exception:
+            continue
+        for expression in places_of(text, type(value)):
+            try:
+                again = eval(expression, names_of(home))
+                if again is value or encode(again) == encode(value):
+                    return expression
+            except Exception:
+                continue
+    return None
+
+
+def places_of(text, kind):
+    """An expression as it is, and as it is if its class has no name where the property is."""
+    yield text
+    if text.startswith(kind.__qualname__):
+        yield f"__import__({kind.__module__!r}, fromlist=['']).{text}"
+
+
+def as_made(value):
+    """A value as Hypothesis shows it: what it has made by a call is that call."""
+    from hypothesis.control import current_build_context
+    from hypothesis.vendor.pretty import RepresentationPrinter
+
+    printer = RepresentationPrinter(context=current_build_context())
+    printer.pretty(value)
+    return printer.getvalue()
 
 
 def written(value):

@@ -21,6 +21,7 @@ use crate::console::Console;
 use crate::files::{Place, TextFile};
 use crate::{ExitStatus, Trouble, duration, explaining};
 
+mod company;
 mod examples;
 mod module;
 mod output;
@@ -28,6 +29,7 @@ mod saved;
 mod wire;
 mod worker;
 
+pub(super) use company::company;
 use examples::{Budget, Examples};
 use module::ModulePlace;
 use output::{Output, Sheets};
@@ -138,7 +140,7 @@ pub(crate) struct Feature {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum RunnerName {
+pub(super) enum RunnerName {
     /// steps/NAME_steps.py and environment.py
     Behave,
     /// test_NAME_feature.py
@@ -293,7 +295,8 @@ impl Feature {
     /// Who does the steps of a suite.
     fn actor(&self, subject: &Subject, place: &ModulePlace) -> Actor {
         match (self.stepper.name(), self.harness.is_given()) {
-            (Some(_), _) => Actor::Stepper,
+            (Some(_), true) => Actor::Compared,
+            (Some(_), false) => Actor::Stepper,
             (None, true) => Actor::Models,
             (None, false) => Actor::Suite(
                 place

@@ -11,6 +11,7 @@ mod covering;
 mod failing;
 mod last_run;
 mod lint;
+mod telling;
 mod test;
 
 /// Test with models: model programs, finite state machines, lists of runs

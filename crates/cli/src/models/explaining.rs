@@ -122,7 +122,11 @@ fn mismatch(message: &str) -> RunFailure {
     .find_map(|why| message.strip_suffix(why));
     if let Some(behind) = message.strip_prefix(RAISED) {
         let class = behind.split(',').next().unwrap_or_default();
-        return RunFailure::Error(class.to_owned());
+        return match class {
+            // This is what a stepper is told that takes too long.
+            "TimeoutException" => RunFailure::NoEnd,
+            _ => RunFailure::Error(class.to_owned()),
+        };
     }
     match refused {
         Some(step) => RunFailure::Refused(step.to_owned()),
@@ -145,6 +149,10 @@ mod tests {
             (
                 "stepper raised exception: KeyError, 'x'",
                 RunFailure::Error("KeyError".to_owned()),
+            ),
+            (
+                "stepper raised exception: TimeoutException, the step took longer than 5 seconds",
+                RunFailure::NoEnd,
             ),
             (RunEnd::NOT_ACCEPTING, RunFailure::NotAccepting),
             ("it is 3", RunFailure::Mismatch("it is 3".to_owned())),

@@ -268,6 +268,13 @@ impl Subject for ModelSystem<'_, '_, '_> {
         testwright_python::attach(|interpreter| testwright_python::move_to(interpreter, folder))
     }
 
+    fn take_observed(&mut self) -> Vec<String> {
+        let observed = self.walk.take_observed().into_iter();
+        observed
+            .map(|action| self.walk.actions().text(action))
+            .collect()
+    }
+
     fn help_to_reach(&self) -> &'static str {
         "none of their steps is possible: `testwright explore` tells what is"
     }

@@ -17,6 +17,8 @@ pub(super) struct Companion<'m> {
     implementation: Box<dyn Implementation + 'm>,
     /// It has done something since it was made ready.
     is_used: bool,
+    /// What it has done by itself, until somebody asks.
+    observed: Vec<ActionId>,
 }
 
 impl<'m> Walk<'_, 'm> {
@@ -25,7 +27,14 @@ impl<'m> Walk<'_, 'm> {
         self.companion = Some(Companion {
             implementation,
             is_used: false,
+            observed: Vec::new(),
         });
+    }
+
+    /// What the implementation has done by itself and the models allowed, since this was last asked.
+    pub fn take_observed(&mut self) -> Vec<ActionId> {
+        let companion = self.companion.as_mut();
+        companion.map_or_else(Vec::new, |one| std::mem::take(&mut one.observed))
     }
 
     /// Makes the implementation ready for another run. One that has done nothing yet is.
@@ -34,6 +43,7 @@ impl<'m> Walk<'_, 'm> {
             return Ok(());
         };
         companion.is_used = false;
+        companion.observed.clear();
         match make_ready(&mut *companion.implementation) {
             Ok(()) | Err(Trouble::Interrupted) => Ok(()),
             Err(Trouble::Unusable(error)) => Err(error),
@@ -119,6 +129,9 @@ impl<'m> Walk<'_, 'm> {
         let action = self.action(name, arguments)?;
         self.taken.note(&states, action);
         self.go(after);
+        if let Some(companion) = &mut self.companion {
+            companion.observed.push(action);
+        }
         Ok(None)
     }
 }

@@ -62,7 +62,16 @@ impl Failing<'_> {
     /// The test as a scenario, with a diagram.
     #[must_use]
     pub fn tell(&self, speaker: &Speaker<'_>) -> Counterexample {
-        let mut story = Story::new(self, speaker);
+        self.tell_knowing(&BTreeMap::new(), speaker)
+    }
+
+    /// The same where more is known by name; attributes of a state machine as `self.name`.
+    pub(super) fn tell_knowing(
+        &self,
+        known: &BTreeMap<String, Term>,
+        speaker: &Speaker<'_>,
+    ) -> Counterexample {
+        let mut story = Story::new(self, known, speaker);
         for (index, step) in self.steps.iter().enumerate() {
             let is_last = index + 1 == self.steps.len();
             let code = self.acts.and_then(|acts| acts.steps.get(index));
@@ -93,11 +102,16 @@ struct Story<'a> {
 }
 
 impl<'a> Story<'a> {
-    fn new(failing: &'a Failing<'a>, speaker: &'a Speaker<'a>) -> Story<'a> {
+    fn new(
+        failing: &'a Failing<'a>,
+        known: &'a BTreeMap<String, Term>,
+        speaker: &'a Speaker<'a>,
+    ) -> Story<'a> {
         Story {
             slots: Slots {
                 values: BTreeMap::new(),
                 pools: failing.pools,
+                known,
                 speaker,
             },
             speaker,

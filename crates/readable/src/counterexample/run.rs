@@ -1,16 +1,16 @@
 //! A run of a model that failed (5.3): what was done, what the model says comes of it, and what came of it instead.
 
+mod play;
+
 use testwright_source::tree::{self, ExpressionKind};
 
 use super::Counterexample;
-use super::harness::{raised_again, tried};
-use crate::explain::{Actor, Player, locate};
+use crate::explain::Actor;
 use crate::gherkin::{Description, Feature, Keyword, Scenario, Step};
 use crate::mermaid::{Diagram, Message};
-use crate::phrase::Speaker;
-use crate::property::{Saying, Told, called, quoted};
+use crate::phrase::{Speaker, join};
+use crate::property::{Saying, Told, called};
 use crate::quotation;
-use crate::steps::{Play, PlayLine};
 use crate::term::{Call, Callee, Term, Unscoped};
 use crate::words::capitalised;
 
@@ -36,6 +36,26 @@ pub struct Taken {
     pub text: String,
     /// Whether the implementation took it by itself.
     pub is_observed: bool,
+}
+
+impl Taken {
+    /// A step that somebody chose.
+    #[must_use]
+    pub fn chosen(text: String) -> Taken {
+        Taken {
+            text,
+            is_observed: false,
+        }
+    }
+
+    /// A step that the implementation took by itself.
+    #[must_use]
+    pub fn observed(text: String) -> Taken {
+        Taken {
+            text,
+            is_observed: true,
+        }
+    }
 }
 
 /// What was wrong with a run in the end.
@@ -87,7 +107,8 @@ impl FailedRun<'_> {
     pub fn tell(&self, speaker: &Speaker<'_>) -> Counterexample {
         let mut scenario = Scenario {
             tags: vec!["counterexample".to_owned()],
-            name: match self.steps.len() {
+            // What the implementation does by itself is no step of the tester's (X5).
+            name: match self.steps.iter().filter(|one| !one.is_observed).count() {
                 1 => "Counterexample with 1 step".to_owned(),
                 steps => format!("Counterexample with {steps} steps"),
             },
@@ -119,7 +140,7 @@ impl FailedRun<'_> {
             .and_then(|actor| self.play(actor, &scenario, speaker));
         let names: Vec<String> = self.models.iter().map(|name| speaker.words(name)).collect();
         let feature = Feature {
-            name: capitalised(&names.join(" with ")),
+            name: capitalised(&together(&names)),
             description,
             scenarios: vec![scenario],
             ..Feature::default()
@@ -132,55 +153,6 @@ impl FailedRun<'_> {
             },
             diagram,
         }
-    }
-
-    /// What the scenario does when it runs; nothing if that takes more than calling what models and steppers have.
-    fn play(&self, actor: &Actor, scenario: &Scenario, speaker: &Speaker<'_>) -> Option<Play> {
-        let mut lines = Vec::new();
-        let mut actions = Vec::new();
-        for (index, taken) in self.steps.iter().enumerate() {
-            let step = suite_step(&taken.text).filter(|_| !taken.is_observed)?;
-            let is_last = index + 1 == self.steps.len();
-            let fails = is_last && matches!(self.failure, RunFailure::Error(_));
-            let player = Player {
-                speaker,
-                text: &taken.text,
-                actor,
-                place: String::new(),
-            };
-            let verb = if fails { "I try to call" } else { "I call" };
-            let mut line = player.call(verb, &step);
-            let compared = (*actor == Actor::Compared).then(|| {
-                let name = quoted(&step.action);
-                format!("check_answer({name}, given_to, take({name}, *given_to))")
-            });
-            let is_left = is_last && matches!(self.failure, RunFailure::Mismatch(_));
-            line.code.extend(compared.filter(|_| !is_left));
-            if fails {
-                line.code = tried(&line.code);
-            }
-            lines.push(line);
-            actions.push(step.action.clone());
-        }
-        let last = scenario.steps.last()?;
-        let check = match &self.failure {
-            RunFailure::Invariant(_) => "check_always()".to_owned(),
-            RunFailure::Error(_) => raised_again().concat(),
-            RunFailure::Mismatch(_) if *actor == Actor::Compared => {
-                let name = quoted(actions.last()?);
-                format!("check_answer({name}, given_to, take({name}, *given_to))")
-            }
-            _ => return None,
-        };
-        lines.push(PlayLine::fixed(Keyword::Then, &last.text, &[check]));
-        let said = scenario.steps.iter().map(|step| step.text.clone());
-        let actions: Vec<&str> = actions.iter().map(String::as_str).collect();
-        lines.iter().map(PlayLine::text).eq(said).then(|| Play {
-            scenario: scenario.name.clone(),
-            before: vec![actor.start(&actions)],
-            lines,
-            last: Vec::new(),
-        })
     }
 
     /// Tells a step, and gives the answer that it should have, or how it is called.
@@ -297,25 +269,14 @@ impl FailedRun<'_> {
     }
 }
 
-/// `Name('argument', 3)` as a step of a suite. One whose answer is known is not told like this.
-fn suite_step(text: &str) -> Option<locate::Step> {
-    let whole = tree::expression(text).ok()?;
-    let ExpressionKind::Call {
-        function,
-        arguments,
-        ..
-    } = &whole.kind
-    else {
-        return None;
-    };
-    let name = function.as_name()?.to_owned();
-    Some(locate::Step {
-        action: name.clone(),
-        dotted: name,
-        arguments: arguments.clone(),
-        result: None,
-        whole: whole.clone(),
-    })
+/// `login model with honest and one coin`.
+fn together(models: &[String]) -> String {
+    match models {
+        [first, others @ ..] if !others.is_empty() => {
+            format!("{first} with {}", join::nouns(others, "and"))
+        }
+        _ => models.concat(),
+    }
 }
 
 /// A sentence as the part of another one.
@@ -460,5 +421,32 @@ mod tests {
             And "receive" with 1 happens
             And the last step comes to an end"#]]
         .assert_eq(&told);
+    }
+
+    #[test]
+    fn x5_what_the_implementation_does_by_itself_is_no_step() {
+        let (feature, _) = told(
+            &[("Send('a')", false), ("Receive('a')", true)],
+            RunFailure::Refused("Receive('a')".to_owned()),
+        );
+        assert!(
+            feature.contains("Scenario: Counterexample with 1 step\n"),
+            "{feature}"
+        );
+        assert!(
+            feature.ends_with("And \"receive\" with \"a\" does not happen\n"),
+            "{feature}"
+        );
+    }
+
+    #[test]
+    fn models_that_move_together() {
+        let names = |all: &[&str]| {
+            let all: Vec<String> = all.iter().map(|name| (*name).to_owned()).collect();
+            together(&all)
+        };
+        assert_eq!(names(&["login"]), "login");
+        assert_eq!(names(&["login", "honest"]), "login with honest");
+        assert_eq!(names(&["a", "b", "c"]), "a with b and c");
     }
 }

@@ -11,6 +11,8 @@ use crate::term::{Call, Callee, Reference, Role, Scope, Term, Type};
 pub(super) struct Slots<'a> {
     pub(super) values: BTreeMap<String, Term>,
     pub(super) pools: &'a [String],
+    /// What else is known by name; attributes of a state machine as `self.name`.
+    pub(super) known: &'a BTreeMap<String, Term>,
     pub(super) speaker: &'a Speaker<'a>,
 }
 
@@ -37,7 +39,9 @@ impl Slots<'_> {
                 Some(self.look_up(&slot_name(pool, &index.to_string())))
             }
             Term::Attribute { object, name } if own(object) => {
-                Some(Reference::new(name, Role::State { version: 0 }).into())
+                let known = self.known.get(&format!("self.{name}")).cloned();
+                let unlisted = || Reference::new(name, Role::State { version: 0 }).into();
+                Some(known.unwrap_or_else(unlisted))
             }
             _ => None,
         }
@@ -106,7 +110,10 @@ fn slot_name(pool: &str, index: &str) -> String {
 
 impl Scope for Slots<'_> {
     fn name(&self, name: &str) -> Option<Term> {
-        self.is_slot(name).then(|| self.look_up(name))
+        match self.is_slot(name) {
+            true => Some(self.look_up(name)),
+            false => self.known.get(name).cloned(),
+        }
     }
 
     fn call(&self, call: &Call) -> Option<Term> {

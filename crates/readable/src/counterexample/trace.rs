@@ -1,13 +1,17 @@
 //! What Hypothesis prints of a state machine that failed (5.1): a program whose lines are the steps.
 
+use std::collections::BTreeMap;
+
 use testwright_source::tree::{self, Class, Module, Statement, StatementKind};
 use testwright_source::{TokenKind, tokens};
 
 use super::Counterexample;
 use super::harness::{Acts, Failing, Violation};
 use super::values::without_margin;
+use crate::explain::known_in_machine;
 use crate::phrase::Speaker;
 use crate::property::Subject;
+use crate::term::Term;
 
 /// A rule-based state machine of Hypothesis, as far as its traces need it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +22,8 @@ pub struct Machine {
     pub comment: String,
     /// Its methods that check what must always be true. Traces show them as if they were steps.
     invariants: Vec<String>,
+    /// What the names in its code stand for.
+    known: BTreeMap<String, Term>,
 }
 
 /// A run of a state machine that failed.
@@ -31,12 +37,15 @@ pub struct Trace {
 
 impl Machine {
     /// The machine of that name, in a module that was read.
-    pub(crate) fn find(module: &Module, name: &str) -> Option<Machine> {
+    pub(crate) fn find(module: &Module, text: &str, name: &str) -> Option<Machine> {
         module
             .body
             .iter()
             .find_map(|statement| match &statement.kind {
-                StatementKind::Class(class) if class.name == name => Some(Machine::of(class)),
+                StatementKind::Class(class) if class.name == name => Some(Machine {
+                    known: known_in_machine(module, text, name),
+                    ..Machine::of(class)
+                }),
                 _ => None,
             })
     }
@@ -62,6 +71,7 @@ impl Machine {
             name: class.name.clone(),
             comment: tree::first_paragraph(class.docstring.as_deref().unwrap_or_default()),
             invariants: invariants.collect(),
+            known: BTreeMap::new(),
         }
     }
 
@@ -105,7 +115,7 @@ impl Machine {
             violation: trace.violation.clone(),
             acts: Some(&self.acts(trace, module)),
         };
-        failing.tell(speaker)
+        failing.tell_knowing(&self.known, speaker)
     }
 
     /// What Hypothesis prints is a program, of which the steps are the lines.
@@ -128,7 +138,7 @@ impl Subject {
     /// The state machine of that name.
     #[must_use]
     pub fn machine(&self, name: &str) -> Option<Machine> {
-        Machine::find(self.module(), name)
+        Machine::find(self.module(), &self.text, name)
     }
 }
 
@@ -275,6 +285,33 @@ machine.py:30: AssertionError
                 Then the items have fewer than 3 elements
         "#]]
         .assert_eq(&told(PRINTED));
+    }
+
+    #[test]
+    fn x7_and_r8_what_a_machine_remembers_has_the_kind_of_its_start_value() {
+        let text = "MOST = 2\n\nclass Library(RuleBasedStateMachine):\n    def __init__(self):\n        \
+                    self.lent = {}\n        self.waiting = False\n\n    @rule()\n    def lend(self): ...\n";
+        let subject = Subject::read("machine.py", text).expect("Python");
+        let machine = subject.machine("Library").expect("it is there");
+        let check = |assertion: &str| {
+            let printed = format!(
+                "    assert {assertion}\nAssertionError\nFalsifying example:\nstate = Library()\nstate.lend()\n"
+            );
+            let trace = machine.trace(&printed).expect("a trace");
+            let vocabulary = Vocabulary::default();
+            let found = machine.tell(&trace, "machine", &Speaker::new(&vocabulary));
+            let steps = &found.told.feature.scenarios[0].steps;
+            steps
+                .last()
+                .map(|step| step.text.clone())
+                .unwrap_or_default()
+        };
+        assert_eq!(
+            check("len(self.lent) <= MOST"),
+            "the lent has at most 2 entries"
+        );
+        assert_eq!(check("'x' in self.lent"), "the lent has an entry for \"x\"");
+        assert_eq!(check("not self.waiting"), "the waiting flag is false");
     }
 
     #[test]

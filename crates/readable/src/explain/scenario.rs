@@ -83,9 +83,9 @@ pub(super) fn suite_document(
 pub enum Actor {
     /// The functions that the suite itself names; this is what its module is called in code.
     Suite(String),
-    /// Models: the list `MODELS` of the step file.
+    /// Models.
     Models,
-    /// An implementation, by its stepper: `STEPPER` of the step file. What it should answer stands in the suite.
+    /// An implementation, by its stepper. What it should answer stands in the suite.
     Stepper,
     /// The same beside models, which know what it should answer.
     Compared,
@@ -104,9 +104,7 @@ impl Actor {
                 actions.dedup();
                 format!("start_anew({})", actions.join(", "))
             }
-            Actor::Models => "start_anew(*MODELS)".to_owned(),
-            Actor::Stepper => "start_anew(STEPPER)".to_owned(),
-            Actor::Compared => "start_anew(*MODELS, STEPPER)".to_owned(),
+            Actor::Models | Actor::Stepper | Actor::Compared => "run = Run()".to_owned(),
         }
     }
 }
@@ -197,42 +195,69 @@ impl Player<'_> {
     /// `I call "log in" with "ann"`.
     pub(crate) fn call(&self, verb: &str, step: &Step) -> PlayLine {
         let arguments: Vec<&str> = step.arguments.iter().map(|one| self.source(one)).collect();
-        let call = format!("{}({})", step.action, arguments.join(", "));
-        let is_constant =
-            |one: &Expression| Value::of_expression(one, self.text, &Unscoped).is_some();
         // What has a name has it where the suite is.
-        let given = match (step.arguments.iter().all(is_constant), self.actor) {
+        let is_constant = step.arguments.iter().all(|one| self.is_constant(one));
+        let given = match (is_constant, self.actor) {
             (false, Actor::Suite(module)) => {
                 format!("*{module}.{}{}[1]", self.suite_name(), self.place)
             }
             _ => arguments.join(", "),
         };
-        let name = quoted(&step.action);
         let code = match self.actor {
             Actor::Suite(module) => format!("answer = {module}.{}({given})", step.dotted),
-            Actor::Models => format!("answer = take({})", joined(&[name, given])),
-            Actor::Compared => format!("given_to = tuple_of({given})"),
-            Actor::Stepper if step.result.is_some() => format!("given_to = tuple_of({given})"),
-            Actor::Stepper => format!("check_step({})", joined(&["None".to_owned(), name, given])),
+            // An implementation does it and is judged at once, so it waits for the line that says what to answer.
+            Actor::Stepper | Actor::Compared if step.result.is_none() => self.code("step", step),
+            _ => self.code("take", step),
         };
+        self.call_with(
+            Keyword::When,
+            &|words| format!("{verb} {words}"),
+            step,
+            &[code],
+        )
+    }
+
+    /// `run.take("Login", "ann")`.
+    pub(crate) fn code(&self, method: &str, step: &Step) -> String {
+        let name = quoted(&step.action);
+        let arguments = step.arguments.iter().map(|one| self.source(one).to_owned());
+        let all: Vec<String> = std::iter::once(name).chain(arguments).collect();
+        format!("run.{method}({})", all.join(", "))
+    }
+
+    /// A line about a call, with code of its own.
+    pub(crate) fn call_with(
+        &self,
+        keyword: Keyword,
+        saying: &dyn Fn(&str) -> String,
+        step: &Step,
+        code: &[String],
+    ) -> PlayLine {
+        let arguments: Vec<&str> = step.arguments.iter().map(|one| self.source(one)).collect();
+        let call = format!("{}({})", step.action, arguments.join(", "));
         let words = |term: &Term| match term {
-            Term::Call(call) => format!("{verb} {}", called(call, self.speaker)),
-            other => format!("{verb} {}", self.speaker.noun(other).text),
+            Term::Call(call) => saying(&called(call, self.speaker)),
+            other => saying(&self.speaker.noun(other).text),
         };
-        self.line(Keyword::When, &call, &words, code)
+        self.line(keyword, &call, &words, code)
+    }
+
+    /// Whether a value stands there as it is.
+    pub(crate) fn is_constant(&self, one: &Expression) -> bool {
+        Value::of_expression(one, self.text, &Unscoped).is_some()
     }
 
     /// `the answer is "welcome"`.
     pub(crate) fn answer(&self, step: &Step) -> Option<PlayLine> {
         let result = self.source(step.result.as_ref()?);
         let code = match self.actor {
-            Actor::Stepper | Actor::Compared => {
-                format!("check_answer({}, given_to, {result})", quoted(&step.action))
+            Actor::Suite(_) => {
+                format!("assert answer == {result}, f\"the answer is {{answer!r}}\"")
             }
-            _ => format!("assert answer == {result}, f\"the answer is {{answer!r}}\""),
+            _ => format!("run.check_answer({result})"),
         };
         let words = |term: &Term| format!("the answer is {}", self.speaker.noun(term).text);
-        Some(self.line(Keyword::Then, result, &words, code))
+        Some(self.line(Keyword::Then, result, &words, &[code]))
     }
 
     fn line(
@@ -240,7 +265,7 @@ impl Player<'_> {
         keyword: Keyword,
         source: &str,
         words: &dyn Fn(&Term) -> String,
-        code: String,
+        code: &[String],
     ) -> PlayLine {
         match tree::expression(source) {
             Ok(expression) => Origin {
@@ -249,11 +274,11 @@ impl Player<'_> {
                 scope: &Unscoped,
                 read: &Term::read,
             }
-            .line(keyword, words, &[code]),
+            .line(keyword, words, code),
             Err(_) => PlayLine::fixed(
                 keyword,
                 &format!("the Python expression {} is met", quotation::quoted(source)),
-                &[code],
+                code,
             ),
         }
     }
@@ -264,16 +289,6 @@ impl Player<'_> {
             .find(|name| self.text.contains(name))
             .unwrap_or("testSuite")
     }
-}
-
-/// Arguments of a call; those that are not there take no place.
-fn joined(arguments: &[String]) -> String {
-    let there: Vec<&str> = arguments
-        .iter()
-        .map(String::as_str)
-        .filter(|one| !one.is_empty())
-        .collect();
-    there.join(", ")
 }
 
 struct Author<'a> {

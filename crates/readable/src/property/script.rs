@@ -3,7 +3,7 @@
 use crate::gherkin::Keyword;
 use crate::phrase::{Polarity, Speaker, Tense, join};
 use crate::quotation;
-use crate::term::{Call, Callee, Term};
+use crate::term::{Call, Term};
 
 /// A property as the lines of a scenario.
 #[derive(Debug, Clone, Default)]
@@ -216,17 +216,5 @@ pub(crate) fn called(call: &Call, speaker: &Speaker<'_>) -> String {
     if let Some(words) = speaker.call_idiom(&Term::Call(Box::new(call.clone()))) {
         return words;
     }
-    let object = match &call.callee {
-        Callee::Method { object, .. } => Some(speaker.noun(object).text),
-        _ => None,
-    };
-    let name = speaker.callee(call);
-    let object = object
-        .map(|object| format!(" on {object}"))
-        .unwrap_or_default();
-    let arguments = speaker.arguments(call);
-    let arguments = arguments
-        .map(|arguments| format!(" with {arguments}"))
-        .unwrap_or_default();
-    format!("{name}{object}{arguments}")
+    speaker.called(call)
 }

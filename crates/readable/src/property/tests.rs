@@ -660,3 +660,70 @@ fn f7_defaults_are_written_out() {
         .count()
     );
 }
+
+#[test]
+fn f7_statements_of_several_parts_know_their_names() {
+    let body = "try:\n    shop.buy(n)\nexcept KeyError:\n    found = n\nelse:\n    found = 0\nassert found == n";
+    let text = format!(
+        "{HEAD}def prop_it(n):\n{}",
+        body.lines()
+            .map(|line| format!("    {line}\n"))
+            .collect::<String>()
+    );
+    let subject = Subject::read("test_things.py", &text).expect("Python");
+    let properties = subject.properties();
+    let sampled = [Sampled::new(&properties[0], vec![case(&[("n", "5")])])];
+    let vocabulary = Vocabulary::default();
+    let speaker = Speaker::new(&vocabulary);
+    let told = subject.tell(&sampled, Values::Named, Layout::Scenarios, &speaker);
+    let is_leak = |one: &&Definition| one.code.body.contains(&"try:".to_owned());
+    let leak = told.definitions.iter().find(is_leak).expect("it is told");
+    let code = leak.code.body.join("\n");
+    assert!(code.contains("n = v[\"n\"]"), "{code}");
+    assert!(code.contains("v[\"found\"] = found"), "{code}");
+}
+
+#[test]
+fn f7_names_for_the_elements_of_what_is_written_out() {
+    assert_eq!(
+        steps(
+            "n: int, m: int",
+            "low, high = sorted([n, m])\nassert low <= high"
+        ),
+        [
+            "Then the first element of a list with n and m in sorted order is at most \
+             the second element of a list with n and m in sorted order"
+        ]
+    );
+    // A set has no first element.
+    assert_eq!(
+        steps("n: int", "a, b = {n, 1}\nassert a + b == n + 1")[0],
+        "Then the Python statement \"a, b = {n, 1}\" is carried out"
+    );
+}
+
+#[test]
+fn f7_and_p38_the_object_of_a_call_ends_somewhere() {
+    assert_eq!(
+        steps(
+            "n: int",
+            "till = shop.open().add(n).add(1)\nassert till.total == n"
+        ),
+        [
+            "When I call \"add\" on (the result of \"add\" on the result of \"open\" with n) with 1, giving till",
+            "Then the total of till equals n",
+        ]
+    );
+}
+
+#[test]
+fn c41_what_is_always_so_is_not_told_beside_other_checks() {
+    assert_eq!(
+        steps("n: int", "assert 1 < 2 and n > 0"),
+        ["Then n is greater than 0"]
+    );
+    assert_eq!(
+        steps("n: int", "assert 1 < 2 and True"),
+        ["Then this is always so"]
+    );
+}

@@ -277,7 +277,7 @@ impl<'a> Walk<'a> {
                     Some(names) if self.here.term(value).is_unknown_call() => {
                         self.act(value, Some(names), statement)
                     }
-                    Some(names) if value.as_name().is_some() => {
+                    Some(names) if self.can_be_parted(value) => {
                         self.unpack(&names, value, statement);
                     }
                     _ => self.leak(statement),
@@ -287,19 +287,32 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// `a, b = pair`: each name is an element of what has a name already.
+    /// Whether the elements of something can be spoken of: it has a name already, or is a sequence that is just written out.
+    fn can_be_parted(&self, value: &Expression) -> bool {
+        let term = self.here.term(value);
+        let is_sequence = matches!(term.type_of(), Type::List(_) | Type::Tuple(_) | Type::Text);
+        let is_short = term.size() <= LONGEST && !term.any(&Term::is_unknown_call);
+        value.as_name().is_some() || (is_sequence && is_short)
+    }
+
+    /// `a, b = pair`: each name is an element of it.
     fn unpack(&mut self, names: &[String], value: &Expression, statement: &Statement) {
         let end = statement.range.end;
         if names.iter().any(|name| self.is_changed_after(name, end)) {
             return self.leak(statement);
         }
-        let (object, code) = (self.here.term(value), self.here.code(value));
+        let object = self.here.term(value);
+        let code = match value.as_name() {
+            Some(_) => code::grouped(&self.here.code(value)),
+            // It may be a row that has no places, such as `reversed(…)`.
+            None => format!("list({})", self.here.code(value)),
+        };
         for (at, name) in names.iter().enumerate() {
             let element = Term::Item {
                 object: Box::new(object.clone()),
                 index: Box::new(Value::integer(at as i64).into()),
             };
-            let code = format!("{}[{at}]", code::grouped(&code));
+            let code = format!("{code}[{at}]");
             self.here.write_term(name, element.folded(), code);
         }
     }
@@ -421,7 +434,9 @@ impl<'a> Walk<'a> {
             .text
             .get(statement.range.clone())
             .unwrap_or_default();
-        let names = testwright_source::names(source).unwrap_or_default();
+        let indent = place_of(self.here.text, statement.range.start).1;
+        let lines = dedented(source, indent);
+        let names = testwright_source::names(&lines.join("\n")).unwrap_or_default();
         let changed = match changed_by(statement) {
             Some(roots) => roots,
             // Whatever it looks at may be another thing afterwards.
@@ -438,16 +453,7 @@ impl<'a> Walk<'a> {
                 body.push(format!("{name} = {code}"));
             }
         }
-        let indent = place_of(self.here.text, statement.range.start).1;
-        body.extend(source.lines().enumerate().map(|(index, line)| {
-            let is_indented = index > 0
-                && line
-                    .get(..indent)
-                    .is_some_and(|blank| blank.trim().is_empty());
-            line.get(if is_indented { indent } else { 0 }..)
-                .unwrap_or(line)
-                .to_owned()
-        }));
+        body.extend(lines);
         for name in &names.binds {
             body.push(format!("if {} in locals():", quoted(name)));
             body.push(format!("    {} = {name}", self.here.place(name)));
@@ -481,6 +487,18 @@ impl<'a> Walk<'a> {
             line,
         });
     }
+}
+
+/// The lines of a statement that stands so far to the right, moved to the left. The first begins with the statement.
+fn dedented(source: &str, indent: usize) -> Vec<String> {
+    let lines = source.lines().enumerate().map(|(index, line)| {
+        let blank = line.get(..indent).filter(|_| index > 0);
+        match blank.is_some_and(|blank| blank.trim().is_empty()) {
+            true => line[indent..].to_owned(),
+            false => line.to_owned(),
+        }
+    });
+    lines.collect()
 }
 
 /// The names of what a simple statement changes inside; nothing if there is no telling.

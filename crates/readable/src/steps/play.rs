@@ -3,6 +3,8 @@
 //!
 //! What a line does may depend on what was done before, so lines can be changed, but not moved.
 
+use std::time::Duration;
+
 use super::{File, Runner, behave, indented, pytest_bdd, support, word};
 use crate::gherkin::Keyword;
 use crate::property::quoted;
@@ -152,10 +154,51 @@ pub fn own_names() -> Vec<String> {
     defined.chain(local.map(str::to_owned)).collect()
 }
 
-/// The step files of a feature whose scenarios are runs of models. `setup` imports them, or the stepper.
+/// Where runs of models get what does their steps from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Company {
+    /// Statements that import the modules.
+    pub imports: String,
+    /// What the modules of the models are called in code.
+    pub models: Vec<String>,
+    /// The same of the stepper.
+    pub stepper: Option<String>,
+    /// How long a step may take, and to wait for something to observe.
+    pub patience: Duration,
+}
+
+/// The step files of a feature whose scenarios are runs of models, with or without an implementation.
 #[must_use]
-pub fn write_model_plays(runner: Runner, feature: &str, setup: &str, plays: &[Play]) -> Vec<File> {
-    let setup = format!("import importlib\n\n{setup}\n{MODELLING}");
+pub fn write_model_plays(
+    runner: Runner,
+    feature: &str,
+    company: &Company,
+    plays: &[Play],
+) -> Vec<File> {
+    let (imports, engine) = MODELS.split_once("\n\n").unwrap_or_default();
+    let observing = match company.stepper {
+        Some(_) => format!("{OBSERVED}\n"),
+        None => String::new(),
+    };
+    let setup = format!(
+        "{imports}\n\n{observing}{}\nMODULES = [{}]\nSTEPPER = {}\nPATIENCE = {:?}\n\n{engine}",
+        company.imports,
+        company.models.join(", "),
+        company.stepper.as_deref().unwrap_or("None"),
+        company.patience.as_secs_f64(),
+    );
+    write_plays(runner, feature, &setup, plays)
+}
+
+/// The step files of a feature whose scenarios are runs of a suite, which has its own functions.
+#[must_use]
+pub fn write_suite_plays(
+    runner: Runner,
+    feature: &str,
+    imports: &str,
+    plays: &[Play],
+) -> Vec<File> {
+    let setup = format!("import importlib\n\n{imports}\n{ANEW}");
     write_plays(runner, feature, &setup, plays)
 }
 
@@ -186,49 +229,22 @@ pub fn write_plays(runner: Runner, feature: &str, setup: &str, plays: &[Play]) -
     }
 }
 
-/// What functions call that play runs of models.
-const MODELLING: &str = r#"
-def start_anew(*parts):
-    """Puts modules, or those of functions, back to where runs begin."""
-    modules = [getattr(part, "__module__", None) or part.__name__ for part in parts]
-    for module in [sys.modules[name] for name in dict.fromkeys(modules)]:
+/// Models that move together, and an implementation that does the same; what it imports stands first.
+const MODELS: &str = include_str!("models.py");
+
+/// Where implementations tell what they do by themselves.
+const OBSERVED: &str = include_str!("observed.py");
+
+/// What functions call that play runs of a suite.
+const ANEW: &str = r#"
+def start_anew(*functions):
+    """Puts the modules of functions back to where runs begin."""
+    for module in [sys.modules[name] for name in dict.fromkeys(one.__module__ for one in functions)]:
         reset = getattr(module, "Reset", None) or getattr(module, "reset", None)
         if callable(reset):
             reset()
         else:
             importlib.reload(module)
-
-
-def take(name, *arguments):
-    """Does an action in all models that know it."""
-    answers = [getattr(model, name)(*arguments) for model in MODELS if hasattr(model, name)]
-    assert answers, f"no model knows {name!r}"
-    return next((answer for answer in answers if answer is not None), None)
-
-
-def tuple_of(*arguments):
-    """What is given to an action whose answer is not known yet."""
-    return arguments
-
-
-def check_step(expected, name, *arguments):
-    """Lets the implementation do a step, which must go as expected."""
-    spellings = ("TestAction", "testaction", "test_action")
-    act = next(getattr(STEPPER, spelling) for spelling in spellings if hasattr(STEPPER, spelling))
-    complaint = act(name, arguments, expected)
-    assert complaint is None, complaint
-
-
-def check_always():
-    """What must always be true is true in all models."""
-    for model in MODELS:
-        for spelling in ("StateInvariant", "stateinvariant", "state_invariant"):
-            assert getattr(model, spelling, lambda: True)(), f"{spelling} of {model.__name__} is false"
-
-
-def check_answer(name, arguments, expected):
-    """The same when the answer is known."""
-    check_step(expected, name, *arguments)
 "#;
 
 /// How lines and functions come together.

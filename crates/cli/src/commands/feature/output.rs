@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 
 use testwright_core::Error;
 use testwright_readable::counterexample::{Machine, Trace};
@@ -11,8 +10,9 @@ use testwright_readable::gherkin::{self, Page};
 use testwright_readable::mermaid::Diagram;
 use testwright_readable::phrase::Speaker;
 use testwright_readable::property::{Property, Sampled, Subject, Told};
-use testwright_readable::steps::{self, File, Home, Runner};
+use testwright_readable::steps::{self, Company, File, Home, Runner};
 
+use super::company::company;
 use super::examples::Examined;
 use super::module::ModulePlace;
 use super::{DocumentName, Feature};
@@ -44,6 +44,14 @@ pub(super) struct Output<'a> {
     pub(super) sheets: Sheets<'a>,
     pub(super) place: &'a ModulePlace,
     pub(super) speaker: &'a Speaker<'a>,
+}
+
+/// What does the steps of a suite.
+enum Doing {
+    /// Its own functions: this imports them.
+    Suite(String),
+    /// Models, or an implementation.
+    Company(Company),
 }
 
 impl Output<'_> {
@@ -172,43 +180,47 @@ impl Output<'_> {
         actor: &Actor,
         written: &mut Vec<gherkin::Feature>,
     ) -> Result<(), Trouble> {
-        let setup = match self.feature.steps {
-            Some(runner) => self.setup(actor, runner.into())?,
-            None => String::new(),
+        let doing = match self.feature.steps {
+            Some(runner) => Some(self.doing(actor, runner.into())?),
+            None => None,
         };
         let beside = Beside {
             source: &self.subject.text,
             ..Beside::default()
         };
-        let steps = |runner: Runner, feature: &str, told: &Told| {
-            steps::write_model_plays(runner, feature, &setup, &told.plays)
+        let steps = |runner: Runner, feature: &str, told: &Told| match &doing {
+            Some(Doing::Suite(imports)) => {
+                steps::write_suite_plays(runner, feature, imports, &told.plays)
+            }
+            Some(Doing::Company(company)) => {
+                steps::write_model_plays(runner, feature, company, &told.plays)
+            }
+            None => Vec::new(),
         };
         let name = self.subject.short_name();
         self.sheets
             .put(console, name, told, &beside, steps, written)
     }
 
-    /// What a step file imports for runs of models.
-    fn setup(&self, actor: &Actor, runner: Runner) -> Result<String, Error> {
-        match actor {
+    /// Who does the steps of a suite, as its step file has to know it.
+    fn doing(&self, actor: &Actor, runner: Runner) -> Result<Doing, Error> {
+        let models = match actor {
             Actor::Suite(_) if self.subject.has_only_names() => {
                 let message = format!(
                     "the actions of `{}` are nothing but names",
                     self.subject.file
                 );
                 let help = "say what does them: a model with `--harness MODEL`, an implementation with `--stepper MODULE`";
-                Err(Error::new(message).with_help(help))
+                return Err(Error::new(message).with_help(help));
             }
-            Actor::Suite(_) => Ok(self.home("").import(levels(runner))),
-            Actor::Models => {
-                let models = self.feature.harness.of(&[])?.files();
-                modelling(&models, None, self.sheets.folder, runner)
-            }
-            Actor::Stepper | Actor::Compared => {
-                let stepper = self.feature.stepper.name();
-                modelling(&[], stepper.as_deref(), self.sheets.folder, runner)
-            }
-        }
+            Actor::Suite(_) => return Ok(Doing::Suite(self.home("").import(levels(runner)))),
+            Actor::Models | Actor::Compared => self.feature.harness.of(&[])?.files(),
+            Actor::Stepper => Vec::new(),
+        };
+        let stepper = self.feature.stepper.name();
+        let patience = self.feature.system.step_timeout / 2;
+        let folder = self.sheets.folder;
+        company(&models, stepper.as_deref(), patience, folder, runner).map(Doing::Company)
     }
 
     /// Where the code is that steps of a feature use.
@@ -326,33 +338,8 @@ impl Sheets<'_> {
     }
 }
 
-/// What a step file imports for models and a stepper.
-pub(super) fn modelling(
-    models: &[PathBuf],
-    stepper: Option<&str>,
-    folder: &Place,
-    runner: Runner,
-) -> Result<String, Error> {
-    let home = |file: &Path| Ok(ModulePlace::of(file)?.home(folder.absolute(), "v"));
-    let homes: Result<Vec<Home>, Error> = models.iter().map(|file| home(file)).collect();
-    let homes = homes?;
-    let mut text: String = homes
-        .iter()
-        .map(|home| home.import(levels(runner)))
-        .collect();
-    let names: Vec<&str> = homes.iter().map(Home::alias).collect();
-    text.push_str(&format!("\nMODELS = [{}]\n", names.join(", ")));
-    if let Some(name) = stepper {
-        let name = name.strip_suffix(".py").unwrap_or(name);
-        let home = home(Path::new(&format!("{}.py", name.replace('.', "/"))))?;
-        text.push_str(&home.import(levels(runner)));
-        text.push_str(&format!("\nSTEPPER = {}\n", home.alias()));
-    }
-    Ok(text)
-}
-
 /// The way up from a step file to the folder of its feature.
-fn levels(runner: Runner) -> &'static str {
+pub(super) fn levels(runner: Runner) -> &'static str {
     match runner {
         Runner::Behave => "..",
         Runner::PytestBdd => "",

@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::path::Path;
 
-use testwright_core::replay::{ReplayOptions, replay};
-use testwright_core::{Error, Failure, Test};
+use testwright_core::replay::{ReplayOptions, Watcher, replay};
+use testwright_core::{ActionId, Error, Event, Failure, Test};
 use testwright_python::{Output, Pieces, PythonSystem};
 use testwright_readable::counterexample::{Acts, Counterexample, Taken};
 use testwright_readable::explain::Actor;
@@ -15,8 +15,9 @@ use testwright_readable::property::Told;
 use testwright_readable::steps::{self, File, Runner};
 
 use super::Feature;
+use super::company::company;
 use super::module::folder_of;
-use super::output::{Beside, Sheets, modelling};
+use super::output::{Beside, Sheets};
 use crate::console::Console;
 use crate::explaining::HarnessExplaining;
 use crate::files::{Place, TextFile};
@@ -24,7 +25,7 @@ use crate::guard::{guarded, tell_crash};
 use crate::models::RunExplaining;
 use crate::source::Source;
 use crate::subject::Subject;
-use crate::{ExitStatus, Trouble, load, report};
+use crate::{ExitStatus, Trouble, load};
 
 impl Feature {
     /// Writes a saved test that fails.
@@ -59,6 +60,25 @@ impl Feature {
             });
         }
         Ok(status)
+    }
+}
+
+/// The steps of a test as they are taken, with what the implementation does by itself in between.
+#[derive(Default)]
+struct AsTaken(Vec<Taken>);
+
+impl Watcher<dyn Subject + '_> for AsTaken {
+    fn before(&mut self, system: &mut (dyn Subject + '_), action: ActionId) {
+        let text = system.actions().text(action);
+        self.0.push(Taken::chosen(text));
+    }
+
+    fn after(&mut self, system: &mut (dyn Subject + '_), event: &Event) {
+        if *event == Event::Restarted {
+            self.0.clear();
+        }
+        let observed = system.take_observed().into_iter();
+        self.0.extend(observed.map(Taken::observed));
     }
 }
 
@@ -108,7 +128,14 @@ impl Saved<'_> {
         let options = stepper.put_into(options, &source, arguments.step_timeout)?;
         let stepper = stepper.name();
         let files = source.files();
-        let setup = modelling(&files, stepper.as_deref(), self.folder, self.runner)?;
+        let patience = arguments.step_timeout / 2;
+        let company = company(
+            &files,
+            stepper.as_deref(),
+            patience,
+            self.folder,
+            self.runner,
+        )?;
         let names: Vec<String> = files
             .iter()
             .map(|file| file.display().to_string())
@@ -118,33 +145,38 @@ impl Saved<'_> {
             Some(_) => Actor::Compared,
             None => Actor::Models,
         };
-        let work = |console: &mut Console<'_>, system: &mut dyn Subject, test: Test| {
-            let trace = replay(system, &test, &ReplayOptions { check: true }, &mut ())?;
-            let Some(failure) = trace.failure() else {
-                return Ok(self.passes(console));
-            };
-            let until_then = test.steps.into_iter().take(trace.events.len()).collect();
-            let texts = report::step_texts(system.actions(), &Test::of_steps(until_then));
-            let taken = |text: String| Taken {
-                text,
-                is_observed: false,
-            };
-            let steps: Vec<Taken> = texts.into_iter().map(taken).collect();
-            let found = explaining.tell(&steps, failure, Some(&actor), &self.speaker);
+        let tell = |console: &mut Console<'_>, steps: &[Taken], failure: &Failure| {
+            let found = explaining.tell(steps, failure, Some(&actor), &self.speaker);
             if self.feature.steps.is_some() && found.told.plays.is_empty() {
-                let message = format!(
-                    "there are no step definitions for this: {}",
-                    failure.message
-                );
+                let message = "there are no step definitions for this: \
+                               a step is done with something that has no notation";
                 let help = "leave out `--steps`; `testwright replay` runs the test";
                 return Err(Error::new(message).with_help(help).into());
             }
             self.write(console, &found, |runner, feature, told| {
-                steps::write_model_plays(runner, feature, &setup, &told.plays)
+                steps::write_model_plays(runner, feature, &company, &told.plays)
             })
         };
+        let work = |console: &mut Console<'_>, system: &mut dyn Subject, test: Test| {
+            let mut steps = AsTaken::default();
+            let trace = replay(system, &test, &ReplayOptions { check: true }, &mut steps)?;
+            match trace.failure() {
+                Some(failure) => tell(console, &steps.0, failure),
+                None => Ok(self.passes(console)),
+            }
+        };
+        // What was done until the process ended, or did not come back, stands in the note.
+        let ended = |console: &mut Console<'_>, note: &str, failure: &Failure| {
+            let lines = note.lines().filter(|line| !line.is_empty());
+            let steps: Vec<Taken> = lines.map(|line| Taken::chosen(line.to_owned())).collect();
+            match steps.is_empty() {
+                true => tell_crash(console, "where runs begin", failure),
+                false => tell(console, &steps, failure),
+            }
+        };
         let ready = source.read(console)?;
-        ready.with_test(console, self.file.clone(), &options, arguments, work)
+        let file = self.file.clone();
+        ready.with_test_to_its_end(console, file, &options, arguments, ended, work)
     }
 
     fn passes(&self, console: &mut Console<'_>) -> ExitStatus {

@@ -9,10 +9,9 @@ use testwright_model::{Implementation, RunEnd, Script, shorten, step_text, suite
 use testwright_python::Models;
 use testwright_readable::counterexample::Taken;
 
+use super::telling::{Telling, ToldRun};
 use crate::console::{Console, Look};
-use crate::explaining::Explained;
 use crate::files::Place;
-use crate::models::RunExplaining;
 use crate::{Trouble, quantity};
 
 /// A run that failed.
@@ -40,7 +39,7 @@ pub(super) struct Failing<'f> {
     pub(super) patience: Duration,
     pub(super) reduce: bool,
     /// How runs are told in English, if that is wanted.
-    pub(super) explaining: Option<RunExplaining>,
+    pub(super) telling: Option<&'f Telling<'f>>,
     /// Whether a state in which an invariant does not hold is a failure.
     pub(super) check: bool,
     /// Where to write them.
@@ -112,45 +111,27 @@ impl Failing<'_> {
             for line in traceback.flat_map(|traceback| traceback.lines()) {
                 console.say(format_args!("  | {line}"));
             }
-            let explained = self.explained(&models.product, &short);
-            if let Some(explained) = &explained {
-                explained.say(console);
+            let told = self.told(&models.product, &short);
+            if let Some((_, told)) = &told {
+                told.explained.say(console);
             }
             self.write(console, &models.product, number, run.run, &short)?;
-            if let Some(explained) = explained {
-                self.write_explained(console, number, &explained)?;
+            if let Some((telling, told)) = told {
+                telling.write(console, &format!("failure_{number}"), &told)?;
             }
         }
         Ok(())
     }
 
-    /// The run in English.
-    fn explained(&self, product: &Product<'_>, short: &Short) -> Option<Explained> {
+    /// The run in English, and who tells it.
+    fn told(&self, product: &Product<'_>, short: &Short) -> Option<(&Telling<'_>, ToldRun)> {
+        let telling = self.telling?;
         let taken = |(label, is_observed): &(Label, bool)| Taken {
             text: step_text(product.words(), *label),
             is_observed: *is_observed,
         };
         let steps: Vec<Taken> = short.steps.iter().map(taken).collect();
-        self.explaining.as_ref()?.explain(&steps, &short.failure)
-    }
-
-    fn write_explained(
-        &self,
-        console: &mut Console<'_>,
-        number: usize,
-        explained: &Explained,
-    ) -> Result<(), Trouble> {
-        let all = [
-            ("feature", &explained.feature),
-            ("mmd", &explained.diagram),
-            ("html", &explained.page),
-        ];
-        for (ending, text) in all {
-            let place = self.folder.inside(&format!("failure_{number}.{ending}"));
-            place.write(text)?;
-            console.say(format_args!("Written: {}", place.shown().display()));
-        }
-        Ok(())
+        Some((telling, telling.told(&steps, &short.failure)?))
     }
 
     /// The fewest steps that fail in the same way, if it fails again at all.

@@ -3,7 +3,9 @@
 use testwright_core::product::{Label, NameId, Words};
 use testwright_core::{Failure, FailureKind};
 use testwright_model::{step_text, suite_file};
+use testwright_readable::counterexample::Taken;
 
+use super::telling::Telling;
 use crate::console::{Console, Look};
 use crate::files::Place;
 use crate::guard::Note;
@@ -21,8 +23,11 @@ pub(super) struct LastRun<'n> {
 /// What lines of the module begin with.
 const OF_MODULE: char = '\t';
 
-/// The module that is written.
-const SUITE: &str = "crash_suite.py";
+/// What lines for people end with that tell what the implementation did by itself.
+const OBSERVED: &str = "  (observed)";
+
+/// The module that is written, without its ending.
+const SUITE: &str = "crash_suite";
 
 impl<'n> LastRun<'n> {
     pub(super) fn new(note: &'n Note, vocabulary: Vec<NameId>, line: String) -> LastRun<'n> {
@@ -39,7 +44,7 @@ impl<'n> LastRun<'n> {
         self.note.write(&format!("{run}\n"));
     }
 
-    pub(super) fn step(&mut self, words: &Words, label: Label) {
+    pub(super) fn step(&mut self, words: &Words, label: Label, is_observed: bool) {
         let mut lines = String::new();
         if !std::mem::replace(&mut self.has_head, true) {
             let head = suite_file::begin(words, &self.vocabulary, &self.line);
@@ -47,6 +52,7 @@ impl<'n> LastRun<'n> {
         }
         push_module(&mut lines, &suite_file::step(words, label));
         lines.push_str(&step_text(words, label).replace(['\n', '\r', OF_MODULE], " "));
+        lines.push_str(if is_observed { OBSERVED } else { "" });
         lines.push('\n');
         self.note.add(&lines);
     }
@@ -96,6 +102,13 @@ pub(super) fn tell(
     if steps.is_empty() {
         return Ok(ExitStatus::FailureFound);
     }
+    let taken: Vec<Taken> = steps.iter().map(|step| taken(step)).collect();
+    let told = again
+        .telling
+        .and_then(|telling| Some((telling, telling.told(&taken, failure)?)));
+    if let Some((_, told)) = &told {
+        told.explained.say(console);
+    }
     // Steps are indented, and what stands before them is not.
     let (steps, head): (Vec<&str>, Vec<&str>) = module
         .iter()
@@ -107,9 +120,12 @@ pub(super) fn tell(
         steps.join("\n"),
         suite_file::END
     );
-    let place = folder.inside(SUITE);
+    let place = folder.inside(&format!("{SUITE}.py"));
     place.write(&text)?;
     console.say(format_args!("Written: {}", place.shown().display()));
+    if let Some((telling, told)) = told {
+        telling.write(console, SUITE, &told)?;
+    }
     let stepper = again.stepper.map(|name| format!(" --stepper {name}"));
     console.say(format_args!(
         "To see it again: testwright model test {} {}{}",
@@ -120,8 +136,18 @@ pub(super) fn tell(
     Ok(ExitStatus::FailureFound)
 }
 
+/// A step as its line for people tells it.
+fn taken(line: &str) -> Taken {
+    match line.strip_suffix(OBSERVED) {
+        Some(text) => Taken::observed(text.to_owned()),
+        None => Taken::chosen(line.to_owned()),
+    }
+}
+
 /// What the run was a run of.
 pub(super) struct Again<'a> {
     pub(super) models: &'a [String],
     pub(super) stepper: Option<&'a str>,
+    /// How it is told in English, if that is wanted.
+    pub(super) telling: Option<&'a Telling<'a>>,
 }

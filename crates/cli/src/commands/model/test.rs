@@ -9,15 +9,19 @@ use testwright_model::{
     Chooser, Implementation, Plan, RunEnd, RunWatcher, Runs, Tally, step_text, suite_file,
 };
 use testwright_python::Models;
+use testwright_readable::steps::Runner;
 
 use super::failing::{Failing, FailingRun, PATIENCE};
 use super::last_run::{self, Again, LastRun};
+use super::telling::{Playing, Telling};
 use super::{ModelArguments, covering};
 use crate::commands::draw_seed;
+use crate::commands::feature::{RunnerName, company};
 use crate::console::{Console, Look};
 use crate::files::Place;
 use crate::guard::{Note, guarded};
 use crate::models::RunExplaining;
+use crate::source::Source;
 use crate::{ExitStatus, Trouble, duration, models, quantity};
 
 /// Test an implementation against a model, step by step, or make tests of a model
@@ -98,6 +102,10 @@ pub(super) struct Test {
     #[arg(long)]
     explain: bool,
 
+    /// Write step definitions with that, too, so that the feature runs
+    #[arg(long, value_name = "RUNNER", value_enum, requires = "explain")]
+    steps_for: Option<RunnerName>,
+
     /// Where to write runs that fail [default: testwright-out/NAME]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -117,12 +125,14 @@ impl Test {
         }
         let suite = self.suite.as_deref().map(Place::new).transpose()?;
         let folder = Place::new(&self.folder())?;
+        let telling = self.telling(&folder)?;
         // Models may change it.
         let here = std::env::current_dir().unwrap_or_default();
         let seed = self.seed.unwrap_or_else(draw_seed);
         let again = Again {
             models: &self.model.models,
             stepper: self.stepper.as_deref(),
+            telling: telling.as_ref(),
         };
         let ended = |console: &mut Console<'_>, note: &str, failure: &Failure| {
             last_run::tell(console, &folder, &again, note, failure)
@@ -131,16 +141,46 @@ impl Test {
         let patience = self.patience() * 2 + Duration::from_secs(1);
         // The code of a model or of the implementation may end its process, or not come back.
         guarded(console, Some(patience), ended, |console, note| {
-            self.play_and_tell(console, &folder, suite.as_ref(), &here, seed, note)
+            let places = Places {
+                folder: &folder,
+                suite: suite.as_ref(),
+                here: &here,
+            };
+            self.play_and_tell(console, &places, telling.as_ref(), seed, note)
         })
+    }
+
+    /// How runs that fail are told, if that is wanted.
+    fn telling<'t>(&self, folder: &'t Place) -> Result<Option<Telling<'t>>, Error> {
+        let playing = self.playing(folder)?;
+        Ok(self.explain.then(|| Telling {
+            explaining: RunExplaining::new(&self.model.models),
+            playing,
+            folder,
+        }))
+    }
+
+    /// What step files need, if there are to be some.
+    fn playing(&self, folder: &Place) -> Result<Option<Playing>, Error> {
+        let Some(runner) = self.steps_for.map(Runner::from) else {
+            return Ok(None);
+        };
+        if let Some(name) = self.model.action.first().or(self.model.exclude.first()) {
+            let message = format!("step definitions would not know that `{name}` was named");
+            let help = "leave out `--action` and `--exclude`: a scenario without edges for an action forbids it, too";
+            return Err(Error::new(message).with_help(help));
+        }
+        let models = Source::Models(self.model.models.clone()).files();
+        let stepper = self.stepper.as_deref();
+        let company = company(&models, stepper, self.patience(), folder, runner)?;
+        Ok(Some(Playing { runner, company }))
     }
 
     fn play_and_tell(
         &self,
         console: &mut Console<'_>,
-        folder: &Place,
-        suite: Option<&Place>,
-        here: &Path,
+        places: &Places<'_>,
+        telling: Option<&Telling<'_>>,
         seed: u64,
         note: &Note,
     ) -> Result<ExitStatus, Trouble> {
@@ -152,7 +192,7 @@ impl Test {
                 let played = self.play(console, models, seed, note)?;
                 // What comes now may take its time.
                 note.write("");
-                if let Some(place) = suite {
+                if let Some(place) = places.suite {
                     let product = &models.product;
                     let line = self.line(seed);
                     let text = suite_file::write(
@@ -169,10 +209,10 @@ impl Test {
                     stepper: self.stepper.as_deref(),
                     patience: self.patience(),
                     reduce: !self.no_reduce,
-                    explaining: (self.explain).then(|| RunExplaining::new(&self.model.models)),
+                    telling,
                     check: !self.no_check,
-                    folder,
-                    here,
+                    folder: places.folder,
+                    here: places.here,
                     line: self.line(seed),
                 };
                 found.tell(console, models, &played.failing)?;
@@ -303,6 +343,16 @@ impl Test {
     }
 }
 
+/// Where things are.
+struct Places<'p> {
+    /// For runs that fail.
+    folder: &'p Place,
+    /// For all runs, if they are to be written.
+    suite: Option<&'p Place>,
+    /// The folder that names of models refer to.
+    here: &'p Path,
+}
+
 fn weight(text: &str) -> Result<(String, f64), String> {
     let read = text.rsplit_once('=').and_then(|(name, weight)| {
         let weight: f64 = weight.trim().parse().ok()?;
@@ -349,7 +399,7 @@ impl RunWatcher for Watcher<'_, '_> {
             run.push(label);
         }
         self.steps.push((label, is_observed));
-        self.last_run.step(words, label);
+        self.last_run.step(words, label, is_observed);
         if self.shows_steps {
             testwright_python::flush();
             let seen = if is_observed { "  (observed)" } else { "" };

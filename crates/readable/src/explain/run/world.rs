@@ -97,6 +97,17 @@ impl<'w> World<'w> {
         })
     }
 
+    /// What names of the module, and attributes as `self.name`, stand for before anything has happened.
+    pub(crate) fn known(&self) -> BTreeMap<String, Term> {
+        let remembered = self.types.keys().filter_map(|name| {
+            let term = self.global(name, &BTreeMap::new())?;
+            Some((format!("self.{name}"), term))
+        });
+        let constants = self.parts.constants.keys();
+        let constants = constants.filter_map(|name| Some((name.clone(), self.constant(name, 0)?)));
+        constants.chain(remembered).collect()
+    }
+
     /// One statement more; false if there were too many.
     pub(super) fn take_step(&self) -> bool {
         let left = self.steps.get();

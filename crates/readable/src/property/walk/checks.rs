@@ -10,14 +10,22 @@ use crate::property::code::{self, quoted};
 use crate::property::script::{Code, Given, Saying};
 use crate::property::{hoist, loops};
 use crate::term::Term;
+use crate::value::Value;
 
 /// At most so many calls of a check are made steps of their own (F8).
 const MOST_HOISTED: usize = 6;
 
 impl Walk<'_> {
-    /// One check for each conjunct.
+    /// One check for each conjunct; those that are always true are told only if there is nothing else to tell (C41).
     pub(super) fn checks(&mut self, condition: &Expression, start: usize) {
-        for conjunct in conjuncts(condition) {
+        let mut all = conjuncts(condition);
+        let is_always_so =
+            |one: &Expression| self.here.term(one) == Term::Value(Value::Boolean(true));
+        match all.iter().all(|one| is_always_so(one)) {
+            true => all.truncate(1),
+            false => all.retain(|one| !is_always_so(one)),
+        }
+        for conjunct in all {
             if !self.has_checked {
                 self.has_checked = true;
                 self.hoist(conjunct, true, start);
