@@ -1,8 +1,11 @@
 """`testwright feature`: properties as features, with steps that run."""
 
 import ast
+import os
 import random
 import re
+import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -721,3 +724,38 @@ def test_trap_3_steps_of_several_features_do_not_mix(testwright):
     for name in ["two", "three"]:
         results = run_behave(testwright.folder / "out", f"{name}.feature")
         assert results and all(names(results).values()), results
+
+
+def test_a_property_that_leaves_the_program_is_red_and_behave_goes_on(testwright):
+    testwright.write("test_leaving.py", "import sys\n\n\ndef prop_leaves(n: int):\n    sys.exit(n)\n")
+    testwright(
+        *("feature", "test_leaving.py", "--case", "n=3", "--steps", "behave", "--out", "features"),
+        status=1,
+    )
+    (error,) = run_behave(
+        testwright.folder / "features", "leaves.counterexample.feature"
+    ).values()
+    assert "the program was to be left, with 3" in error
+
+
+def test_ctrl_c_leaves_nothing_behind_that_runs(testwright):
+    testwright.write(
+        "test_slow.py",
+        "import os, time\n\n"
+        "with open('running', 'w') as file:\n"
+        "    file.write(str(os.getpid()))\n\n\n"
+        "def prop_slow(n: int):\n"
+        "    while True:\n"
+        "        time.sleep(0.01)\n",
+    )
+    command = testwright.start("feature", "test_slow.py", start_new_session=True)
+    testwright.wait_for("running", size=1)
+    running = (testwright.folder / "running").read_text(encoding="utf-8")
+    # As the terminal does it: to all that belong to the command.
+    os.killpg(command.pid, signal.SIGINT)
+    command.communicate(timeout=30)
+    assert command.returncode == -signal.SIGINT
+    deadline = time.monotonic() + 30
+    while Path(f"/proc/{running}").exists():
+        assert time.monotonic() < deadline, "the property still runs"
+        time.sleep(0.02)

@@ -2,7 +2,9 @@
 
 import json
 import os
+import queue
 import sys
+import threading
 import traceback
 
 from testwright.properties import run, values
@@ -57,6 +59,20 @@ class Worker:
         return run.Property(self.module, name, self.probes, seconds)
 
 
+def all_of(requests):
+    """The requests, as they come. When nobody is left to ask, the process ends, whatever code under test is doing."""
+    waiting = queue.SimpleQueue()
+
+    def listen():
+        for line in requests:
+            waiting.put(json.loads(line))
+        os._exit(0)
+
+    threading.Thread(target=listen, daemon=True).start()
+    while True:
+        yield waiting.get()
+
+
 def main():
     """Reads requests from standard input; what code under test prints goes nowhere."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -70,9 +86,9 @@ def main():
         answers.flush()
 
     worker = Worker(tell)
-    for line in requests:
+    for request in all_of(requests):
         try:
-            worker.answer(json.loads(line))
+            worker.answer(request)
         except BaseException as error:
             place = traceback.extract_tb(error.__traceback__)[-1]
             tell(

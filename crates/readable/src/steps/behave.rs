@@ -19,16 +19,20 @@ def step(keyword, pattern):
     def known(body):
         bodies = BODIES.setdefault(f"{keyword} {pattern}", {})
         if not bodies:
-            KEYWORDS[keyword](pattern)(lambda context, **found: body_of(context, bodies)(context, **found))
+            KEYWORDS[keyword](pattern)(lambda context, **found: run_body(bodies, context, found))
         bodies[FEATURE] = body
         return body
 
     return known
 
 
-def body_of(context, bodies):
-    """The body for the feature that is running."""
-    return bodies.get(os.path.basename(context.feature.filename)) or next(iter(bodies.values()))
+def run_body(bodies, context, found):
+    """Runs the body for the feature that is running. behave would be gone with code that leaves."""
+    body = bodies.get(os.path.basename(context.feature.filename)) or next(iter(bodies.values()))
+    try:
+        body(context, **found)
+    except SystemExit as leaving:
+        raise AssertionError(f"the program was to be left, with {leaving.code!r}") from leaving
 
 
 def literal(text):

@@ -149,7 +149,7 @@ pub fn own_names() -> Vec<String> {
         .into_iter()
         .flat_map(|definition| definition.defines);
     let local = [
-        "FEATURE", "PLAYS", "KEYWORDS", "BODIES", "step", "body_of", "literal", "kept", "go_on",
+        "FEATURE", "PLAYS", "KEYWORDS", "BODIES", "step", "run_body", "literal", "kept", "go_on",
     ];
     defined.chain(local.map(str::to_owned)).collect()
 }

@@ -1,6 +1,7 @@
 //! The process that runs properties. It may hang or crash, and takes nothing with it but its own answers.
 
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
@@ -71,6 +72,8 @@ impl Worker {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
+            // Ctrl-C is meant for this process; there it would be taken for an exception of the code under test.
+            .process_group(0)
             .spawn();
         let mut child = started
             .map_err(|error| Error::new(format!("cannot start `{}`: {error}", python.display())))?;
