@@ -3,7 +3,7 @@
 use super::call::may_be_built_in;
 use super::{Fallback, Noun, Polarity, Speaker, Tense};
 use crate::kind::noun_of_class;
-use crate::term::{Call, Callee, Operator, Term, Type, UnaryOperator};
+use crate::term::{Call, Callee, Operator, Role, Term, Type, UnaryOperator};
 use crate::value::Value;
 use crate::words::{Verb, with_article};
 
@@ -255,6 +255,10 @@ impl Speaker<'_> {
 
     fn class_noun(&self, class: &Term) -> String {
         match class {
+            // A step before has found it out.
+            Term::Reference(reference) if reference.role == Role::Phrase => {
+                "value of that kind".to_owned()
+            }
             Term::Reference(reference) => self.class_words(&reference.name),
             Term::Attribute { name, .. } => self.class_words(name),
             Term::Value(Value::Nothing) => "empty value".to_owned(),

@@ -727,3 +727,14 @@ fn c41_what_is_always_so_is_not_told_beside_other_checks() {
         ["Then this is always so"]
     );
 }
+
+#[test]
+fn c28_a_kind_that_a_step_has_found_out() {
+    let body = "xs, ys = shop.split(n)\nassert isinstance(n, type(ys))";
+    let told = steps("n", body);
+    assert_eq!(
+        told.last().map(String::as_str),
+        Some("Then n is a value of that kind"),
+        "{told:#?}"
+    );
+}
