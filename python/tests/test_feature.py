@@ -727,14 +727,14 @@ def test_trap_3_steps_of_several_features_do_not_mix(testwright):
 
 
 def test_a_property_that_leaves_the_program_is_red_and_behave_goes_on(testwright):
-    testwright.write("test_leaving.py", "import sys\n\n\ndef prop_leaves(n: int):\n    sys.exit(n)\n")
+    testwright.write(
+        "test_leaving.py", "import sys\n\n\ndef prop_leaves(n: int):\n    sys.exit(n)\n"
+    )
     testwright(
         *("feature", "test_leaving.py", "--case", "n=3", "--steps", "behave", "--out", "features"),
         status=1,
     )
-    (error,) = run_behave(
-        testwright.folder / "features", "leaves.counterexample.feature"
-    ).values()
+    (error,) = run_behave(testwright.folder / "features", "leaves.counterexample.feature").values()
     assert "the program was to be left, with 3" in error
 
 
