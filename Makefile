@@ -19,7 +19,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 	$(shell find python/testwright -name '*.py' -o -name '*.pyi')
 PYTHON_FILES := python scripts examples docs bench crates/python/src/support.py crates/python/src/coverage/observe.py crates/python/src/model/strategies \
 	crates/capture/src/validate/runner.py crates/capture/src/validate/guard.py crates/capture/src/mutate/run/*.py \
-	crates/capture/src/write/helpers.py crates/readable/src/steps/support.py
+	crates/capture/src/write/helpers.py crates/readable/src/steps/*.py
 
 # The tests embed the interpreter: it is found at build time by the first, noticed to have changed by the second,
 # and finds its packages by the third (a virtual environment is recognised by the `python3` that is first on PATH).
