@@ -251,16 +251,23 @@ fn what_did_not_change_is_not_checked() {
     };
     Folder::new(&[("box.py", BOX)]).with_options(text, &options, |system| {
         for (text, expected) in [
-            ("box0 = box.Box([])", "checked 0\n"),
-            ("int0 = 1", ""),
-            ("box1 = box.Box([])", "checked 0\n"),
-            ("box0.items.append(int0)", "checked 1\n"),
-            ("int0.bit_length()", ""),
-            ("box1.items.append(int0)", "checked 1\n"),
+            ("box0 = box.Box([])", Some("checked 0")),
+            ("int0 = 1", None),
+            ("box1 = box.Box([])", Some("checked 0")),
+            ("box0.items.append(int0)", Some("checked 1")),
+            ("int0.bit_length()", None),
+            ("box1.items.append(int0)", Some("checked 1")),
         ] {
             assert_eq!(step(system, text), "passed");
             assert_eq!(check(system), "passed");
-            assert_eq!(system.take_output(), expected, "{text}");
+            // The test runner prints its dots to the same stream.
+            let output = system.take_output();
+            let times = output.matches("checked").count();
+            assert_eq!(times, usize::from(expected.is_some()), "{text}: {output}");
+            assert!(
+                output.contains(expected.unwrap_or_default()),
+                "{text}: {output}"
+            );
         }
         assert_eq!(system.problems(), []);
     });
