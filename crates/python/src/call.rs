@@ -115,27 +115,12 @@ unsafe fn attempt_with<'py>(
     arguments: *const *mut ffi::PyObject,
     count: usize,
 ) -> Attempt<'py> {
-    let names = std::ptr::null_mut();
     // SAFETY: as the caller says; the function is an object, too. The result is a new reference or null with an
     // exception set.
     unsafe {
-        let result = match way_into(function) {
-            Some(call) => call(function.as_ptr(), arguments, count, names),
-            None => ffi::PyObject_Vectorcall(function.as_ptr(), arguments, count, names),
-        };
+        let names = std::ptr::null_mut();
+        let result = ffi::PyObject_Vectorcall(function.as_ptr(), arguments, count, names);
         Bound::from_owned_ptr_or_opt(function.py(), result).ok_or_else(|| raised(function.py()))
-    }
-}
-
-/// How a function written in Python is called. Going there at once spares what `PyObject_Vectorcall` does around it: it
-/// asks for the thread twice, and whether the answer goes with the exceptions, as only code in C gets wrong.
-#[inline]
-fn way_into(function: &Bound<'_, PyAny>) -> Option<ffi::vectorcallfunc> {
-    // SAFETY: an object of this type has this layout.
-    unsafe {
-        let is_python = ffi::PyFunction_Check(function.as_ptr()) != 0;
-        let function = function.as_ptr().cast::<ffi::PyFunctionObject>();
-        is_python.then(|| (*function).vectorcall).flatten()
     }
 }
 

@@ -95,7 +95,7 @@ impl<'py> Surroundings<'py> {
             && self.signals.as_ref().is_none_or(Signals::are_unchanged)
     }
 
-    /// Asks first, which takes a third of the time: there is no path to follow.
+    /// Asks first, which takes half the time: there is no path to follow.
     fn is_in_directory(&self) -> bool {
         let mut current = [MaybeUninit::<c_char>::uninit(); libc::PATH_MAX as usize];
         let start = current.as_mut_ptr().cast();
