@@ -1,4 +1,4 @@
-"""How fast models are explored, beside PyModel and as the graph grows, and what a state takes in memory."""
+"""How fast models are explored as the graph grows, and what a state takes in memory. `beside_pymodel.py` compares."""
 
 import json
 import sys
@@ -7,7 +7,7 @@ from functools import partial
 
 import ours
 import page
-from measure import Failed, Others, alternately, median, run
+from measure import Others, alternately, median, run
 
 #: A stack of three values; how deep it may get decides how many states there are. PyModel wants a docstring.
 STACK = '''\
@@ -43,11 +43,6 @@ DEPTH = 12
 #: Stacks of which all is explored: about 10,000, 100,000 and 800,000 states.
 DEPTHS = [8, 10, DEPTH]
 MODEL = "stack"
-
-#: Up to how many transitions both explore, for which PyModel takes more than a minute; and in a quick run.
-BESIDE, BESIDE_QUICKLY = 20_000, 1_000
-#: Seconds that PyModel may take for each.
-LIMIT = 300
 
 #: Up to how many transitions Testwright explores to show that it does not get slower.
 GROWING = [10_000, 100_000, 800_000]
@@ -102,7 +97,7 @@ class Explored:
 
 def measure(setting):
     folder = prepare(setting.work, DEPTH)
-    return [_beside_pymodel(setting, folder), _growing(setting, folder), _whole(setting)]
+    return [_growing(setting, folder), _whole(setting)]
 
 
 def prepare(work, depth):
@@ -135,62 +130,10 @@ def pace(folder, done, times):
     return done.transitions / max(all_of_it - start_up, 1e-9)
 
 
-def _beside_pymodel(setting, folder):
-    table = page.Table(
-        "Exploring a model beside PyModel",
-        "A stack of three values, explored up to a number of transitions by PyModel's `pma` and by `testwright explore`, each with one process: transitions per second. For PyModel it is the time of the exploration alone, for Testwright that of the whole command without start-up. The memory of a state is measured for PyModel: what the process takes at most, less what it takes for a single transition, divided by the number of states. For Testwright it is what Testwright itself says; the next table has both.",
-        ["transitions", "PyModel", "Testwright", "", "memory of a state: PyModel", "Testwright"],
-    )
-    peer = _Peer(setting, folder)
-    most = BESIDE_QUICKLY if setting.quick else BESIDE
-    own = explore(folder, most)
-    own_pace = pace(folder, own, setting.repeats)
-    shown = page.rate(own_pace), f"{own.bytes_per_state} B"
-    theirs = peer.explore(most)
-    if isinstance(theirs, str):
-        mark = table.note(theirs)
-        table.add(f"{most:,}", "–" + mark, shown[0], "", "", shown[1])
-    else:
-        same_size(own, theirs)
-        their_pace = theirs.transitions / theirs.seconds
-        their_memory = f"{bytes_per_state(theirs, peer.least):,.0f} B"
-        ratio = page.times(own_pace / their_pace)
-        table.add(f"{most:,}", page.rate(their_pace), shown[0], ratio, their_memory, shown[1])
-    if setting.pymodel:
-        table.note(f"{setting.pymodel.in_words()}; it explored once.")
-    return table
-
-
-class _Peer:
-    """PyModel, as long as it can do what it is asked for."""
-
-    def __init__(self, setting, folder):
-        self.pymodel = setting.pymodel
-        # It writes what it finds to where the model is.
-        self.folder = prepare(folder / "pymodel", DEPTH)
-        self.reason = None
-        if not self.pymodel:
-            self.reason = f"PyModel could not be compared with: {setting.why_no_pymodel}."
-        self.least = self.explore(1)
-
-    def explore(self, most):
-        """What an exploration came to, or a sentence that says why there was none."""
-        if not self.reason:
-            try:
-                done = self.pymodel.explore(self.folder, MODEL, most, LIMIT)
-                if done:
-                    return done
-                self.reason = f"PyModel took more than {LIMIT} s for {most:,} transitions."
-            except Failed as failed:
-                last = str(failed).strip().splitlines()[-1]
-                self.reason = f"PyModel does not run: {last[:200]}."
-        return self.reason
-
-
 def _growing(setting, folder):
     table = page.Table(
         "Exploring more and more of a model",
-        "The same stack with Testwright, up to some number of transitions: transitions per second with one process, and as a ratio to the first row. Later states are deeper stacks, so that there is more to each of them. How many times as fast two processes explore is by the clock on the wall, so that other work on the machine does harm there. The memory of a state is what Testwright itself says, and what is measured as in the table above.",
+        "The same stack with Testwright, up to some number of transitions: transitions per second with one process, and as a ratio to the first row. Later states are deeper stacks, so that there is more to each of them. How many times as fast two processes explore is by the clock on the wall, so that other work on the machine does harm there. The memory of a state is what Testwright itself says, and what is measured: what the process takes at most, less what it takes for a single transition, divided by the number of states.",
         GROWTH,
     )  # fmt: skip
     return _filled(setting, table, [(folder, most) for most in GROWING])
@@ -237,12 +180,6 @@ def _filled(setting, table, works):
 def bytes_per_state(done, least):
     """What a state takes, by how much memory two explorations had at most."""
     return max(done.peak - least.peak, 0) * 1024 * 1024 / done.states
-
-
-def same_size(one, other):
-    """Where an exploration ends within a state depends on the order of actions, but not after how many transitions."""
-    if one.transitions != other.transitions:
-        raise Failed(f"not the same work: {one.transitions} and {other.transitions} transitions")
 
 
 def slower(paces):

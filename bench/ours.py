@@ -51,14 +51,17 @@ def search(harness, *options, seed=1, status=0, limit=120, **variables):
 
 
 def steps_to_failure(harness, strategy, seeds, budget):
-    """For each seed after how many steps a strategy fails, or None. One process for all: most of a short search is start-up."""
+    """For each seed after how many steps a strategy fails, or None.
+
+    One process for all, without workers, which take the same steps: most of a short search is start-up.
+    """
     program = (
         "import sys, testwright\n"
         "line, out, *seeds = sys.argv[1:]\n"
         "for seed in seeds:\n"
         "    testwright.main([*line.split(), '--seed', seed, '--out', out])\n"
     )
-    line = f"run {harness.name} --json --strategy {strategy} --steps {budget} --no-reduce"
+    line = f"run {harness.name} --json --strategy {strategy} --steps {budget} --no-reduce --jobs 0 --no-store"
     command = [sys.executable, "-c", program, line, f"found-{harness.stem}-{strategy}", *seeds]
     output = run(command, harness.parent, 600).or_complain().output
     decoder, found = json.JSONDecoder(), []

@@ -1,7 +1,8 @@
 """Measures everything and writes `docs/benchmarks.md`: `make bench`.
 
 Each chapter of that page is a file here: `steps_per_second.py`, `limit.py`, `coverage_overhead.py`, `growth.py`,
-`seeded_bugs.py`, `strategies.py`, `shrinking.py`, `workers.py`, `models.py`, `capture.py` (with `captured_package.py`), `recording.py`.
+`seeded_bugs.py`, `strategies.py`, `shrinking.py`, `workers.py`, `models.py`, `beside_pymodel.py`, `capture.py` (with
+`captured_package.py`), `recording.py`.
 Those share `setting.py`, `measure.py` and `page.py`; `ours.py` and `peers` run the tools, `systems` has what is tested.
 """
 
@@ -12,8 +13,10 @@ import platform
 import shutil
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import beside_pymodel
 import capture
 import coverage_overhead
 import growth
@@ -41,10 +44,14 @@ CHAPTERS = [
     strategies,
     shrinking,
     growth,
+    beside_pymodel,
     models,
     capture,
     recording,
 ]
+
+#: Those that count, or whose ratios are in the thousands: they run side by side, since other work does no harm.
+COUNTED = [beside_pymodel, capture, strategies, shrinking]
 
 #: Those whose ratios depend on the interpreter. The others count steps and executions, or compare start-up.
 BRIEF = [limit, steps_per_second, coverage_overhead]
@@ -60,17 +67,27 @@ def main():
     setting = Setting.prepare(
         work, arguments.folder, arguments.quick, not arguments.no_install, is_alone
     )
-    tables, failed = [], []
-    for chapter in BRIEF if arguments.brief else CHAPTERS:
-        if arguments.only and chapter.__name__ not in arguments.only:
-            continue
+    chosen = [
+        chapter
+        for chapter in (BRIEF if arguments.brief else CHAPTERS)
+        if not arguments.only or chapter.__name__ in arguments.only
+    ]
+
+    def measured(chapter):
+        """Its tables, or none if it failed: what the other chapters have measured is worth keeping."""
         print(f"{time.monotonic() - started:5.0f} s: {chapter.__name__} ...", file=sys.stderr, flush=True)  # fmt: skip
         try:
-            tables += chapter.measure(setting)
+            return chapter.measure(setting)
         except Failed as problem:
-            # What the other chapters have measured is worth keeping.
-            failed.append(chapter.__name__)
             print(f"{chapter.__name__} failed: {problem}", file=sys.stderr, flush=True)
+            return None
+
+    results = {chapter: measured(chapter) for chapter in chosen if chapter not in COUNTED}
+    counted = [chapter for chapter in COUNTED if chapter in chosen]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        results.update(zip(counted, pool.map(measured, counted)))
+    tables = [table for chapter in chosen for table in results[chapter] or []]
+    failed = [chapter.__name__ for chapter in chosen if results[chapter] is None]
     print(f"{time.monotonic() - started:5.0f} s: done", file=sys.stderr, flush=True)
     version = ".".join(platform.python_version_tuple()[:2])
     new = page.section(version, _facts(setting), tables)

@@ -1,5 +1,6 @@
 """What all benchmarks share: how thorough to be, where to work, what to compare with."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,9 +45,15 @@ class Setting:
     @classmethod
     def prepare(cls, work, environments, quick, install, is_alone=False):
         systems = Systems(work)
-        old = peers.environment(environments, "ancestor", install)
-        new = peers.environment(environments, "others", install)
-        models, reason = pymodel.prepare(environments, install)
+        # Installing is mostly waiting.
+        with ThreadPoolExecutor() as pool:
+            names = ["ancestor", "others", "captured", "types"]
+            waiting = [
+                pool.submit(peers.environment, environments, name, install) for name in names
+            ]
+            log = pool.submit(ours.cost_of_the_log, install)
+            models, reason = pymodel.prepare(environments, install)
+            old, new, captured, types = (environment.result() for environment in waiting)
         return cls(
             quick=quick,
             is_alone=is_alone,
@@ -60,9 +67,9 @@ class Setting:
             pymodel=models,
             why_no_pymodel=reason,
             programs=new,
-            captured=peers.environment(environments, "captured", install),
-            monkeytype=peers.environment(environments, "types", install),
-            log=ours.cost_of_the_log(install),
+            captured=captured,
+            monkeytype=types,
+            log=log.result(),
         )
 
     def searchers(self):

@@ -32,7 +32,7 @@ def measure(setting):
     seconds = 2 if setting.quick else 10
     table = page.Table(
         "Executions to shrink a failing test",
-        f"Tests that uniform random testing found, reduced and normalised by `testwright normalize` and, as its `tstl_reduce` does it, by the ancestor. An execution is a candidate that was run, whole or in part; what was answered from memory is none. For the ancestor only those count that its predicate was asked about. Medians of {len(seeds)} tests for each bug. Where the ancestor was stopped after {seconds} seconds, what it had done until then counts.",
+        f"Tests that uniform random testing found, reduced and normalised by `testwright normalize` and, as its `tstl_reduce` does it, by the ancestor. An execution is a candidate that was run, whole or in part; what was answered from memory is none. For the ancestor only those count that its predicate was asked about. Medians of {len(seeds)} tests for each bug. Where the ancestor was stopped after {seconds} seconds of CPU time, what it had done until then counts.",
         ["bug", "steps found", "", "executions", "steps executed", "steps left"],
     )
     ratios, lengths = [], []

@@ -59,7 +59,7 @@ class Ancestor:
         folder = self._compiled(harness, False)
         shutil.copy(test, folder)
         command = [self.programs / "python", SHRINKING, test.name, seconds]
-        done = run(command, folder, 4 * seconds).or_complain()
+        done = run(command, folder, 20 * seconds).or_complain()
         return json.loads(done.output.splitlines()[-1])
 
     def compile(self, harness, coverage, limit=120):

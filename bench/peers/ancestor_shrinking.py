@@ -1,6 +1,6 @@
 """Reduces and normalises a saved test as the ancestor's `tstl_reduce` does, and counts: run by the ancestor's Python.
 
-It is run in the folder of a compiled harness, with the name of the test and the seconds that it may take. An execution
+It is run in the folder of a compiled harness, with the name of the test and the CPU seconds that it may take. An execution
 is a question to the predicate, each of which runs a candidate; what else the ancestor runs to find out what is enabled
 is not counted.
 """
@@ -36,8 +36,9 @@ def main():
         count["steps"] += len(sut.test())
         return result
 
-    signal.signal(signal.SIGALRM, lambda *_: late.append(True))
-    signal.alarm(int(seconds))
+    # By its own time, as other work may be going on.
+    signal.signal(signal.SIGPROF, lambda *_: late.append(True))
+    signal.setitimer(signal.ITIMER_PROF, int(seconds))
     try:
         test = sut.reduce(test, fails_alike, verbose=False)
         test = sut.alphaConvert(test)

@@ -278,7 +278,8 @@ def test_a_pymodel_that_does_not_run_leaves_the_rest_of_its_table(bench, setting
         ]
     ):
         work = setting.work / str(number)
-        table, *_ = bench("models").measure(dataclasses.replace(setting, pymodel=peer, work=work))
+        changed = dataclasses.replace(setting, pymodel=peer, work=work)
+        (table,) = bench("beside_pymodel").measure(changed)
         (row,) = table.rows
         assert row[:2] == ["1,000", "– (1)"] and all(row[2::3])
         assert table.notes[0] == reason
@@ -302,14 +303,15 @@ def test_both_explore_the_same_model(bench, tmp_path):
 
 def test_numbers_about_explorations(bench):
     models, pymodel = bench("models"), bench("peers.pymodel")
+    same_size = bench("beside_pymodel").same_size
     least = pymodel.Explored(1, 1, 0.1, 20.0)
     most = pymodel.Explored(1_024, 3_000, 2.0, 30.0)
     assert models.bytes_per_state(most, least) == 10 * 1024
     assert models.bytes_per_state(least, most) == 0
     assert models.slower([80, 100, 90]) == pytest.approx(0.2)
-    models.same_size(most, most)
+    same_size(most, most)
     with pytest.raises(bench("measure").Failed, match="not the same work: 3000 and 1 transitions"):
-        models.same_size(most, least)
+        same_size(most, least)
 
 
 def test_a_quick_run_writes_a_well_formed_page(tmp_path):
