@@ -918,3 +918,40 @@ def test_a_start_that_fails_leaves_nothing_behind(watched):
     assert ended.stdout == (
         "other tools occupy all places for monitoring tools in this process\n<built-in function time>\n"
     )
+
+
+def test_tracing_tools_hear_everything_once_a_recording_has_ended(watched):
+    watched.command.write(
+        "traced.py",
+        textwrap.dedent(
+            """\
+            import sys
+            import testwright.capture
+            def work(number):
+                number += 1
+                return number
+            def trace(frame, event, argument):
+                if frame.f_code is work.__code__:
+                    events.append((event, frame.f_lineno))
+                    return trace
+            events = []
+            for ended in ("never", "before", "meanwhile", "before"):
+                if ended != "never":
+                    testwright.capture.start()
+                    work(1)
+                if ended == "before":
+                    testwright.capture.stop()
+                sys.settrace(trace)
+                if ended == "meanwhile":
+                    testwright.capture.stop()
+                work(1)
+                assert sys.gettrace() is trace
+                sys.settrace(None)
+                work(1)
+                print(events)
+                events.clear()
+            """
+        ),
+    )
+    told = watched.command.python("traced.py").stdout.splitlines()
+    assert told == ["[('call', 3), ('line', 4), ('line', 5), ('return', 5)]"] * 4

@@ -27,6 +27,8 @@ use thread_state::ThreadState;
 
 /// Whether anybody listens.
 static IS_ON: AtomicBool = AtomicBool::new(false);
+/// Whether 3.9 is ready to trace because we asked for it.
+static IS_READY: AtomicBool = AtomicBool::new(false);
 /// Operations after which a frame waits and has not ended, by number: a bit each.
 static YIELDS: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
 /// The operation with which frames begin and go on, since 3.11.
@@ -81,6 +83,9 @@ impl Listener {
                 .import("threading")?
                 .call_method1("setprofile", (python.None(),))?;
             trace(false);
+            if IS_READY.swap(false, Ordering::Relaxed) && cfg!(not(Py_3_10)) {
+                be_ready_no_longer();
+            }
             // SAFETY: nobody listens in this thread any more; others stop at their next event.
             unsafe { ffi::PyEval_SetProfile(None, null_mut()) };
         }
@@ -123,11 +128,36 @@ fn listen_in_all_threads() {
 fn prepare_to_trace(traced: &Bound<'_, PyAny>) {
     ThreadState::explore(on_event as *const () as usize, traced);
     if ThreadState::is_known() && traced.is_none() {
-        // Once asked, 3.9 is ready to trace for as long as nobody tells it to stop, which we do not.
+        // Once asked, 3.9 is ready to trace for as long as nobody tells it to stop, which we do at the very end.
         // SAFETY: the lock is held, and the function is of the right kind.
         unsafe { ffi::PyEval_SetTrace(Some(on_trace), null_mut()) };
+        IS_READY.store(true, Ordering::Relaxed);
         TRACES.set(true);
         trace(false);
+    }
+}
+
+/// Tells 3.9 to stop being ready to trace, as long as nobody else wants that: being ready takes time at each instruction.
+fn be_ready_no_longer() {
+    let Some(state) = ThreadState::current() else {
+        return;
+    };
+    let ours = on_trace as *const () as usize;
+    let (tracing, traced) = (state.tracing(), state.traced());
+    // SAFETY: the lock is held. A function that is there is of the right kind, and its object lives as long as this, by
+    // a reference of our own.
+    unsafe {
+        ffi::Py_XINCREF(traced);
+        // It counts one tracing function less if there is one that goes.
+        state.set_tracing(ours);
+        ffi::PyEval_SetTrace(None, null_mut());
+        if tracing != 0 {
+            // And as many as before if one takes the place of another.
+            state.set_tracing(ours);
+            let tracing: ffi::Py_tracefunc = std::mem::transmute(tracing);
+            ffi::PyEval_SetTrace(Some(tracing), traced);
+        }
+        ffi::Py_XDECREF(traced);
     }
 }
 
