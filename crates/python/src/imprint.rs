@@ -15,6 +15,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use rustc_hash::FxHashSet;
 
+use crate::dictionary;
+
 type Pointer = *mut ffi::PyObject;
 
 /// An imprint of some modules.
@@ -128,19 +130,14 @@ impl Imprint {
 }
 
 impl Node {
-    /// A number that the interpreter gives a dictionary anew whenever it changes, where it has one (up to 3.13).
+    /// That of a dictionary, where the interpreter counts them.
     #[inline]
     fn current_version(&self) -> Option<u64> {
-        #[cfg(not(Py_3_14))]
-        if self.kind == Kind::Dictionary {
-            #[allow(
-                deprecated,
-                reason = "the versions in which it is missing are excluded"
-            )]
-            // SAFETY: the object is a dictionary, so it has this layout.
-            return Some(unsafe { (*self.object.cast::<ffi::PyDictObject>()).ma_version_tag });
+        match self.kind {
+            // SAFETY: the object is a dictionary, which the imprint keeps alive.
+            Kind::Dictionary => unsafe { dictionary::version(self.object) },
+            _ => None,
         }
-        None
     }
 
     /// Visits the parts of the object as it is now, until `visit` says that it is enough. False if it did.

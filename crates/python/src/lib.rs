@@ -22,6 +22,7 @@ mod checks;
 mod context;
 mod coverage;
 mod covered;
+mod dictionary;
 mod draw;
 mod explain;
 mod expression;

@@ -24,6 +24,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyType;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::dictionary;
+
 use classes::{Attributes, Classes, Shape};
 pub(crate) use world::World;
 
@@ -460,23 +462,6 @@ fn module_name(python: Python<'_>, function: Pointer, holder: Pointer) -> String
         .unwrap_or_else(|_| String::from("?"))
 }
 
-/// A number that changes whenever a dictionary does, if this version of Python has one.
-#[inline]
-fn version(dictionary: Pointer) -> Option<u64> {
-    /// As `PyDictObject` begins up to Python 3.12.
-    #[repr(C)]
-    struct Beginning {
-        object: ffi::PyObject,
-        used: isize,
-        version: u64,
-    }
-    if cfg!(Py_3_13) {
-        return None;
-    }
-    // SAFETY: it is a dictionary that is alive, with this layout.
-    Some(unsafe { (*dictionary.cast::<Beginning>()).version })
-}
-
 impl Node {
     /// Whether this is a class that begins with these parts and whose dictionary was not touched.
     #[inline]
@@ -486,7 +471,8 @@ impl Node {
         };
         // SAFETY: the object is a class made in Python.
         let (own, attributes) = unsafe { parts_of_class(self.object) };
-        parts.starts_with(&own) && version(attributes) == Some(known)
+        // SAFETY: the attributes of a class that is alive are a dictionary.
+        parts.starts_with(&own) && unsafe { dictionary::version(attributes) } == Some(known)
     }
 
     /// Visits the parts of the object as it is now, until `visit` says that it is enough. False if it did.

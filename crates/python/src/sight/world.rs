@@ -16,7 +16,8 @@ use super::names::{
     ALL_SEEING, ALL_SEEING_ATTRIBUTES, ASKED_BY_BUILTINS, NAME_TAKING, NAME_TAKING_ATTRIBUTES,
     OF_TYPES,
 };
-use super::{Kind, Pointer, STATELESS, Types, Unknown, View, is_stateless, version};
+use super::{Kind, Pointer, STATELESS, Types, Unknown, View, is_stateless};
+use crate::dictionary;
 
 /// Everything that the code of properties can reach, as it was.
 pub(crate) struct World {
@@ -129,7 +130,8 @@ impl World {
     /// Whether everything is as it was.
     pub(crate) fn is_unchanged(&self, python: Python<'_>, types: &Types) -> bool {
         let same_version = |(namespace, known): &(Pointer, Option<u64>)| {
-            known.is_some() && version(*namespace) == *known
+            // SAFETY: a namespace is a dictionary that is never forgotten.
+            known.is_some() && unsafe { dictionary::version(*namespace) } == *known
         };
         (self.registrations.is_none() || self.registrations == self.count_registrations(python))
             && (self.namespaces.iter().all(same_version)
@@ -450,7 +452,9 @@ impl World {
     ) -> Pointer {
         self.keep(python, name.as_ptr());
         if !self.namespaces.iter().any(|known| known.0 == namespace) {
-            self.namespaces.push((namespace, version(namespace)));
+            // SAFETY: names are looked up in dictionaries that are alive.
+            let version = unsafe { dictionary::version(namespace) };
+            self.namespaces.push((namespace, version));
         }
         let mut lookup = Lookup {
             namespace,
@@ -511,12 +515,10 @@ impl World {
             return Err(format!("the class `{full_name}` keeps state of its own"));
         }
         let (mut found, mut fields) = (Vec::new(), Vec::new());
-        self.view.add(
-            Kind::Class(version(attributes)),
-            class,
-            types,
-            &mut Vec::new(),
-        )?;
+        // SAFETY: the attributes of a class that is alive are a dictionary.
+        let version = unsafe { dictionary::version(attributes) };
+        self.view
+            .add(Kind::Class(version), class, types, &mut Vec::new())?;
         // SAFETY: classes hold their bases, names, their own class, and what is in their dictionary.
         unsafe {
             found.extend(super::parts_of_class(class).0);
