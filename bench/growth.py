@@ -25,7 +25,7 @@ SIZES = [100, 1_000, 10_000, 100_000]
 #: The ancestor looks at every action before each step.
 ANCESTOR_SIZES = [100, 1_000, 5_000]
 #: How many seconds it may take.
-LIMIT = 45
+LIMIT = 20
 LENGTHS = [10, 100, 1_000, 10_000]
 
 

@@ -120,7 +120,7 @@ class Searcher:
 
     def find(self, bug, seed, seconds):
         """(CPU seconds, steps) until a bug is found, or None."""
-        options = ["--time", f"{seconds}s", "--no-reduce", "--out", "found"]
+        options = ["--time", f"{seconds}s", "--no-reduce", "--out", f"found-{bug}"]
         done, report = search(
             self.systems.harness("avl", bug), *options, seed=seed, status=(0, 1), limit=4 * seconds
         )

@@ -4,6 +4,7 @@ The AVL tree and its seeded bugs are those of `examples/avl`.
 """
 
 import shutil
+import threading
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -35,17 +36,20 @@ class Systems:
 
     def __init__(self, work):
         self.work = work
+        # Several searches may ask for the same one at a time.
+        self.lock = threading.Lock()
 
     def folder(self, system, purpose):
         """A folder with a system in it, for one purpose."""
         folder = self.work / f"{system}-{purpose}"
-        if not folder.exists():
-            folder.mkdir(parents=True)
-            for file in (HERE / system).glob("*.*"):
-                shutil.copy(file, folder)
-            if system.startswith("avl"):
-                for file in AVL.glob("*.py"):
+        with self.lock:
+            if not folder.exists():
+                folder.mkdir(parents=True)
+                for file in (HERE / system).glob("*.*"):
                     shutil.copy(file, folder)
+                if system.startswith("avl"):
+                    for file in AVL.glob("*.py"):
+                        shutil.copy(file, folder)
         return folder
 
     def harness(self, system, bug=None, purpose="ours"):

@@ -12,20 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 BENCH = ROOT / "bench"
-NAMES = [
-    "capture",
-    "captured_package",
-    "limit",
-    "measure",
-    "models",
-    "ours",
-    "page",
-    "peers",
-    "setting",
-    "straight_line",
-    "systems",
-    "workers",
-]
+NAMES = [path.stem for path in BENCH.iterdir() if path.suffix == ".py" or path.is_dir()]
 
 
 @pytest.fixture
