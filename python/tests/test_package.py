@@ -40,6 +40,23 @@ def named(node):
     return {name for name in names if not name.startswith("_") or name.startswith("__")}
 
 
+def test_what_only_the_library_needs_is_loaded_when_it_is_asked_for():
+    program = (
+        "import sys, testwright\n"
+        "assert not {'testwright.sut', 'testwright.test'} & set(sys.modules)\n"
+        "assert {*testwright.__all__} <= {*dir(testwright)}\n"
+        "from testwright import *\n"
+        "assert Sut is testwright.Sut is sys.modules['testwright.sut'].Sut\n"
+        "assert Test is testwright.Test is sys.modules['testwright.test'].Test\n"
+        "try:\n"
+        "    testwright.nothing\n"
+        "except AttributeError as error:\n"
+        "    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("module 'testwright' has no attribute 'nothing'\n", "")
+
+
 def test_the_command_is_installed():
     command = Path(sys.executable).with_name("testwright")
     done = subprocess.run([command, "--version"], capture_output=True, text=True)
