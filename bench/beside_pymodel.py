@@ -7,7 +7,7 @@ from models import DEPTH, MODEL, bytes_per_state, explore, pace, prepare
 #: Up to how many transitions both explore, for which PyModel takes more than a minute; and in a quick run.
 BESIDE, BESIDE_QUICKLY = 20_000, 1_000
 #: Seconds that PyModel may take for each.
-LIMIT = 300
+LIMIT = 600
 
 
 def measure(setting):

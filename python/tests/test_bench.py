@@ -260,7 +260,7 @@ def test_a_pymodel_that_does_not_run_leaves_the_rest_of_its_table(bench, setting
 
     for number, (peer, reason) in enumerate(
         [
-            (Slow(), "PyModel took more than 300 s for 1 transitions."),
+            (Slow(), "PyModel took more than 600 s for 1 transitions."),
             (Broken(), "PyModel does not run: ImportError: no."),
         ]
     ):
