@@ -175,10 +175,6 @@ impl<'a> Speaker<'a> {
         let last = words.split(' ').next_back().unwrap_or_default();
         let noun = match start {
             Type::Boolean if last == "flag" => return words,
-            // "The is open flag" has a verb too many, unless it is seen to be a name.
-            Type::Boolean if words::begins_with_verb(&words) => {
-                return format!("\"{words}\" flag");
-            }
             Type::Boolean => "flag",
             _ if !is_no_noun(&words) => return words,
             Type::Number => "total",
@@ -399,6 +395,10 @@ mod tests {
         assert_eq!(
             state("done_flag", Type::Boolean),
             ("the done flag".into(), false)
+        );
+        assert_eq!(
+            state("is_open", Type::Boolean),
+            ("the is open flag".into(), false)
         );
         assert_eq!(
             state("flags", Type::Boolean),

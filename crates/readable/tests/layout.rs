@@ -502,19 +502,36 @@ fn what_cannot_be_read_is_quoted_and_counted() {
 }
 
 #[test]
-fn r3_flags_whose_names_have_a_verb_are_quoted() {
+fn r3_flags_are_called_flags_whatever_their_names() {
     let told = text(
         "model.py",
         "is_open, paid = False, False\ndef act():\n    global is_open\n    is_open = not paid\nstate = ('is_open', 'paid')\nactions = (act,)\n",
     );
     assert!(
         told.contains(
-            "  - the \"is open\" flag: starts as false\n  - the paid flag: starts as false\n"
+            "  - the is open flag: starts as false\n  - the paid flag: starts as false\n"
         ),
         "{told}"
     );
     assert!(
-        told.contains("- The \"is open\" flag becomes whether the paid flag is false.\n"),
+        told.contains("- The is open flag becomes whether the paid flag is false.\n"),
+        "{told}"
+    );
+}
+
+#[test]
+fn l5_values_that_a_rule_keeps_one_by_one() {
+    let told = text(
+        "machine.py",
+        "from hypothesis.stateful import *\nfrom hypothesis.stateful import multiple\n\
+         class Boxes(RuleBasedStateMachine):\n    boxes = Bundle('boxes')\n\
+         \x20   @rule(target=boxes, n=st.integers())\n    def two(self, n):\n        return multiple(n, n + 1)\n\
+         \x20   @rule(target=boxes)\n    def none(self):\n        return multiple()\n",
+    );
+    assert!(
+        told.contains(
+            "    - It returns the given n and one more than the given n.\n    - What it returns is kept among the boxes.\n"
+        ) && !told.contains("multiple"),
         "{told}"
     );
 }

@@ -91,7 +91,11 @@ pub(crate) enum EventKind {
     IfFails {
         errors: Vec<String>,
         body: Vec<Event>,
+        /// Whether what is told next is done then, too.
+        goes_on: bool,
     },
+    /// What is done if what came before does not fail, where those who have failed come to what follows as well.
+    IfDone(Vec<Event>),
     /// What is done if no round of the loop before broke off: because nothing was left to look at, or because the condition
     /// no longer held.
     IfCompleted {
@@ -188,7 +192,7 @@ impl Event {
                 inside(body);
                 found.push(condition);
             }
-            EventKind::IfFails { body, .. } => inside(body),
+            EventKind::IfFails { body, .. } | EventKind::IfDone(body) => inside(body),
             EventKind::IfCompleted { unless, body } => {
                 inside(body);
                 found.extend(unless);
@@ -226,6 +230,7 @@ impl Event {
             EventKind::Each { body, .. }
             | EventKind::AsLongAs { body, .. }
             | EventKind::IfFails { body, .. }
+            | EventKind::IfDone(body)
             | EventKind::IfCompleted { body, .. } => {
                 for event in body {
                     event.handed_over(names);
@@ -261,6 +266,7 @@ impl Event {
             EventKind::Each { body, .. }
             | EventKind::AsLongAs { body, .. }
             | EventKind::IfFails { body, .. }
+            | EventKind::IfDone(body)
             | EventKind::IfCompleted { body, .. } => {
                 for event in body {
                     event.changed(names);

@@ -3,6 +3,7 @@
 //! Each kind of model is a file that fills in the same [`Parts`]; what comes after knows only those.
 
 mod cases;
+mod lineage;
 mod machine;
 mod program;
 mod python;

@@ -30,7 +30,7 @@ use super::flow::{End, Event, EventKind, Flow, Round};
 use super::locate::Callable;
 use crate::property::raised;
 use crate::term::Term;
-use choose::leaves;
+use choose::{goes_on, leaves};
 use finally::Finally;
 use scope::View;
 
@@ -375,9 +375,17 @@ impl<'w> Execution<'w> {
             } => {
                 push(work, finally);
                 let rest = work.clone();
-                push(work, otherwise);
                 let frame = frame.finally(statement);
-                return self.try_to(body, handlers, &rest, path, &frame, events);
+                // Where those who have failed go on as well, what is only for the others is told apart.
+                let apart = handlers.iter().any(|handler| goes_on(&handler.body));
+                if !apart {
+                    push(work, otherwise);
+                }
+                let end = self.try_to(body, handlers, &rest, path, &frame, events);
+                if apart && end.is_none() {
+                    self.if_done(otherwise, path, &frame, events);
+                }
+                return end;
             }
             StatementKind::Match { .. } => self.unread(range, frame, events),
             // Declarations, and what has no effect that anyone could see.

@@ -207,7 +207,8 @@ impl Speaker<'_> {
         let (left_type, right_type) = (left.type_of(), right.type_of());
         let sets = matches!(left_type, Type::Set(_)) || matches!(right_type, Type::Set(_));
         let maybe_sets = sets || (left_type == Type::Unknown && right_type == Type::Unknown);
-        let joins = left_type.is_sequence() || right_type.is_sequence();
+        let is_sum = left_type == Type::Number || right_type == Type::Number;
+        let joins = (left_type.is_sequence() || right_type.is_sequence()) && !is_sum;
         let is_one = right
             .as_value()
             .is_some_and(|value| *value == Value::integer(1));

@@ -79,7 +79,14 @@ struct Reader<'a> {
     text: &'a str,
     scope: &'a dyn Scope,
     /// What comprehensions and lambdas around have bound, innermost last.
-    bound: Vec<(String, Type)>,
+    bound: Vec<Bound>,
+}
+
+/// A name that is bound, and what it is called.
+struct Bound {
+    name: String,
+    called: String,
+    type_: Type,
 }
 
 impl Reader<'_> {
@@ -175,7 +182,7 @@ impl Reader<'_> {
                 clauses,
             } => {
                 let depth = self.bound.len();
-                let clauses = self.clauses(clauses);
+                let clauses = self.clauses(clauses, &[element]);
                 let element = self.boxed(element);
                 self.bound.truncate(depth);
                 Term::Comprehension {
@@ -190,7 +197,7 @@ impl Reader<'_> {
                 clauses,
             } => {
                 let depth = self.bound.len();
-                let clauses = self.clauses(clauses);
+                let clauses = self.clauses(clauses, &[key, value]);
                 let (key, value) = (self.boxed(key), self.boxed(value));
                 self.bound.truncate(depth);
                 Term::DictionaryComprehension {
@@ -226,17 +233,50 @@ impl Reader<'_> {
         Term::Formatted(pieces.collect())
     }
 
-    fn bound(&self, name: &str) -> Option<&Type> {
-        self.bound
-            .iter()
-            .rev()
-            .find_map(|(bound, type_)| (bound == name).then_some(type_))
+    fn bound(&self, name: &str) -> Option<&Bound> {
+        self.bound.iter().rev().find(|bound| bound.name == name)
+    }
+
+    /// Binds names for what is inside, and gives what they are called there.
+    fn bind(&mut self, names: Vec<(String, Type)>, inside: &[&Expression]) -> Vec<String> {
+        let mut all = Vec::with_capacity(names.len());
+        for (name, type_) in names {
+            let called = self.called(&name, inside);
+            all.push(called.clone());
+            self.bound.push(Bound {
+                name,
+                called,
+                type_,
+            });
+        }
+        all
+    }
+
+    /// What is read here may mention a variable of the same name that is bound outside: the argument of a helper, a local
+    /// that is written out. Then there is one of that name and an other one.
+    fn called(&self, name: &str, inside: &[&Expression]) -> String {
+        let mut called = name.to_owned();
+        while inside.iter().any(|one| self.is_met(one, name, &called)) {
+            called.insert_str(0, "other_");
+        }
+        called
+    }
+
+    /// Whether something that a name stands for mentions a variable that is called so.
+    fn is_met(&self, expression: &Expression, bound: &str, variable: &str) -> bool {
+        match expression.as_name() {
+            Some(name) if name == bound => false,
+            Some(name) => self.name(name).mentions(variable),
+            None => crate::property::children(expression)
+                .into_iter()
+                .any(|child| self.is_met(child, bound, variable)),
+        }
     }
 
     fn name(&self, name: &str) -> Term {
-        if let Some(type_) = self.bound(name) {
-            return Reference::new(name, Role::Variable)
-                .with_type(type_.clone())
+        if let Some(bound) = self.bound(name) {
+            return Reference::new(&bound.called, Role::Variable)
+                .with_type(bound.type_.clone())
                 .into();
         }
         self.scope
@@ -347,23 +387,28 @@ impl Reader<'_> {
             .iter()
             .map(|parameter| parameter.name.clone())
             .collect();
-        self.bound
-            .extend(parameters.iter().map(|name| (name.clone(), Type::Unknown)));
+        let names = parameters.into_iter().map(|name| (name, Type::Unknown));
+        let parameters = self.bind(names.collect(), &[body]);
         let body = self.boxed(body);
         self.bound.truncate(depth);
         Term::Lambda { parameters, body }
     }
 
-    fn clauses(&mut self, clauses: &[tree::Clause]) -> Vec<Clause> {
+    fn clauses(&mut self, clauses: &[tree::Clause], elements: &[&Expression]) -> Vec<Clause> {
+        let inside: Vec<&Expression> = clauses
+            .iter()
+            .flat_map(|clause| std::iter::once(&clause.iterable).chain(&clause.conditions))
+            .skip(1)
+            .chain(elements.iter().copied())
+            .collect();
         clauses
             .iter()
             .map(|clause| {
                 let iterable = self.term(&clause.iterable);
                 let mut targets = Vec::new();
                 bind(&clause.target, &iterable.type_of().element(), &mut targets);
-                self.bound.extend(targets.iter().cloned());
                 Clause {
-                    targets: targets.into_iter().map(|(name, _)| name).collect(),
+                    targets: self.bind(targets, &inside),
                     iterable,
                     conditions: self.terms(&clause.conditions),
                 }

@@ -291,7 +291,6 @@ fn item(object: &Term, index: &Term) -> Option<Value> {
     }
 }
 
-/// `len` of a constant (R7), and the constructors of constants.
 /// Python's other collections are for people what lists and dictionaries are. A `Counter` of unknown origin is often one
 /// of the system under test.
 fn empty_collection(call: &super::Call) -> Option<Value> {
@@ -324,6 +323,7 @@ fn empty_collection(call: &super::Call) -> Option<Value> {
     }
 }
 
+/// `len` of a constant (R7), what else is counted or compared of whole numbers, and the constructors of constants.
 fn known_call(call: &super::Call) -> Option<Value> {
     if let Some(empty) = empty_collection(call) {
         return Some(empty);
@@ -340,6 +340,13 @@ fn known_call(call: &super::Call) -> Option<Value> {
     let arguments: Option<Vec<&Value>> = call.arguments.iter().map(Term::as_value).collect();
     match (name.as_str(), arguments?.as_slice()) {
         ("len", [value]) => Some(Value::integer(i128::try_from(value.length()?).ok()?)),
+        ("abs", [value]) => Some(Value::integer(value.as_integer()?.checked_abs()?)),
+        ("sum", [value]) => {
+            let mut all = integers(&members(value)?)?.into_iter();
+            all.try_fold(0, i128::checked_add).map(Value::integer)
+        }
+        ("min", all) => compared_numbers(all)?.into_iter().min().map(Value::integer),
+        ("max", all) => compared_numbers(all)?.into_iter().max().map(Value::integer),
         ("list", []) => Some(Value::List(Vec::new())),
         ("tuple", []) => Some(Value::Tuple(Vec::new())),
         ("set", []) => Some(Value::Set(Vec::new())),
@@ -370,6 +377,18 @@ fn known_call(call: &super::Call) -> Option<Value> {
         }
         _ => None,
     }
+}
+
+/// What `min` and `max` compare: several arguments, or the members of one.
+fn compared_numbers(arguments: &[&Value]) -> Option<Vec<i128>> {
+    match arguments {
+        [one] => integers(&members(one)?),
+        _ => arguments.iter().map(|one| one.as_integer()).collect(),
+    }
+}
+
+fn integers(values: &[Value]) -> Option<Vec<i128>> {
+    values.iter().map(Value::as_integer).collect()
 }
 
 /// `dict(a=1, b=2)`.
@@ -419,6 +438,11 @@ mod tests {
             ("1 if 2 > 1 else x", "1"),
             ("x and False", "False"),
             ("False or x", "x"),
+            ("min(len(NAMES), 3)", "2"),
+            ("max([4, 1])", "4"),
+            ("sum((1, 2)) - abs(-4)", "-1"),
+            ("max(1, 2.5)", "max(1, 2.5)"),
+            ("min([])", "min([])"),
             ("range(2, 4)", "range(2, 4)"),
             ("None is None", "True"),
             ("1 == 1.0", "1 == 1.0"),

@@ -1,6 +1,6 @@
 //! Looking into terms, and making new ones of them.
 
-use super::{Callee, Term};
+use super::{Callee, Clause, Reference, Role, Term};
 use crate::value::Value;
 
 /// The terms that a term is made of, borrowed as it is: to look at them, or to change them.
@@ -96,6 +96,33 @@ impl Term {
         is_such(self) || self.children().into_iter().any(|child| child.any(is_such))
     }
 
+    /// Whether it mentions a variable that is bound around it: that it binds one of the same name itself does not count.
+    #[must_use]
+    pub(crate) fn mentions(&self, variable: &str) -> bool {
+        match self {
+            Term::Reference(Reference {
+                name,
+                role: Role::Variable,
+                ..
+            }) => name == variable,
+            Term::Lambda { parameters, body } => {
+                parameters.iter().all(|name| name != variable) && body.mentions(variable)
+            }
+            Term::Comprehension {
+                element, clauses, ..
+            } => mentioned_in(clauses, &[element], variable),
+            Term::DictionaryComprehension {
+                key,
+                value,
+                clauses,
+            } => mentioned_in(clauses, &[key, value], variable),
+            _ => self
+                .children()
+                .into_iter()
+                .any(|child| child.mentions(variable)),
+        }
+    }
+
     /// How many terms it is made of, itself included. What substitution has let grow too large is better given a name.
     #[must_use]
     pub fn size(&self) -> usize {
@@ -122,4 +149,19 @@ impl Term {
         let term = std::mem::replace(self, Term::Value(Value::Nothing));
         *self = term.folded();
     }
+}
+
+fn mentioned_in(clauses: &[Clause], elements: &[&Term], variable: &str) -> bool {
+    for clause in clauses {
+        if clause.iterable.mentions(variable) {
+            return true;
+        }
+        if clause.targets.iter().any(|name| name == variable) {
+            return false;
+        }
+        if clause.conditions.iter().any(|one| one.mentions(variable)) {
+            return true;
+        }
+    }
+    elements.iter().any(|element| element.mentions(variable))
 }

@@ -5,42 +5,35 @@ use testwright_source::tree::{
     first_paragraph,
 };
 
+use super::lineage::{classes, is_derived, last_word, lineage, whole};
 use super::python::{Module, callable};
 use super::{Action, Callable, Input, Origin, Parts, Start, Variable};
 
-/// Reads the machine with this name, or the first; nothing if there is none.
+/// Reads the machine with this name, or the first that no other one is derived from; nothing if there is none.
 pub(crate) fn machine(tree: &Tree, wanted: Option<&str>) -> Option<Parts> {
-    let classes = tree.body.iter().filter_map(|one| match &one.kind {
-        StatementKind::Class(class) => Some(class),
-        _ => None,
-    });
-    let class = classes
-        .filter(|class| is_machine(class))
-        .find(|class| wanted.is_none_or(|name| class.name == name))?;
+    let all: Vec<&Class> = classes(tree).filter(|one| is_machine(one, tree)).collect();
+    let is_base = |class: &Class| all.iter().any(|other| is_derived(other, class, tree));
+    let class = all.iter().find(|class| match wanted {
+        Some(name) => class.name == name,
+        None => !is_base(class),
+    })?;
     let module = Module::read(&tree.body);
-    Some(read(class, &module, tree))
+    Some(read(&whole(class, tree), &module, tree))
 }
 
 /// The names of all machines.
 pub(crate) fn machines(tree: &Tree) -> Vec<String> {
-    let names = tree.body.iter().filter_map(|one| match &one.kind {
-        StatementKind::Class(class) if is_machine(class) => Some(class.name.clone()),
-        _ => None,
-    });
-    names.collect()
+    let all = classes(tree).filter(|class| is_machine(class, tree));
+    all.map(|class| class.name.clone()).collect()
 }
 
-/// Whether a class is a machine: it is derived from one by name, or has rules of its own.
-fn is_machine(class: &Class) -> bool {
-    let last_word = |base: &Expression| {
-        base.dotted()
-            .and_then(|words| words.last().copied().map(str::to_owned))
-    };
-    let is_derived = class
-        .bases
-        .iter()
-        .any(|base| last_word(base).is_some_and(|word| word.ends_with("StateMachine")));
-    is_derived || methods(class).any(|(method, _)| decorator(method, "rule").is_some())
+/// Whether a class is a machine: it is derived from one by name, or has rules, be they its own or those of a base.
+fn is_machine(class: &Class, tree: &Tree) -> bool {
+    lineage(class, tree).into_iter().any(|one| {
+        let mut bases = one.bases.iter().filter_map(last_word);
+        bases.any(|word| word.ends_with("StateMachine"))
+            || methods(one).any(|(method, _)| decorator(method, "rule").is_some())
+    })
 }
 
 fn methods(class: &Class) -> impl Iterator<Item = (&Function, &Statement)> {
@@ -486,6 +479,37 @@ class Bank(RuleBasedStateMachine):
         assert_eq!((take.guards.len(), parts.always.len()), (1, 1));
         assert!(parts.helpers.contains_key("self.helper"));
         assert!(parts.constants.contains_key("self.limit"));
+    }
+
+    #[test]
+    fn what_a_machine_has_from_others() {
+        let derived = "\
+class Branch(Bank):
+    notes = Bundle('notes')
+    limit = 6
+
+    def __init__(self):
+        super().__init__()
+        self.total = 3
+        self.name = ''
+
+    @rule()
+    def add(self):
+        self.total -= 1
+";
+        let tree = tree::module(&format!("{TEXT}\n{derived}")).expect("Python");
+        assert_eq!(machines(&tree), ["Bank", "Branch"]);
+        let parts = machine(&tree, None).expect("a machine");
+        assert_eq!((parts.name.as_str(), parts.intro), ("Branch", None));
+        let state: Vec<_> = parts.state.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(state, ["total", "log", "name", "accounts", "notes"]);
+        let rules: Vec<_> = parts
+            .actions
+            .iter()
+            .map(|one| (one.does.name.as_str(), one.inputs.len()))
+            .collect();
+        assert_eq!(rules, [("add", 0), ("move", 3)]);
+        assert_eq!(parts.always.len(), 1);
     }
 
     #[test]

@@ -61,14 +61,14 @@ fn read(module: &Module, edge: &Expression) -> Option<Edge> {
     };
     Some(Edge {
         from: module.resolved(from).clone(),
-        step: read_step(module, step)?,
+        step: read_step(module, step, true)?,
         to: module.resolved(to).clone(),
         whole: edge.clone(),
     })
 }
 
-/// `(action, arguments, result)`, of which only the action must be there.
-fn read_step(module: &Module, step: &Expression) -> Option<Step> {
+/// `(action, arguments, result)`, of which only the action must be there, and may be nothing but a text in a machine.
+fn read_step(module: &Module, step: &Expression, in_machine: bool) -> Option<Step> {
     let parts = module.members(step)?;
     let (action, arguments, result) = match parts.as_slice() {
         [action] => (action, vec![], None),
@@ -76,10 +76,13 @@ fn read_step(module: &Module, step: &Expression) -> Option<Step> {
         [action, arguments, result] => (action, module.members(arguments)?, Some(result.clone())),
         _ => return None,
     };
-    let words = action.dotted()?;
+    let dotted = match &action.kind {
+        ExpressionKind::Text(name) if in_machine => name.clone(),
+        _ => action.dotted()?.join("."),
+    };
     Some(Step {
-        action: words.last().copied()?.to_owned(),
-        dotted: words.join("."),
+        action: dotted.rsplit('.').next()?.to_owned(),
+        dotted,
         arguments,
         result: result.filter(|value| value.kind != ExpressionKind::None),
         whole: step.clone(),
@@ -94,7 +97,10 @@ pub(crate) fn suite(tree: &Tree) -> Option<Vec<Vec<Step>>> {
         .find_map(|name| module.value(name))?;
     let run = |run: &Expression| {
         let steps = module.members(run)?;
-        steps.iter().map(|step| read_step(&module, step)).collect()
+        steps
+            .iter()
+            .map(|step| read_step(&module, step, false))
+            .collect()
     };
     module.members(runs)?.iter().map(run).collect()
 }
@@ -108,11 +114,12 @@ mod tests {
     #[test]
     fn steps_are_read() {
         let text = "from m import A, B\ninitial, accepting = 0, [1]\nend = 1\n\
-            graph = ((0, (A, (1, 'x'), None), end), (1, (m.B, (), 3), 1))\n";
+            graph = ((0, (A, (1, 'x'), None), end), (1, (m.B, (), 3), 1), (1, ('Go', ()), 0))\n";
         let found = scenario(&tree::module(text).expect("Python")).expect("a scenario");
-        let [first, second] = found.edges.as_slice() else {
-            panic!("two steps")
+        let [first, second, third] = found.edges.as_slice() else {
+            panic!("three steps")
         };
+        assert_eq!(third.step.action, "Go");
         assert_eq!(
             (first.step.action.as_str(), second.step.action.as_str()),
             ("A", "B")

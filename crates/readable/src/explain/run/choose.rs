@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use testwright_source::Range;
 use testwright_source::tree::{Expression, ExpressionKind, Handler, Statement, StatementKind};
 
+use super::cycle::given_names;
 use super::{Ended, Execution, Frame, Path, Work, error_name, event, push};
 use crate::explain::flow::{End, Event, EventKind, Flow};
 use crate::term::{Change, Term};
@@ -254,6 +255,15 @@ impl<'w> Execution<'w> {
         frame: &Frame<'w>,
         events: &mut Vec<Event>,
     ) -> Option<End> {
+        // What a local is afterwards depends on whether this fails.
+        let mut given = Vec::new();
+        for handler in handlers.iter().filter(|one| goes_on(&one.body)) {
+            given_names(&handler.body, &mut given);
+        }
+        let range = body.first().map_or(0..0, |first| first.range.clone());
+        for name in given.iter().filter(|name| !frame.globals.contains(*name)) {
+            self.loosen(name, &range, path, events);
+        }
         let before = path.clone();
         let uncounted = frame.uncounted();
         let tried = self.body(body, path.clone(), &uncounted);
@@ -310,10 +320,32 @@ impl<'w> Execution<'w> {
             let mut body = caught.flow.settled();
             body.extend(stops.map(|round| event(EventKind::Stops(round), &range)));
             let errors = handler.exception.as_ref().map_or(vec![], error_names);
-            let kind = EventKind::IfFails { errors, body };
+            let goes_on = end.is_none() && !rest.is_empty() && goes_on(&handler.body);
+            let kind = EventKind::IfFails {
+                errors,
+                body,
+                goes_on,
+            };
             events.push(event(kind, &range));
         }
         end
+    }
+
+    /// The `else` of `try`.
+    pub(super) fn if_done(
+        &self,
+        body: &'w [Statement],
+        path: &mut Path,
+        frame: &Frame<'w>,
+        events: &mut Vec<Event>,
+    ) {
+        let Some(first) = body.first() else { return };
+        let ended = self.body(body, path.clone(), &frame.uncounted());
+        *path = ended.path;
+        let body = ended.flow.settled();
+        if !body.is_empty() {
+            events.push(event(EventKind::IfDone(body), &first.range));
+        }
     }
 
     /// What may fail although nothing happens: what is only looked up has to be told, or nobody knows what "this" is.
@@ -341,4 +373,18 @@ impl<'w> Execution<'w> {
             }
         }
     }
+}
+
+/// Whether whoever has done this comes to what follows it.
+pub(super) fn goes_on(body: &[Statement]) -> bool {
+    let last = body.last().map(|statement| &statement.kind);
+    !matches!(
+        last,
+        Some(
+            StatementKind::Return(_)
+                | StatementKind::Raise { .. }
+                | StatementKind::Break
+                | StatementKind::Continue
+        )
+    )
 }

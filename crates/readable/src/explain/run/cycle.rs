@@ -48,20 +48,21 @@ impl<'w> Execution<'w> {
             push(work, cycle.otherwise);
             return None;
         }
+        let mut names = Vec::new();
+        bind(cycle.target, &Type::Unknown, &mut names);
+        let names: Vec<String> = names.into_iter().map(|(name, _)| name).collect();
         let body = self.rounds(
             (Round::Each, cycle.body),
-            &targets,
+            &names,
             inside,
             path,
             cycle.range,
             frame,
             events,
         );
-        for name in &targets {
-            path.locals.insert(
-                name.clone(),
-                Reference::new(name.clone(), Role::Local).into(),
-            );
+        for name in names {
+            let after = Reference::new(name.clone(), Role::Local);
+            path.locals.insert(name, after.into());
         }
         if !body.is_empty() {
             let iterable = match sorted(&iterable) {
@@ -207,7 +208,7 @@ impl<'w> Execution<'w> {
         if !always_returns {
             return None;
         }
-        let (found, the_first) = self.found(condition, targets, iterable, inside, frame)?;
+        let (found, the_first) = self.found(cycle, condition, targets, iterable, inside, frame)?;
         let mut then = path.clone();
         then.locals.extend(the_first);
         let mut steps = work.clone();
@@ -233,7 +234,7 @@ impl<'w> Execution<'w> {
         if !matches!(last.kind, StatementKind::Break) || leaves(body) {
             return None;
         }
-        let (found, the_first) = self.found(condition, targets, iterable, inside, frame)?;
+        let (found, the_first) = self.found(cycle, condition, targets, iterable, inside, frame)?;
         path.locals.extend(the_first);
         Some((found, body))
     }
@@ -241,17 +242,19 @@ impl<'w> Execution<'w> {
     /// All v in X such that C, and the name v for the first of them.
     fn found(
         &self,
+        cycle: &Cycle<'w>,
         condition: &Expression,
         targets: &[String],
         iterable: &Term,
         inside: &Path,
         frame: &Frame<'w>,
     ) -> Option<(Term, [(String, Term); 1])> {
-        let [target] = targets else { return None };
+        let [_] = targets else { return None };
+        let name = cycle.target.as_name()?;
         let condition = self.term(condition, inside, frame);
         let found = Term::Comprehension {
             form: Form::List,
-            element: Box::new(inside.locals.get(target)?.clone()),
+            element: Box::new(inside.locals.get(name)?.clone()),
             clauses: vec![Clause {
                 targets: targets.to_vec(),
                 iterable: iterable.clone(),
@@ -266,7 +269,7 @@ impl<'w> Execution<'w> {
             arguments: vec![found.clone()],
             keywords: vec![],
         }));
-        Some((found, [(target.clone(), the_first)]))
+        Some((found, [(name.to_owned(), the_first)]))
     }
 }
 
@@ -298,7 +301,7 @@ pub(super) fn bind(target: &Expression, type_: &Type, names: &mut Vec<(String, T
 }
 
 /// Names that statements give a new value as a whole.
-fn given_names(body: &[Statement], names: &mut Vec<String>) {
+pub(super) fn given_names(body: &[Statement], names: &mut Vec<String>) {
     let mut add = |expression: &Expression| {
         let mut found = Vec::new();
         bind(expression, &Type::Unknown, &mut found);

@@ -317,16 +317,27 @@ fn one_condition(mut clauses: Vec<Clause>) -> Option<Term> {
     Some(comprehension(Form::Generator, condition, clauses))
 }
 
-/// The names that a loop binds, and what is known inside of it.
+/// What a loop binds is called inside of it, and what is known there. A variable of the same name that is bound outside
+/// and meant by what is known inside, such as the argument of a helper, is another one.
 pub(super) fn bound(target: &Expression, iterable: &Term, outside: &Path) -> (Vec<String>, Path) {
     let mut names = Vec::new();
     bind(target, &iterable.type_of().element(), &mut names);
     let mut inside = outside.clone();
-    for (name, type_) in &names {
-        let variable = Reference::new(name.clone(), Role::Variable).with_type(type_.clone());
-        inside.locals.insert(name.clone(), variable.into());
+    let mut targets = Vec::new();
+    for (name, type_) in names {
+        let mut called = name.clone();
+        let is_meant = |called: &str| {
+            let mut others = outside.locals.iter().filter(|(local, _)| **local != name);
+            others.any(|(_, value)| value.mentions(called))
+        };
+        while is_meant(&called) {
+            called.insert_str(0, "other_");
+        }
+        let variable = Reference::new(called.clone(), Role::Variable).with_type(type_);
+        inside.locals.insert(name, variable.into());
+        targets.push(called);
     }
-    (names.into_iter().map(|(name, _)| name).collect(), inside)
+    (targets, inside)
 }
 
 /// Both sides of an `if` add to the same names: what they add depends on the condition.

@@ -104,13 +104,25 @@ impl Teller<'_, '_> {
                 let clause = format!("it is checked that {}", self.this_fails(errors));
                 vec![self.item(&clause, range).from_level(1)]
             }
-            EventKind::IfFails { errors, body } => {
+            EventKind::IfFails {
+                errors,
+                body,
+                goes_on,
+            } => {
                 let heading = format!("If {}", self.this_fails(errors));
                 let mut items = self.told(body, marking, conditions);
                 if items.is_empty() {
-                    items.push(self.item("nothing else changes", range));
+                    let nothing = match goes_on {
+                        true => "nothing is done about it",
+                        false => "nothing else changes",
+                    };
+                    items.push(self.item(nothing, range));
                 }
                 vec![self.block(heading, items, range)]
+            }
+            EventKind::IfDone(body) => {
+                let items = self.told(body, marking, conditions);
+                vec![self.block("Otherwise".to_owned(), items, range)]
             }
             EventKind::IfCompleted { unless, body } => {
                 let heading = match unless {

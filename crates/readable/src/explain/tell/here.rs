@@ -166,6 +166,7 @@ fn gather_events<'f>(
             EventKind::Each { body, .. }
             | EventKind::AsLongAs { body, .. }
             | EventKind::IfFails { body, .. }
+            | EventKind::IfDone(body)
             | EventKind::IfCompleted { body, .. } => gather_events(body, found),
             _ => {}
         }

@@ -8,7 +8,7 @@ use super::{Teller, changed_anywhere, changed_by, has_events};
 use crate::block::{Item, ItemKind, NORMAL};
 use crate::explain::flow::{End, Flow};
 use crate::phrase::{Marking, join};
-use crate::term::{Callee, Term, Type};
+use crate::term::{Call, Callee, Term, Type};
 use crate::value::Value;
 
 /// What was said before a part of a flow is told.
@@ -106,6 +106,11 @@ impl Teller<'_, '_> {
         let speaker = self.speaker.with_marking(marking);
         let told = match &value {
             Term::Value(Value::Nothing) => return None,
+            // Of a rule that gives several values, each is kept by itself.
+            Term::Call(call) if self.is_multiple(call) => match call.arguments.as_slice() {
+                [] => return None,
+                all => format!("it returns {}", speaker.operands(all)),
+            },
             _ if is_condition(&value) => {
                 format!(
                     "it returns true if {}, and false otherwise",
@@ -115,6 +120,18 @@ impl Teller<'_, '_> {
             _ => format!("it returns {}", speaker.noun(&value).text),
         };
         Some(self.item(&told, range).from_level(1))
+    }
+
+    /// Whether a call is that of Hypothesis's `multiple`.
+    fn is_multiple(&self, call: &Call) -> bool {
+        let parts = self.execution.world.parts;
+        let is_imported = |name: &String| parts.imported.contains(name);
+        match &call.callee {
+            Callee::Function { module, name } if parts.is_machine && name == "multiple" => {
+                is_imported(module.as_ref().unwrap_or(name))
+            }
+            _ => false,
+        }
     }
 
     /// The ways part: a chain of conditions between which nothing happens is one choice.

@@ -1,0 +1,48 @@
+//! What is done if something fails, and if it does not (Y10).
+
+mod telling;
+
+use telling::change;
+
+#[test]
+fn y10_what_is_only_done_if_nothing_fails() {
+    assert_eq!(
+        change("try:\n    send(x)\nexcept KeyError:\n    n = 0\nelse:\n    n += 1\nt.append(x)"),
+        "- \"send\" is carried out with the given x.\n\
+         If this fails with the error \"key error\":\n  - The n becomes 0.\n\
+         Otherwise:\n  - The n goes up by 1.\n\
+         - The given x is added at the end of the t."
+    );
+    // Nobody who has failed comes here, so nothing has to be told apart.
+    assert_eq!(
+        change("try:\n    send(x)\nexcept KeyError:\n    return 0\nelse:\n    n += 1"),
+        "- \"send\" is carried out with the given x.\n\
+         If this fails with the error \"key error\":\n  - It returns 0.\n\
+         - The n goes up by 1."
+    );
+}
+
+#[test]
+fn y10_a_local_that_depends_on_a_failure_is_told_of() {
+    assert_eq!(
+        change("try:\n    size = int(x)\nexcept ValueError:\n    size = 0\nn += size"),
+        "- The size becomes the given x as a whole number.\n\
+         If this fails with the error \"value error\":\n  - The size becomes 0.\n\
+         - The n goes up by the size."
+    );
+}
+
+#[test]
+fn y10_a_failure_that_is_passed_over() {
+    assert_eq!(
+        change("try:\n    send(x)\nexcept KeyError:\n    pass\nn += 1"),
+        "- \"send\" is carried out with the given x.\n\
+         If this fails with the error \"key error\":\n  - Nothing is done about it.\n\
+         - The n goes up by 1."
+    );
+    assert_eq!(
+        change("try:\n    send(x)\nexcept KeyError:\n    pass"),
+        "- \"send\" is carried out with the given x.\n\
+         If this fails with the error \"key error\":\n  - Nothing else changes."
+    );
+}
