@@ -73,7 +73,9 @@ class Captured:
         command = [*ours.COMMAND, "generate", "--json", "--style", "pytest", "--python"]
         done = run([*command, self.home.python], self.folder, 600).or_complain()
         self.report = json.loads(done.output[done.output.index("{") :])
-        units = {test["test"]: test["unit"] for test in self.report["tests"]}
+        units = {}
+        for test in self.report["tests"]:
+            units.setdefault(test["test"], []).append(test["unit"])
         (self.folder / "units.json").write_text(json.dumps(units), encoding="utf-8")
         return done.cpu
 

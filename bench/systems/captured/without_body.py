@@ -1,6 +1,7 @@
 """A plugin for pytest: each test runs with nothing but an exception in the unit that it is about.
 
-The variable UNITS names a file with the units by test, as JSON. A test that passes now checks nothing.
+The variable UNITS names a file with the units by test, as JSON: several where modules have tests of the same name. A test
+that passes now checks nothing.
 """
 
 import importlib
@@ -47,7 +48,7 @@ def functions(unit):
         for name in path[length:]:
             owner = getattr(owner, name)
         found = inspect.getattr_static(owner, last)
-        parts = [found, *(getattr(found, name, None) for name in ("fget", "fset", "fdel", "__func__"))]  # fmt: skip
+        parts = [found, *(getattr(found, name, None) for name in ("fget", "fset", "fdel", "func", "__func__"))]  # fmt: skip
         return [inspect.unwrap(part) for part in parts if callable(part)]
     raise LookupError(unit)
 
@@ -55,7 +56,10 @@ def functions(unit):
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem):
     test = f"{pyfuncitem.cls.__name__}::{pyfuncitem.originalname}"
-    units = [part for part in functions(UNITS[test]) if inspect.isfunction(part)]
+    file = pyfuncitem.module.__name__.removeprefix("test_")
+    named = [name for name in UNITS[test] if name.replace(".", "_").startswith(f"{file}_")]
+    unit = min(named or UNITS[test], key=len)
+    units = [part for part in functions(unit) if inspect.isfunction(part)]
     bodies = [unit.__code__ for unit in units]
     for unit, body in zip(units, bodies):
         unit.__code__ = raising(len(body.co_freevars))

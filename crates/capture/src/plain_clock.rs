@@ -3,8 +3,8 @@
 //! What a clock said when a program was recorded is of no interest to those who read its tests, and differs in each
 //! recording. So every answer of a clock is replaced by one that begins on 3 February 2001 at 04:05:06.789 and has no
 //! more than thousandths of seconds, and so is everything that is recognised to come from such an answer: the same number or
-//! date elsewhere, what passed between two answers, and the usual ways to write a date in texts. Where that is too
-//! little, the test fails when it is tried, and is written with less in it.
+//! date elsewhere, whole seconds before and after it, another time of its day, what passed between two answers, and the usual ways to write a date in
+//! texts. Where that is too little, the test fails when it is tried, and is written with less in it.
 
 mod calendar;
 
@@ -33,6 +33,9 @@ struct Told {
     integers: BTreeMap<i64, i64>,
     /// Points in time, as calendars tell them.
     moments: BTreeMap<Moment, Moment>,
+    /// Those that clocks told, by their microseconds within a second. Who adds minutes or days to an answer leaves these as
+    /// they are, and nothing else has them, except by chance.
+    by_fraction: BTreeMap<i64, Vec<Moment>>,
     /// The same for texts, the longest first.
     texts: Vec<(String, String)>,
 }
@@ -133,6 +136,10 @@ impl Told {
                 let instead = start.later(rounded(seconds - first));
                 self.moments.insert(said, instead);
                 self.moments.insert(said.day(), instead.day());
+                self.by_fraction
+                    .entry(said.fraction())
+                    .or_default()
+                    .push(said);
             }
         }
     }
@@ -142,6 +149,10 @@ impl Told {
         let (said, instead) = (Moment::of_seconds(said), Moment::of_seconds(instead));
         self.moments.entry(said).or_insert(instead);
         self.moments.entry(said.day()).or_insert(instead.day());
+        self.by_fraction
+            .entry(said.fraction())
+            .or_default()
+            .push(said);
         #[expect(clippy::cast_possible_truncation, reason = "far below the limit")]
         self.integers
             .entry(said.seconds() as i64)
@@ -256,7 +267,7 @@ impl Told {
                 ref keywords,
             } => {
                 let said = moment(graph, &value)?;
-                let instead = self.moments.get(&said)?;
+                let instead = self.moment(said)?;
                 let parts = instead.parts();
                 let arguments = (arguments.iter().zip(parts))
                     .map(|(_, part)| graph.add(Node::plain(Value::Integer(part))))
@@ -269,6 +280,25 @@ impl Told {
             }
             _ => None,
         }
+    }
+
+    /// A point in time by the other clock: one that was told, or one that is whole seconds away from it.
+    fn moment(&self, said: Moment) -> Option<Moment> {
+        if let Some(instead) = self.moments.get(&said) {
+            return Some(*instead);
+        }
+        let fraction = said.fraction();
+        // A whole second says nothing about where it comes from, except on a day that a clock told: `10:30` today.
+        if fraction == 0 {
+            let passed = said.microseconds - said.day().microseconds;
+            let day = self.moments.get(&said.day())?;
+            return Some(day.day().later_by(passed));
+        }
+        let told = self.by_fraction.get(&fraction)?;
+        let distance = |told: &Moment| said.microseconds.abs_diff(told.microseconds);
+        let nearest = told.iter().min_by_key(|told| distance(told))?;
+        let passed = said.microseconds - nearest.microseconds;
+        Some(self.moments.get(nearest)?.later_by(passed))
     }
 
     /// A text with other dates in it; nothing if there are none.

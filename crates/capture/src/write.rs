@@ -21,6 +21,7 @@ mod expression;
 mod external;
 mod functions;
 mod identity;
+mod imported;
 mod joined;
 mod knowledge;
 mod life;
@@ -306,6 +307,7 @@ impl<'a> Writer<'a> {
         pins::pin_places(&mut builder)?;
         pins::pin_defaults(&mut builder, unit)?;
         external::replay(&mut builder, unit)?;
+        exercise::forget_earlier_answers(&mut builder, unit)?;
         let exercised = exercise::exercise(&mut builder, unit)?;
         let verified = checks::verify(&mut builder, unit, exercised)?;
         plan.setup.append(&mut builder.setup);

@@ -14,6 +14,7 @@ mod calls;
 mod circumstances;
 mod code;
 mod frame;
+mod homes;
 mod identity;
 mod likeness;
 #[cfg(Py_3_12)]
@@ -39,6 +40,7 @@ use testwright_capture::store::Writer;
 
 use calls::{Active, Thread};
 use code::{Kind, QualifiedNames};
+use homes::Homes;
 use places::{Baseline, Plans};
 pub use scope::Scope;
 use scope::Scoped;
@@ -80,6 +82,7 @@ struct Recorder {
     /// Calls of generators and coroutines that wait, by the address of their frame.
     waiting: FxHashMap<usize, Active>,
     baseline: Baseline,
+    homes: Homes,
     plans: Plans,
     /// Where standard input, output and error are: the program may replace them.
     streams: [usize; 3],
@@ -106,6 +109,7 @@ pub fn start(python: Python<'_>, capture: Capture) -> PyResult<()> {
         threads: FxHashMap::default(),
         waiting: FxHashMap::default(),
         baseline: Baseline::default(),
+        homes: Homes::default(),
         plans: Plans::default(),
         streams: [0; 3],
         time: 0,

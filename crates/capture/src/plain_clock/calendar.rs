@@ -50,10 +50,18 @@ impl Moment {
     }
 
     pub(super) fn later(self, seconds: f64) -> Moment {
-        let passed = Moment::of_seconds(seconds).microseconds;
+        self.later_by(Moment::of_seconds(seconds).microseconds)
+    }
+
+    pub(super) fn later_by(self, microseconds: i64) -> Moment {
         Moment {
-            microseconds: self.microseconds.saturating_add(passed),
+            microseconds: self.microseconds.saturating_add(microseconds),
         }
+    }
+
+    /// Its microseconds since the last whole second.
+    pub(super) fn fraction(self) -> i64 {
+        self.microseconds.rem_euclid(1_000_000)
     }
 
     /// The beginning of its day.

@@ -76,6 +76,34 @@ fn dates_are_plain_wherever_they_turn_up() {
 }
 
 #[test]
+fn what_is_whole_seconds_away_from_an_answer_comes_from_it() {
+    let mut made = Made::of("due");
+    let mut date = |parts: [i64; 7]| {
+        let arguments = parts.map(|part| made.number(part)).to_vec();
+        made.plain(Value::Made {
+            callee: Reference::new("datetime", "datetime"),
+            arguments,
+            keywords: Vec::new(),
+        })
+    };
+    let now = date([2026, 11, 17, 2, 8, 33, 920_373]);
+    let later = date([2026, 11, 18, 2, 18, 33, 920_373]);
+    let other = date([2026, 11, 18, 2, 18, 33, 920_374]);
+    let today = date([2026, 11, 17, 10, 30, 0, 0]);
+    let tomorrow = date([2026, 11, 18, 10, 30, 0, 0]);
+    let made = made
+        .returns(later)
+        .event(asked("datetime.datetime.now", now));
+    let plain = by_plain_clock(recording(made));
+    let values = &plain.calls[0].values;
+    let said = |node| moment(values, values.value(node)).map(Moment::parts);
+    assert_eq!(said(later), Some([2001, 2, 4, 4, 15, 6, 789_000]));
+    assert_eq!(said(other), Some([2026, 11, 18, 2, 18, 33, 920_374]));
+    assert_eq!(said(today), Some([2001, 2, 3, 10, 30, 0, 0]));
+    assert_eq!(said(tomorrow), Some([2026, 11, 18, 10, 30, 0, 0]));
+}
+
+#[test]
 fn nothing_changes_without_a_clock() {
     let mut made = Made::of("label");
     let result = made.text("2026-11-17");

@@ -22,6 +22,8 @@ pub(super) struct Access {
     pub(super) root: Root,
     /// `.next[0]["name"]`
     pub(super) steps: String,
+    /// Where it leads.
+    pub(super) node: NodeId,
 }
 
 /// The ways to all objects that can be reached when a call has ended, the shortest for each.
@@ -43,6 +45,11 @@ pub(super) fn before(call: &Call) -> BTreeMap<ObjectId, Access> {
     ways(&call.values, arguments.chain(places))
 }
 
+/// The ways from a place, by its position among [`Call::places`], to all that is inside of what it holds.
+pub(super) fn inside(graph: &Graph, place: usize, held: NodeId) -> BTreeMap<ObjectId, Access> {
+    ways(graph, std::iter::once((Root::Place(place), held)))
+}
+
 fn ways(graph: &Graph, roots: impl Iterator<Item = (Root, NodeId)>) -> BTreeMap<ObjectId, Access> {
     let mut found = BTreeMap::new();
     let mut seen = BTreeSet::new();
@@ -55,7 +62,7 @@ fn ways(graph: &Graph, roots: impl Iterator<Item = (Root, NodeId)>) -> BTreeMap<
         }
         if let Some(object) = graph.object(node) {
             let steps = steps.clone();
-            found.entry(object).or_insert(Access { root, steps });
+            found.entry(object).or_insert(Access { root, steps, node });
         }
         for (step, child) in parts(graph, node) {
             pending.push_back((root, format!("{steps}{step}"), child));

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::code::Code;
 use super::construct::Evidence;
+use super::imported::Imported;
 use super::literal;
 use super::paths::Paths;
 use super::plan::Setup;
@@ -36,6 +37,8 @@ pub(crate) struct Builder<'a> {
     pub(super) setup: Vec<Setup>,
     /// Objects that exist in the test already, and how to say them.
     pub(super) live: BTreeMap<ObjectId, String>,
+    /// Objects that importing a module gives.
+    pub(super) imported: Imported,
     /// Objects that need a name.
     named: BTreeSet<ObjectId>,
     /// The nodes of objects at entry.
@@ -93,6 +96,7 @@ impl<'a> Builder<'a> {
             scope,
             setup: Vec::new(),
             live: BTreeMap::new(),
+            imported: Imported::of(call),
             named: BTreeSet::new(),
             at_entry: BTreeMap::new(),
             building: Vec::new(),
@@ -235,8 +239,34 @@ impl<'a> Builder<'a> {
         let Some(object) = graph.object(node) else {
             return self.plain(graph, node, hint, None);
         };
+        if !self.is_imported(object) {
+            return self.object_code(graph, node, object, hint);
+        }
+        let stand = self.stand();
+        let code = self.object_code(graph, node, object, hint);
+        // What cannot be made is there already.
+        if code.is_err() && !self.is_open() {
+            self.restore(stand);
+            return self.said_by_import(object).map_or(code, Ok);
+        }
+        code
+    }
+
+    fn object_code(
+        &mut self,
+        graph: &'a Graph,
+        node: NodeId,
+        object: ObjectId,
+        hint: &str,
+    ) -> Result<Code, Missing> {
         if let Some(name) = self.live.get(&object) {
             return Ok(Code::text(name));
+        }
+        // Only where objects are made by their state it matters whether an import gives quite the same one.
+        if self.form.constructors
+            && let Some(code) = self.imported(object)
+        {
+            return Ok(code);
         }
         if self.building.contains(&object) {
             self.open = Some(object);

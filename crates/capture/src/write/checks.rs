@@ -14,7 +14,7 @@ use super::plan::{Actual, Check, Exercise, How};
 use super::{Completeness, Strength};
 use crate::effects::Effect;
 use crate::recording::{Outcome, Place, Receiver, Unit, UnitKind};
-use crate::value::{Exception, NodeId, Object, ObjectId, Value};
+use crate::value::{Exception, NodeId, Object, ObjectId, Reference, Value};
 use values::{has_address, is_hash};
 
 /// What is called and what is checked.
@@ -259,7 +259,7 @@ impl Verifier<'_, '_> {
     }
 
     /// How an object is said that existed before the call: by its name, or by a way from one.
-    fn said(&self, object: ObjectId) -> Option<String> {
+    fn said(&mut self, object: ObjectId) -> Option<String> {
         if let Some(name) = self.builder.live.get(&object) {
             return Some(name.clone());
         }
@@ -269,7 +269,7 @@ impl Verifier<'_, '_> {
         self.path(&access)
     }
 
-    fn path(&self, access: &Access) -> Option<String> {
+    fn path(&mut self, access: &Access) -> Option<String> {
         let call = self.builder.call;
         let root = match access.root {
             Root::Argument(index) => {
@@ -278,8 +278,10 @@ impl Verifier<'_, '_> {
                 self.builder.live.get(&object)?.clone()
             }
             Root::Place(index) => match &call.places.get(index)?.place {
+                // Not by a name of its own, as it may be replaced in its module for the time of the test.
                 Place::Global { module, name } => {
-                    format!("{}.{name}", self.builder.scope.module_name(module))
+                    let module = Reference::new(module.clone(), "");
+                    format!("{}.{name}", self.builder.reference(&module).ok()?.flat())
                 }
                 Place::ClassAttribute { class, name } => format!("{}.{name}", class.path),
                 Place::Cell { .. } | Place::Default { .. } => return None,

@@ -3,10 +3,11 @@
 use super::build::{Builder, Missing};
 use super::code::Code;
 use super::name;
+use super::plan::Setup;
 use super::scope::snake_case;
 use crate::inspect::Role;
 use crate::recording::{Call, Outcome, Receiver, Unit};
-use crate::value::Value;
+use crate::value::{Reference, Value};
 
 /// How a unit is called.
 pub(crate) enum Exercised {
@@ -77,6 +78,21 @@ pub(super) fn exercise(builder: &mut Builder<'_>, unit: &Unit) -> Result<Exercis
             })
         }
     }
+}
+
+/// What another test has made a unit remember would be given to this one, whatever the unit does by then.
+pub(super) fn forget_earlier_answers(
+    builder: &mut Builder<'_>,
+    unit: &Unit,
+) -> Result<(), Missing> {
+    if !builder.knowledge.is_cached(unit) {
+        return Ok(());
+    }
+    let whole = Reference::new(unit.module.clone(), unit.qualified_name.clone());
+    let unit = builder.reference(&whole)?.flat();
+    let forget = Code::call(&format!("{unit}.cache_clear"), Vec::new());
+    builder.setup.push(Setup::Do(forget));
+    Ok(())
 }
 
 /// Whether a call makes an object. A constructor can also be called for one that has something in it already.

@@ -6,6 +6,7 @@ import math
 import re
 import socket
 import types
+import weakref
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, bytearray, type)
 _OWNERS = (type(None), type, types.ModuleType)
@@ -84,6 +85,7 @@ def _has_parts(value):
         functools.partial,
         re.Match,
         contextvars.ContextVar,
+        weakref.ref,
     )
     if type(value).__module__ == "sqlite3":
         return True
@@ -113,6 +115,8 @@ def _parts(actual, expected):
     if isinstance(expected, contextvars.ContextVar):
         yield ".get()", actual.get(_MISSING), expected.get(_MISSING)
         return
+    if isinstance(expected, weakref.ref):
+        yield "()", actual(), expected()
     if isinstance(expected, re.Match):
         for name in ("re", "string", "regs", "pos", "endpos"):
             yield f".{name}", getattr(actual, name), getattr(expected, name)

@@ -55,6 +55,21 @@ impl<'a> Knowledge<'a> {
         }
     }
 
+    /// Whether a unit remembers what it gave, so that it is not run again for the same arguments.
+    pub(super) fn is_cached(&self, unit: &Unit) -> bool {
+        let Some((module, definition)) = self.definition(unit) else {
+            return false;
+        };
+        // Only the outermost decorator is what one gets by the name of the unit.
+        let outermost = definition.decorators.first();
+        outermost.is_some_and(|decorator| {
+            let name = decorator.split('(').next().unwrap_or(decorator);
+            let decorator = module.resolved(name.trim());
+            decorator.module == "functools"
+                && matches!(decorator.path.as_str(), "lru_cache" | "cache")
+        })
+    }
+
     /// Whether a unit is written to give something, so that nothing is an answer, too.
     pub(super) fn gives_values(&self, unit: &Unit) -> bool {
         let Some((module, definition)) = self.definition(unit) else {

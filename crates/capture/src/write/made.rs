@@ -68,6 +68,12 @@ impl<'a> Builder<'a> {
             ("builtins", "slice") => {
                 given = without_end(given, 2, |node| *graph.value(node) == Value::None);
             }
+            // Without a name, what it refers to would be gone at once.
+            ("weakref", "ref") => {
+                for object in given.iter().filter_map(|node| graph.object(*node)) {
+                    self.needs_name(object);
+                }
+            }
             _ => {}
         }
         for node in given {

@@ -1,5 +1,6 @@
 //! Recordings in, tests out: the shapes that generated code has.
 
+mod imported;
 mod packages;
 
 use std::path::Path;

@@ -21,6 +21,7 @@ use super::Recorder;
 use super::circumstances;
 use super::code::{self, Kind};
 use super::frame::Frame;
+use super::homes;
 use super::identity::Window;
 use super::likeness;
 use super::names;
@@ -195,6 +196,8 @@ impl Recorder {
             })
             .collect();
         let places = reach.before(python, &mut moment, &mut self.baseline);
+        let mut met = self.homes.met(python, &moment);
+        met.retain(|state| !places.iter().any(|known| known.place == state.place));
         let weight = weight(&values);
         self.open_weight += weight;
         let id = CallId(self.tick());
@@ -232,6 +235,7 @@ impl Recorder {
             window,
             arguments: bound.into_iter().map(|(_, value)| value.unbind()).collect(),
             reach,
+            met,
             lines: BTreeSet::new(),
             #[cfg(Py_3_12)]
             steps_taken: 0,
@@ -440,6 +444,7 @@ impl Recorder {
             window,
             arguments,
             reach,
+            met,
             action,
             ..
         } = &mut active;
@@ -449,6 +454,7 @@ impl Recorder {
             argument.after = Some(moment.of(object.bind(python)));
         }
         reach.after(python, &mut moment, &mut call.places);
+        homes::look_again(python, &mut moment, met);
         match left {
             Left::With(value) => {
                 let node = moment.of(value);
@@ -515,6 +521,9 @@ impl Recorder {
         #[cfg(not(Py_3_12))]
         self.released.extend(active.exception.take());
         if is_kept {
+            let met = std::mem::take(&mut active.met);
+            let met = homes::unchanged(&active.call.values, met);
+            active.call.places.extend(met);
             let empty = Graph::default();
             let values = std::mem::replace(&mut active.call.values, empty);
             let call = Call {
@@ -543,6 +552,7 @@ impl Recorder {
             && let Some(globals) = frame.globals()
         {
             let window = self.baseline.note_module(&globals, &mut self.eyes);
+            self.homes.note_module(&globals);
             self.plans.forget();
             self.released
                 .extend(self.eyes.identities.close(window, python));
@@ -565,6 +575,7 @@ impl Recorder {
             let file = names::entry(&namespace, "__file__");
             if file.is_some_and(|file| self.scoped.has(&file, &namespace)) {
                 let window = self.baseline.note_module(&namespace, &mut self.eyes);
+                self.homes.note_module(&namespace);
                 self.released
                     .extend(self.eyes.identities.close(window, python));
             }

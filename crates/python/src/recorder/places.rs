@@ -248,7 +248,7 @@ impl Reach {
 }
 
 /// Whether a value is more than a definition.
-fn is_data(value: &Bound<'_, PyAny>) -> bool {
+pub(super) fn is_data(value: &Bound<'_, PyAny>) -> bool {
     let kind = value.get_type();
     let path = names::class_reference(&kind).path;
     let is_descriptor = matches!(

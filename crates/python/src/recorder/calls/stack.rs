@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use pyo3::prelude::*;
-use testwright_capture::{Call, CallId, StepAction, UnitKind};
+use testwright_capture::{Call, CallId, PlaceState, StepAction, UnitKind};
 
 use super::super::identity::Window;
 use super::super::places::Reach;
@@ -115,6 +115,8 @@ pub(in crate::recorder) struct Active {
     /// What the parameters were bound to, to be looked at again at the end.
     pub(super) arguments: Vec<Py<PyAny>>,
     pub(super) reach: Reach,
+    /// Objects of modules that it met, as they were when it began.
+    pub(super) met: Vec<PlaceState>,
     pub(in crate::recorder) lines: BTreeSet<u32>,
     /// How often a line was reached.
     #[cfg(Py_3_12)]

@@ -167,6 +167,9 @@ impl Moment<'_> {
                 reason: "it is connected to something outside".to_owned(),
             }),
             ("functools", "partial") => self.partial(object, depth),
+            ("weakref", "ReferenceType" | "weakref") | ("builtins", "weakref") => {
+                self.weak_reference(object, depth)
+            }
             ("re", "Match") => self.found(object, depth),
             ("io", "StringIO" | "BytesIO") => {
                 let content = self.node(&object.call_method0("getvalue").ok()?, depth);
@@ -292,12 +295,32 @@ impl Moment<'_> {
         arguments.extend(self.all(given.iter(), depth));
         let keywords = object.getattr("keywords").ok()?;
         let keywords = self.keywords(keywords.cast::<PyDict>().ok()?, depth)?;
+        let function = arguments.first().copied()?;
         let callee = Reference::new("functools", "partial");
-        Some(Value::Made {
+        let partial = Value::Made {
             callee,
             arguments,
             keywords,
-        })
+        };
+        // It may have been made to look like the function in it. Its own class answers, which is written in C.
+        let wrapped = object.getattr("__wrapped__").ok();
+        if !wrapped.is_some_and(|wrapped| object.getattr("func").is_ok_and(|of| of.is(&wrapped))) {
+            return Some(partial);
+        }
+        let partial = self.plain(partial);
+        let callee = Reference::new("functools", "update_wrapper");
+        Some(made(callee, vec![partial, function]))
+    }
+
+    /// What a weak reference refers to, if that is still there and nobody wants to know when it is not.
+    fn weak_reference(&mut self, object: &Bound<'_, PyAny>, depth: u32) -> Option<Value> {
+        // Of a type written in C, which answers itself.
+        if !object.getattr("__callback__").ok()?.is_none() {
+            return None;
+        }
+        let target = object.call0().ok().filter(|target| !target.is_none())?;
+        let target = self.node(&target, depth);
+        Some(made(Reference::new("weakref", "ref"), vec![target]))
     }
 
     /// A small database, told by what makes another one like it.
