@@ -25,6 +25,11 @@ def command(function):
     return Command(function)
 
 
+@command
+def shout(text):
+    return __name__ + text.upper()
+
+
 def told(value):
     return "nothing" if value is MISSING else "something"
 
@@ -78,11 +83,6 @@ USE = """\
 import desk
 
 
-@desk.command
-def shout(text):
-    return desk.__name__ + text.upper()
-
-
 def three():
     return 3
 
@@ -90,8 +90,8 @@ def three():
 if __name__ == "__main__":
     desk.told(desk.MISSING)
     desk.told(3)
-    desk.called([shout], "hello")
-    shout.invoke("hello")
+    desk.called([desk.shout], "hello")
+    desk.shout.invoke("hello")
     root = desk.Node("root")
     desk.Node("leaf", root).path()
     desk.described(desk.planned(three))

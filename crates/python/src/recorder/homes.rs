@@ -2,7 +2,7 @@
 //!
 //! A test need not make such an object again, and often could not: a command that was made of a decorated function, a
 //! lock, or a mark that is compared by `is`. So a call that meets one notes where it is, like a variable that the unit
-//! can read. Of a script, which goes on while it is watched, the variables are looked at as they are at the moment.
+//! can read. A script has no such objects: most of what it holds is made only when it is run as the program.
 
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -14,8 +14,6 @@ use super::names;
 use super::places::is_data;
 use super::snapshot::Moment;
 
-/// More variables of a script than this are not looked at.
-const MOST_OF_SCRIPT: usize = 400;
 /// More objects of one call than this are not noted.
 const MOST_OF_CALL: usize = 20;
 
@@ -52,12 +50,6 @@ impl Homes {
                 (found.as_ptr() as usize == address).then(|| (home.clone(), node))
             })
             .collect();
-        let script = names::found(python, &Reference::new("__main__", ""));
-        let script = script.and_then(|module| names::module_namespace(&module));
-        for (name, value) in script.iter().flat_map(of_namespace).take(MOST_OF_SCRIPT) {
-            let node = moment.node_of(&value);
-            met.extend(node.map(|node| (Reference::new("__main__", name), node)));
-        }
         met.retain(|(_, node)| is_object(moment.graph(), *node));
         // Where an object has several names, the first of a module is as good as any.
         met.sort_by(|(one, place), (other, another)| (place, one).cmp(&(another, other)));

@@ -117,11 +117,6 @@ impl<'a> Moment<'a> {
         self.seen.iter().map(|(address, node)| (*address, *node))
     }
 
-    /// The node of an object, if it has been seen.
-    pub(super) fn node_of(&self, object: &Bound<'_, PyAny>) -> Option<NodeId> {
-        self.seen.get(&(object.as_ptr() as usize)).copied()
-    }
-
     fn plain(&mut self, value: Value) -> NodeId {
         self.graph.add(Node::plain(value))
     }
