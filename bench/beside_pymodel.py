@@ -33,7 +33,9 @@ def measure(setting):
         ratio = page.times(own_pace / their_pace)
         table.add(f"{most:,}", page.rate(their_pace), shown[0], ratio, their_memory, shown[1])
     if setting.pymodel:
-        table.note(f"{setting.pymodel.in_words()}; it explored once.")
+        table.note(
+            f"{setting.pymodel.in_words()}; it explored once, while other chapters were measured. Alone it is up to half as fast again."
+        )
     return [table]
 
 
