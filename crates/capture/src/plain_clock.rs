@@ -3,8 +3,9 @@
 //! What a clock said when a program was recorded is of no interest to those who read its tests, and differs in each
 //! recording. So every answer of a clock is replaced by one that begins on 3 February 2001 at 04:05:06.789 and has no
 //! more than thousandths of seconds, and so is everything that is recognised to come from such an answer: the same number or
-//! date elsewhere, whole seconds before and after it, another time of its day, what passed between two answers, and the usual ways to write a date in
-//! texts. Where that is too little, the test fails when it is tried, and is written with less in it.
+//! date elsewhere, whole seconds before and after it, another time of its day, what passed between two answers, and the
+//! usual ways to write a date in texts. Where that is too little, the test fails when it is tried, and is written with
+//! less in it.
 
 mod calendar;
 
