@@ -46,3 +46,67 @@ fn y10_a_failure_that_is_passed_over() {
          If this fails with the error \"key error\":\n  - Nothing else changes."
     );
 }
+
+#[test]
+fn y10_what_follows_is_told_of_those_who_come_to_it() {
+    assert_eq!(
+        change("try:\n    send(x)\nexcept KeyError:\n    n = 0\nelse:\n    return 1\nt.append(x)"),
+        "- \"send\" is carried out with the given x.\n\
+         If this fails with the error \"key error\":\n  - The n becomes 0.\n  \
+           - The given x is added at the end of the t.\n\
+         Otherwise:\n  - It returns 1."
+    );
+    assert_eq!(
+        change(
+            "try:\n    send(x)\nexcept KeyError:\n    n = 0\n\
+             else:\n    if n > 3:\n        return 1\n    n += 1\nt.append(x)"
+        ),
+        "- \"send\" is carried out with the given x.\n\
+         If this fails with the error \"key error\":\n  - The n becomes 0.\n  \
+           - The given x is added at the end of the t.\n\
+         Otherwise:\n  If the n is greater than 3:\n    - It returns 1.\n  \
+           Otherwise:\n    - The n goes up by 1.\n    - The given x is added at the end of the t."
+    );
+    assert_eq!(
+        change(
+            "for y in x:\n    try:\n        send(y)\n    except KeyError:\n        n = 0\n    \
+             else:\n        continue\n    t.append(y)"
+        ),
+        "For each y in the given x:\n  - \"send\" is carried out with y.\n  \
+           If this fails with the error \"key error\":\n    - The n becomes 0.\n    \
+             - Y is added at the end of the t."
+    );
+}
+
+#[test]
+fn y10_a_handler_knows_nothing_of_another() {
+    assert_eq!(
+        change(
+            "try:\n    send(x)\nexcept KeyError:\n    n = 0\nexcept ValueError:\n    t.append(n)"
+        ),
+        "- \"send\" is carried out with the given x.\n\
+         If this fails with the error \"key error\":\n  - The n becomes 0.\n\
+         If this fails with the error \"value error\":\n  - The old n is added at the end of the t."
+    );
+}
+
+#[test]
+fn y10_a_local_that_a_failure_leaves_as_it_was() {
+    assert_eq!(
+        change("y = 5\ntry:\n    y = int(x)\nexcept ValueError:\n    pass\nn += y"),
+        "- The y becomes 5.\n\
+         - The y becomes the given x as a whole number.\n\
+         If this fails with the error \"value error\":\n  - Nothing is done about it.\n\
+         - The n goes up by the y."
+    );
+    assert_eq!(
+        change(
+            "y: int = 5\ntry:\n    send(x)\nexcept KeyError:\n    pass\nelse:\n    y: int = 3\nn += y"
+        ),
+        "- The y becomes 5.\n\
+         - \"send\" is carried out with the given x.\n\
+         If this fails with the error \"key error\":\n  - Nothing is done about it.\n\
+         Otherwise:\n  - The y becomes 3.\n\
+         - The n goes up by the y."
+    );
+}

@@ -4,6 +4,7 @@
 //! has changed. Only a branch that leaves the action parts its ways. Everything has a limit, so that every text ends.
 
 mod assign;
+mod attempt;
 mod between;
 mod call;
 mod choose;
@@ -30,7 +31,8 @@ use super::flow::{End, Event, EventKind, Flow, Round};
 use super::locate::Callable;
 use crate::property::raised;
 use crate::term::Term;
-use choose::{goes_on, leaves};
+use attempt::Attempt;
+use choose::leaves;
 use finally::Finally;
 use scope::View;
 
@@ -47,6 +49,16 @@ pub(crate) struct Path {
     loose: BTreeSet<String>,
     /// What the statement at hand has taken out of collections, and the place where it stands for itself.
     taken: Vec<(Range, Term)>,
+}
+
+impl Path {
+    /// Takes up how often variables have changed on another way that leads to the same place.
+    fn meet(&mut self, other: &Path) {
+        for (name, version) in &other.versions {
+            let known = self.versions.entry(name.clone()).or_default();
+            *known = (*known).max(*version);
+        }
+    }
 }
 
 /// In which function statements stand.
@@ -374,18 +386,13 @@ impl<'w> Execution<'w> {
                 finally,
             } => {
                 push(work, finally);
-                let rest = work.clone();
+                let attempt = Attempt {
+                    body,
+                    handlers,
+                    otherwise,
+                };
                 let frame = frame.finally(statement);
-                // Where those who have failed go on as well, what is only for the others is told apart.
-                let apart = handlers.iter().any(|handler| goes_on(&handler.body));
-                if !apart {
-                    push(work, otherwise);
-                }
-                let end = self.try_to(body, handlers, &rest, path, &frame, events);
-                if apart && end.is_none() {
-                    self.if_done(otherwise, path, &frame, events);
-                }
-                return end;
+                return self.attempt(&attempt, work, path, &frame, events);
             }
             StatementKind::Match { .. } => self.unread(range, frame, events),
             // Declarations, and what has no effect that anyone could see.

@@ -1,14 +1,13 @@
-//! Branches: those that leave part the ways (Y5), those that come back are one event (Y4). Also `return` and `try`.
+//! Branches: those that leave part the ways (Y5), those that come back are one event (Y4). Also `return`.
 
 use std::collections::BTreeSet;
 
 use testwright_source::Range;
-use testwright_source::tree::{Expression, ExpressionKind, Handler, Statement, StatementKind};
+use testwright_source::tree::{Expression, ExpressionKind, Statement, StatementKind};
 
-use super::cycle::given_names;
-use super::{Ended, Execution, Frame, Path, Work, error_name, event, push};
+use super::{Ended, Execution, Frame, Path, Work, event, push};
 use crate::explain::flow::{End, Event, EventKind, Flow};
-use crate::term::{Change, Term};
+use crate::term::Term;
 use crate::value::Value;
 
 /// Whether statements may leave the sequence that they stand in.
@@ -43,14 +42,6 @@ fn leaves_from(statement: &Statement, in_loop: bool) -> bool {
                 || handlers.iter().any(|one| any(&one.body, in_loop))
         }
         _ => false,
-    }
-}
-
-/// The classes that a handler catches.
-fn error_names(exception: &Expression) -> Vec<String> {
-    match &exception.kind {
-        ExpressionKind::Tuple(all) => all.iter().filter_map(error_name).collect(),
-        _ => error_name(exception).into_iter().collect(),
     }
 }
 
@@ -135,10 +126,8 @@ impl<'w> Execution<'w> {
         events: &mut Vec<Event>,
     ) {
         let (one, other) = (&then.path, &otherwise.path);
-        for (name, version) in one.versions.iter().chain(&other.versions) {
-            let known = path.versions.entry(name.clone()).or_default();
-            *known = (*known).max(*version);
-        }
+        path.meet(one);
+        path.meet(other);
         path.loose.extend(one.loose.iter().cloned());
         path.loose.extend(other.loose.iter().cloned());
         let names: BTreeSet<&String> = one.locals.keys().chain(other.locals.keys()).collect();
@@ -244,147 +233,4 @@ impl<'w> Execution<'w> {
             range: range.clone(),
         }
     }
-
-    /// `try`: what is tried, then what is done if it fails (Y10). `rest` is what follows if nothing leaves.
-    pub(super) fn try_to(
-        &self,
-        body: &'w [Statement],
-        handlers: &'w [Handler],
-        rest: &Work<'w>,
-        path: &mut Path,
-        frame: &Frame<'w>,
-        events: &mut Vec<Event>,
-    ) -> Option<End> {
-        // What a local is afterwards depends on whether this fails.
-        let mut given = Vec::new();
-        for handler in handlers.iter().filter(|one| goes_on(&one.body)) {
-            given_names(&handler.body, &mut given);
-        }
-        let range = body.first().map_or(0..0, |first| first.range.clone());
-        for name in given.iter().filter(|name| !frame.globals.contains(*name)) {
-            self.loosen(name, &range, path, events);
-        }
-        let before = path.clone();
-        let uncounted = frame.uncounted();
-        let tried = self.body(body, path.clone(), &uncounted);
-        *path = tried.path;
-        let first = events.len();
-        let end = match tried.flow {
-            Flow {
-                events: done,
-                end: end @ (End::Return { .. } | End::Failed | End::Break(_) | End::Continue),
-            } => {
-                events.extend(done);
-                Some(end)
-            }
-            flow => {
-                events.extend(flow.settled());
-                None
-            }
-        };
-        if events.len() == first && !handlers.is_empty() {
-            self.look_up(body, &before, frame, events);
-        }
-        for handler in handlers {
-            let mut inside = before.clone();
-            // How much was done before it failed is not known.
-            inside.facts = Default::default();
-            inside.versions.clone_from(&path.versions);
-            if let Some(name) = &handler.name {
-                self.result(name, &mut inside);
-            }
-            let mut work = match end {
-                // Only who has failed comes to what follows.
-                Some(_) => rest.clone(),
-                None => Work::new(),
-            };
-            push(&mut work, &handler.body);
-            let caught = self.run(work, inside, &uncounted);
-            for (name, version) in &caught.path.versions {
-                let known = path.versions.entry(name.clone()).or_default();
-                *known = (*known).max(*version);
-            }
-            let range = handler
-                .body
-                .first()
-                .map_or(0..0, |first| first.range.clone());
-            // Whoever leaves without a word would seem to go on with what is told next.
-            let stops = match &caught.flow.end {
-                _ if rest.is_empty() || end.is_some() => None,
-                End::Continue => Some(frame.round),
-                End::Return { value, .. } if value.as_value() == Some(&Value::Nothing) => {
-                    Some(None)
-                }
-                _ => None,
-            };
-            let mut body = caught.flow.settled();
-            body.extend(stops.map(|round| event(EventKind::Stops(round), &range)));
-            let errors = handler.exception.as_ref().map_or(vec![], error_names);
-            let goes_on = end.is_none() && !rest.is_empty() && goes_on(&handler.body);
-            let kind = EventKind::IfFails {
-                errors,
-                body,
-                goes_on,
-            };
-            events.push(event(kind, &range));
-        }
-        end
-    }
-
-    /// The `else` of `try`.
-    pub(super) fn if_done(
-        &self,
-        body: &'w [Statement],
-        path: &mut Path,
-        frame: &Frame<'w>,
-        events: &mut Vec<Event>,
-    ) {
-        let Some(first) = body.first() else { return };
-        let ended = self.body(body, path.clone(), &frame.uncounted());
-        *path = ended.path;
-        let body = ended.flow.settled();
-        if !body.is_empty() {
-            events.push(event(EventKind::IfDone(body), &first.range));
-        }
-    }
-
-    /// What may fail although nothing happens: what is only looked up has to be told, or nobody knows what "this" is.
-    fn look_up(
-        &self,
-        body: &'w [Statement],
-        path: &Path,
-        frame: &Frame<'w>,
-        events: &mut Vec<Event>,
-    ) {
-        for statement in body {
-            let looked_up = match &statement.kind {
-                StatementKind::Assign { value, .. } | StatementKind::Return(Some(value)) => value,
-                _ => continue,
-            };
-            let term = self.term(looked_up, path, frame);
-            if term.as_value().is_none() && !matches!(term, Term::Reference(_)) {
-                let kind = EventKind::Change {
-                    change: Change::Call(term),
-                    is_new: false,
-                    giving: vec![],
-                };
-                events.push(event(kind, &statement.range));
-                return;
-            }
-        }
-    }
-}
-
-/// Whether whoever has done this comes to what follows it.
-pub(super) fn goes_on(body: &[Statement]) -> bool {
-    let last = body.last().map(|statement| &statement.kind);
-    !matches!(
-        last,
-        Some(
-            StatementKind::Return(_)
-                | StatementKind::Raise { .. }
-                | StatementKind::Break
-                | StatementKind::Continue
-        )
-    )
 }

@@ -310,7 +310,12 @@ pub(super) fn given_names(body: &[Statement], names: &mut Vec<String>) {
     for statement in body {
         match &statement.kind {
             StatementKind::Assign { targets, .. } => targets.iter().for_each(&mut add),
-            StatementKind::Augmented { target, .. } => add(target),
+            StatementKind::Augmented { target, .. }
+            | StatementKind::Annotated {
+                target,
+                value: Some(_),
+                ..
+            } => add(target),
             _ => {}
         }
     }
