@@ -310,7 +310,6 @@ impl<'a> Writer<'a> {
         exercise::forget_earlier_answers(&mut builder, unit)?;
         let exercised = exercise::exercise(&mut builder, unit)?;
         let verified = checks::verify(&mut builder, unit, exercised)?;
-        plan.setup.append(&mut builder.setup);
         plan.exercise = verified.exercise;
         plan.checks = verified.checks;
         plan.checks.extend(stand_ins::slept(&mut builder));
@@ -319,13 +318,21 @@ impl<'a> Writer<'a> {
         if form.strength == Strength::All {
             plan.output = external::output(call);
         }
-        external::verify(call, scope, &paths, &mut plan);
+        external::verify(call, builder.scope, &paths, &mut plan);
         let mut completeness = verified.completeness;
+        if !plan.checks_something()
+            && let Some((checks, known)) = checks::unchanged(&mut builder)
+        {
+            plan.checks = checks;
+            if completeness == Completeness::Full {
+                completeness = known;
+            }
+        }
+        plan.setup.append(&mut builder.setup);
         if form.strength != Strength::All && completeness == Completeness::Full {
             completeness = Completeness::Partial("what it does varies".to_owned());
         }
-        let tells = plan.output.is_some() || !plan.logged.is_empty();
-        if plan.checks.is_empty() && !tells && !plan.exercise.checks_something() {
+        if !plan.checks_something() {
             completeness = Completeness::Smoke;
         }
         Ok((plan, completeness))

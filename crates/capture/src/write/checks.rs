@@ -67,25 +67,37 @@ pub(super) fn verify(
     unit: &Unit,
     exercised: Exercised,
 ) -> Result<Verified, Missing> {
-    let mut verifier = Verifier {
-        builder,
-        checks: Vec::new(),
-        covered: BTreeSet::new(),
-        unknown: None,
-    };
+    let mut verifier = Verifier::new(builder);
     let exercise = verifier.outcome(unit, exercised)?;
     verifier.effects(unit)?;
-    if verifier.checks.is_empty() && !exercise.checks_something() {
-        verifier.unchanged();
-    }
     Ok(Verified {
         exercise,
-        completeness: match verifier.unknown {
-            Some(reason) => Completeness::Partial(reason),
-            None => Completeness::Full,
-        },
+        completeness: verifier.completeness(),
         checks: verifier.checks,
     })
+}
+
+/// That a method leaves its object as it was, which is something to check where there is nothing else; nothing if it is no
+/// method, or its object has no state.
+pub(super) fn unchanged(builder: &mut Builder<'_>) -> Option<(Vec<Check>, Completeness)> {
+    if builder.form.strength != Strength::All {
+        return None;
+    }
+    let call = builder.call;
+    let own = match call.receiver {
+        Receiver::Instance(_) => call.arguments.first(),
+        Receiver::Class(_) | Receiver::None => None,
+    };
+    let (object, after) = (call.values.object(own?.before)?, own?.after?);
+    let name = builder.live.get(&object)?.clone();
+    let has_state = matches!(call.values.value(after), Value::Object(object)
+        if object.content.is_some() || !object.attributes.is_empty());
+    let mut verifier = Verifier::new(builder);
+    if has_state {
+        verifier.value(Actual::Code(Code::Text(name)), after);
+    }
+    let completeness = verifier.completeness();
+    Some((verifier.checks, completeness))
 }
 
 struct Verifier<'b, 'a> {
@@ -110,7 +122,23 @@ fn method_of_part(made: NodeId, object: &Object, value: &Value) -> Option<String
     Some(format!("result.{attribute}.{name}"))
 }
 
-impl Verifier<'_, '_> {
+impl<'b, 'a> Verifier<'b, 'a> {
+    fn new(builder: &'b mut Builder<'a>) -> Verifier<'b, 'a> {
+        Verifier {
+            builder,
+            checks: Vec::new(),
+            covered: BTreeSet::new(),
+            unknown: None,
+        }
+    }
+
+    fn completeness(&mut self) -> Completeness {
+        match self.unknown.take() {
+            Some(reason) => Completeness::Partial(reason),
+            None => Completeness::Full,
+        }
+    }
+
     fn outcome(&mut self, unit: &Unit, exercised: Exercised) -> Result<Exercise, Missing> {
         let call = self.builder.call;
         let (code, is_creation) = match exercised {
@@ -193,26 +221,6 @@ impl Verifier<'_, '_> {
         }
         if object.attributes.is_empty() && object.content.is_none() {
             self.of_type(&Actual::Result, &object.class);
-        }
-    }
-
-    /// That a method leaves its object as it was, which is something to check where there is nothing else.
-    fn unchanged(&mut self) {
-        let call = self.builder.call;
-        let own = match call.receiver {
-            Receiver::Instance(_) => call.arguments.first(),
-            Receiver::Class(_) | Receiver::None => None,
-        };
-        let object = own.and_then(|own| call.values.object(own.before));
-        let name = object.and_then(|object| self.builder.live.get(&object).cloned());
-        let after = own.and_then(|own| own.after);
-        let (Some(name), Some(after)) = (name, after) else {
-            return;
-        };
-        let has_state = matches!(call.values.value(after), Value::Object(object)
-            if object.content.is_some() || !object.attributes.is_empty());
-        if has_state && self.builder.form.strength == Strength::All {
-            self.value(Actual::Code(Code::Text(name)), after);
         }
     }
 

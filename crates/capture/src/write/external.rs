@@ -17,7 +17,7 @@ pub(super) fn prepare(call: &Call, scope: &mut Scope, paths: &mut Paths, plan: &
     let mut is_relative = false;
     // What is made already, so that folders are not made twice.
     let mut made: BTreeSet<&str> = BTreeSet::new();
-    for (path, before) in &files {
+    for (path, before, after) in &files {
         let path = *path;
         is_relative |= !path.starts_with('/');
         let wanted = match before {
@@ -25,7 +25,11 @@ pub(super) fn prepare(call: &Call, scope: &mut Scope, paths: &mut Paths, plan: &
             _ => "path",
         };
         let code = paths.file(path);
-        if code == Code::text(FOLDER) {
+        // What is not there, and only looked for in the folder that the test works in, needs nothing.
+        let is_missing = matches!((before, after), (FileState::Absent, FileState::Absent))
+            && !path.starts_with('/')
+            && !paths.is_deep(path);
+        if is_missing || code == Code::text(FOLDER) {
             continue;
         }
         let name = scope.variable(wanted);
@@ -38,7 +42,7 @@ pub(super) fn prepare(call: &Call, scope: &mut Scope, paths: &mut Paths, plan: &
             made.contains(folder)
                 || files
                     .iter()
-                    .any(|(known, state)| *known == folder && matches!(state, FileState::Absent))
+                    .any(|(known, state, _)| *known == folder && matches!(state, FileState::Absent))
         };
         if paths.is_deep(path) && !around.is_some_and(is_known) {
             let parents = format!("{name}.parent.mkdir(parents=True, exist_ok=True)");
@@ -68,7 +72,7 @@ pub(super) fn prepare(call: &Call, scope: &mut Scope, paths: &mut Paths, plan: &
                     entry.trim_end_matches('/')
                 );
                 // What the call looked into is made by itself.
-                if files.iter().any(|(known, _)| *known == inside) {
+                if files.iter().any(|(known, ..)| *known == inside) {
                     continue;
                 }
                 let (entry, how) = match entry.strip_suffix('/') {
@@ -90,16 +94,21 @@ pub(super) fn prepare(call: &Call, scope: &mut Scope, paths: &mut Paths, plan: &
     }
 }
 
-/// The files that a call used, as they were, folders before what is in them.
-fn files(call: &Call) -> Vec<(&str, &FileState)> {
-    let mut files: Vec<(&str, &FileState)> = Vec::new();
+/// The files that a call used, as they were and as it left them, folders before what is in them.
+fn files(call: &Call) -> Vec<(&str, &FileState, &FileState)> {
+    let mut files: Vec<(&str, &FileState, &FileState)> = Vec::new();
     for event in &call.events {
-        if let External::File { path, before, .. } = &event.external {
-            files.push((path, before));
+        if let External::File {
+            path,
+            before,
+            after,
+        } = &event.external
+        {
+            files.push((path, before, after));
         }
     }
     let is_folder = |state: &FileState| matches!(state, FileState::Folder(_));
-    files.sort_by_key(|(path, state)| match is_folder(state) {
+    files.sort_by_key(|(path, state, _)| match is_folder(state) {
         true => (0, path.len()),
         false => (1, 0),
     });

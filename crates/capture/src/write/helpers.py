@@ -3,6 +3,7 @@
 import contextvars
 import functools
 import math
+import pathlib
 import re
 import socket
 import types
@@ -28,7 +29,9 @@ def _difference(actual, expected, path, pairs, back):
         return f"{path}: {type(actual).__name__} is not {type(expected).__name__}"
     if isinstance(expected, float) and math.isnan(expected) and math.isnan(actual):
         return None
-    if type(expected) in _PLAIN or _is_function(expected):
+    # Paths keep what they were once asked for.
+    is_plain = type(expected) in _PLAIN or isinstance(expected, pathlib.PurePath)
+    if is_plain or _is_function(expected):
         is_same = actual == expected or _is_copy(actual, expected)
         return None if is_same else f"{path}: {actual!r} != {expected!r}"
     if pairs.get(id(actual)) == id(expected):

@@ -364,15 +364,36 @@ fn spelled(text: &str) -> String {
     spelled.trim_matches('_').to_owned()
 }
 
+/// Words that promise another one.
+const OPEN: [&str; 24] = [
+    "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "from", "has", "in", "is",
+    "must", "not", "of", "on", "or", "than", "the", "to", "was", "with",
+];
+
 /// The first words of an exception's message, if it begins with some.
 fn message_words(graph: &Graph, arguments: &[NodeId]) -> Option<String> {
     const MOST: usize = 5;
     let Value::Text(text) = graph.value(*arguments.first()?) else {
         return None;
     };
-    let is_word = |word: &&str| word.chars().all(|letter| letter.is_ascii_alphabetic());
-    let words: Vec<&str> = text.split(' ').take_while(is_word).take(MOST).collect();
-    (words.len() > 1).then(|| words.join("_").to_lowercase())
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split(' ').take(MOST) {
+        let bare = word.trim_end_matches(|letter| ":;,.!?".contains(letter));
+        if bare.is_empty() || !bare.chars().all(|letter| letter.is_ascii_alphabetic()) {
+            break;
+        }
+        words.push(bare.to_lowercase());
+        if bare != word {
+            break;
+        }
+    }
+    while words
+        .last()
+        .is_some_and(|word| OPEN.contains(&word.as_str()))
+    {
+        words.pop();
+    }
+    (words.len() > 1).then(|| words.join("_"))
 }
 
 /// What kind of value it is, where that may tell it from others.

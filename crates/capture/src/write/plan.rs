@@ -17,6 +17,14 @@ pub(crate) struct Plan {
     pub(crate) logged: Vec<Logged>,
 }
 
+impl Plan {
+    /// Whether anything comes of running it but that nothing is raised.
+    pub(crate) fn checks_something(&self) -> bool {
+        let tells = self.output.is_some() || !self.logged.is_empty();
+        tells || !self.checks.is_empty() || self.exercise.checks_something()
+    }
+}
+
 /// Something that was logged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Logged {

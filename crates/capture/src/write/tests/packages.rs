@@ -56,24 +56,98 @@ fn operators_and_subscripts_are_written_as_such() {
 
 #[test]
 fn names_tell_short_texts_and_the_beginning_of_messages() {
-    let mut made = Made::of("read");
-    let (text, line) = (made.text("a.b = 1"), made.text("No such key here: 'a'"));
-    let error = made.plain(Value::Exception(Exception {
-        class: Reference::new("zoo", "TOMLError"),
-        is_importable: true,
-        arguments: vec![line],
-        attributes: vec![],
-        cause: None,
-        context: None,
-        members: vec![],
-    }));
-    let mut made = made.argument("text", text, text);
-    made.call.outcome = Outcome::Raised {
-        exception: error,
-        is_own: true,
-    };
-    let name = written(&[&made], Style::Pytest, Form::ALL[0]).test.name;
-    assert_eq!(name, "test_raises_toml_error_no_such_key_for_a_b_1");
+    for (message, told) in [
+        ("No such key here: 'a'", "_no_such_key_here"),
+        ("Invalid literal for int()", "_invalid_literal"),
+        ("Bad of the", ""),
+    ] {
+        let mut made = Made::of("read");
+        let (text, line) = (made.text("a.b = 1"), made.text(message));
+        let error = made.plain(Value::Exception(Exception {
+            class: Reference::new("zoo", "TOMLError"),
+            is_importable: true,
+            arguments: vec![line],
+            attributes: vec![],
+            cause: None,
+            context: None,
+            members: vec![],
+        }));
+        let mut made = made.argument("text", text, text);
+        made.call.outcome = Outcome::Raised {
+            exception: error,
+            is_own: true,
+        };
+        let name = written(&[&made], Style::Pytest, Form::ALL[0]).test.name;
+        assert_eq!(name, format!("test_raises_toml_error{told}_for_a_b_1"));
+    }
+}
+
+#[test]
+fn an_object_that_stays_as_it_was_is_checked_only_where_nothing_else_is() {
+    let (mut made, shelf) = self::shelf("save");
+    let none = made.plain(Value::None);
+    let made = made.on("Shelf", shelf, shelf).returns(none);
+    check(
+        &made,
+        expect![[r#"
+        from testwright_helpers import assert_same
+        from testwright_helpers import rebuilt
+        from zoo import Shelf
+        # TestShelf Full
+        def test_save_runs(self):
+            shelf = rebuilt(Shelf, books=[1, 2])
+
+            shelf.save()
+
+            assert_same(shelf, rebuilt(Shelf, books=[1, 2]))
+    "#]],
+    );
+    let made = made.event(External::File {
+        path: "books.txt".to_owned(),
+        before: FileState::Absent,
+        after: FileState::File(b"1 2".to_vec()),
+    });
+    check(
+        &made,
+        expect![[r#"
+        from testwright_helpers import rebuilt
+        from zoo import Shelf
+        # TestShelf Full
+        def test_save_writes_file(self, tmp_path, monkeypatch):
+            path = tmp_path / "books.txt"
+            monkeypatch.chdir(tmp_path)
+            shelf = rebuilt(Shelf, books=[1, 2])
+
+            shelf.save()
+
+            assert path.read_bytes() == b"1 2"
+    "#]],
+    );
+}
+
+#[test]
+fn a_file_that_is_not_there_needs_no_name() {
+    let (mut made, shelf) = self::shelf("load");
+    let no = made.plain(Value::Boolean(false));
+    let made = made.on("Shelf", shelf, shelf).returns(no);
+    let made = made.event(External::File {
+        path: "books.txt".to_owned(),
+        before: FileState::Absent,
+        after: FileState::Absent,
+    });
+    check(
+        &made,
+        expect![[r#"
+        from testwright_helpers import rebuilt
+        from zoo import Shelf
+        # TestShelf Full
+        def test_load_returns_false(self, tmp_path, monkeypatch):
+            monkeypatch.chdir(tmp_path)
+            shelf = rebuilt(Shelf, books=[1, 2])
+
+            assert shelf.load() is False
+    "#]],
+    );
 }
 
 #[test]
