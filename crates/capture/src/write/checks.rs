@@ -13,7 +13,7 @@ use super::exercise::{Exercised, is_creation};
 use super::plan::{Actual, Check, Exercise, How};
 use super::{Completeness, Strength};
 use crate::effects::Effect;
-use crate::recording::{Outcome, Place, Receiver, Unit, UnitKind};
+use crate::recording::{Call, Outcome, Place, Receiver, Unit, UnitKind};
 use crate::value::{Exception, NodeId, Object, ObjectId, Reference, Value};
 use values::{has_address, is_hash};
 
@@ -60,6 +60,42 @@ pub(super) fn name_what_is_asserted(builder: &mut Builder<'_>, unit: &Unit) {
             _ => builder.needs_name(object),
         }
     }
+    for object in kept_arguments(call) {
+        builder.needs_name(object);
+    }
+}
+
+/// Objects that were given, and stand in what the call gives or changes afterwards: there they are said by their names.
+fn kept_arguments(call: &Call) -> Vec<ObjectId> {
+    let graph = &call.values;
+    let changed = call
+        .effects()
+        .into_iter()
+        .filter_map(|effect| match effect {
+            Effect::Changed { after, .. } => Some(after),
+            Effect::Rebound { after, .. } => after,
+        });
+    let returned = match call.outcome {
+        Outcome::Returned(result) => Some(result),
+        _ => None,
+    };
+    let mut pending: Vec<NodeId> = changed.chain(returned).collect();
+    let mut seen: BTreeSet<NodeId> = BTreeSet::new();
+    while let Some(node) = pending.pop() {
+        if seen.insert(node) {
+            pending.extend(graph.children(node));
+        }
+    }
+    let kept: BTreeSet<ObjectId> = seen
+        .into_iter()
+        .filter_map(|node| graph.object(node))
+        .collect();
+    let given = call.arguments.iter().map(|argument| argument.before);
+    given
+        .filter(|node| matches!(graph.value(*node), Value::Object(_)))
+        .filter_map(|node| graph.object(node))
+        .filter(|object| kept.contains(object))
+        .collect()
 }
 
 pub(super) fn verify(

@@ -126,6 +126,36 @@ fn an_object_that_stays_as_it_was_is_checked_only_where_nothing_else_is() {
 }
 
 #[test]
+fn what_is_given_and_kept_is_said_by_its_name() {
+    let mut made = Made::of("Shelf.put");
+    let (pages, none) = (made.number(90), made.plain(Value::None));
+    let book = made.object(3, "Book", &[("pages", pages)]);
+    let (empty, full) = (
+        made.with_id(2, Value::List(vec![])),
+        made.with_id(2, Value::List(vec![book, book])),
+    );
+    let before = made.object(1, "Shelf", &[("books", empty)]);
+    let after = made.object(1, "Shelf", &[("books", full)]);
+    let made = made.on("Shelf", before, after).argument("book", book, book);
+    check(
+        &made.returns(none),
+        expect![[r#"
+        from testwright_helpers import rebuilt
+        from zoo import Book
+        from zoo import Shelf
+        # TestShelf Full
+        def test_put_changes_books_for_book(self):
+            shelf = rebuilt(Shelf, books=[])
+            book = rebuilt(Book, pages=90)
+
+            shelf.put(book)
+
+            assert shelf.books == [book, book]
+    "#]],
+    );
+}
+
+#[test]
 fn a_file_that_is_not_there_needs_no_name() {
     let (mut made, shelf) = self::shelf("load");
     let no = made.plain(Value::Boolean(false));
