@@ -38,6 +38,19 @@ pub(crate) enum End {
     Unexplored,
 }
 
+impl End {
+    /// Whether nobody comes to what follows.
+    pub(crate) fn leaves(&self) -> bool {
+        match self {
+            End::Return { .. } | End::Failed | End::Break(_) | End::Continue => true,
+            End::Split {
+                then, otherwise, ..
+            } => then.end.leaves() && otherwise.end.leaves(),
+            End::Open | End::Unexplored => false,
+        }
+    }
+}
+
 /// One time that something is done several times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Round {

@@ -3,6 +3,7 @@
 //! Expressions are substituted, never evaluated: a local is what it was given, a state variable is its name and how often it
 //! has changed. Only a branch that leaves the action parts its ways. Everything has a limit, so that every text ends.
 
+mod alias;
 mod assign;
 mod attempt;
 mod between;
@@ -12,7 +13,9 @@ mod cycle;
 mod finally;
 mod gather;
 mod local;
+mod loose;
 mod scope;
+mod side;
 mod taken;
 mod world;
 
@@ -45,6 +48,8 @@ pub(crate) struct Path {
     pub(crate) facts: Facts,
     /// What state variables were made of, by name and by how often they had changed then.
     between: BTreeMap<(String, u32), Term>,
+    /// Since which change each state variable is the object that it is: what changed it later changed that object.
+    same_since: BTreeMap<String, u32>,
     /// Locals that change in ways for which there is no expression: they are told of like state variables.
     loose: BTreeSet<String>,
     /// What the statement at hand has taken out of collections, and the place where it stands for itself.
@@ -56,6 +61,10 @@ impl Path {
     fn meet(&mut self, other: &Path) {
         for (name, version) in &other.versions {
             let known = self.versions.entry(name.clone()).or_default();
+            *known = (*known).max(*version);
+        }
+        for (name, version) in &other.same_since {
+            let known = self.same_since.entry(name.clone()).or_default();
             *known = (*known).max(*version);
         }
     }

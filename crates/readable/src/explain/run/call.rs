@@ -42,7 +42,7 @@ impl<'w> Execution<'w> {
                 if let Some(ended) = self.helper_with_events(expression, path, frame)
                     && !ended.flow.is_split()
                 {
-                    self.splice(ended, path, events);
+                    self.splice(ended, range, path, events);
                     return;
                 }
                 if self.change_local(expression, range, path, frame, events) {
@@ -99,6 +99,7 @@ impl<'w> Execution<'w> {
                     _ => None,
                 };
                 self.changed(&target, after, range, path);
+                self.follow(&target, path);
             }
             None => {
                 path.facts.forget_objects();
@@ -158,7 +159,7 @@ impl<'w> Execution<'w> {
                 End::Return { value, .. } => value.clone(),
                 _ => Value::Nothing.into(),
             };
-            self.splice(ended, path, events);
+            self.splice(ended, range, path, events);
             return value;
         }
         if let Some(value) = self.pop_from_local(expression, range, path, frame) {
@@ -181,9 +182,12 @@ impl<'w> Execution<'w> {
         }
     }
 
-    fn splice(&self, ended: Ended, path: &mut Path, events: &mut Vec<Event>) {
+    fn splice(&self, ended: Ended, range: &Range, path: &mut Path, events: &mut Vec<Event>) {
         path.versions = ended.path.versions;
         path.facts = ended.path.facts;
+        path.between = ended.path.between;
+        path.same_since = ended.path.same_since;
+        self.keep_as_made(range, path);
         events.extend(ended.flow.events);
     }
 
@@ -324,7 +328,8 @@ impl<'w> Execution<'w> {
         let local = object.as_name()?;
         let value = path.locals.get(local)?;
         let changes = crate::term::CHANGING.contains(&name.as_str());
-        let is_own = is_fresh(&self.expanded(value)) && value.type_of().is_built_in();
+        let is_own = is_fresh(&self.expanded(value)) || path.is_left_alone(value);
+        let is_own = is_own && value.type_of().is_built_in();
         (changes && is_own && !path.loose.contains(local))
             .then(|| (local.to_owned(), name.clone(), arguments.as_slice()))
     }

@@ -134,6 +134,8 @@ impl<'w> Execution<'w> {
         for name in names {
             let merged = match (one.locals.get(name), other.locals.get(name)) {
                 (Some(one), Some(other)) if one == other => one.clone(),
+                // What it becomes is told on each side.
+                (Some(one), Some(_)) if path.loose.contains(name) => one.clone(),
                 (Some(then), Some(otherwise)) => {
                     let merged = Term::Conditional {
                         condition: Box::new(condition.clone()),
@@ -189,6 +191,9 @@ impl<'w> Execution<'w> {
                 },
                 end => end,
             };
+        }
+        if let Some(end) = self.returned_side(value, range, path, frame, events) {
+            return end;
         }
         let value = self.value_of(value, range, path, frame, events);
         self.return_term(value, range, path, frame)

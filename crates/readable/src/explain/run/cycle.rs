@@ -173,8 +173,11 @@ impl<'w> Execution<'w> {
         };
         for name in changed {
             let last = inside.versions.get(&name).copied().unwrap_or_default();
-            let known = path.versions.entry(name).or_default();
+            let known = path.versions.entry(name.clone()).or_default();
             *known = (*known).max(last) + 1;
+            if inside.same_since.get(&name) != path.same_since.get(&name) {
+                path.same_since.insert(name, *known);
+            }
         }
         settled
     }

@@ -25,6 +25,7 @@ impl Scope for View<'_, '_> {
 
     fn name(&self, name: &str) -> Option<Term> {
         let local = self.path.locals.get(name).cloned();
+        let local = local.map(|value| self.path.met_again(value));
         local.or_else(|| self.execution.world.global(name, &self.path.versions))
     }
 
@@ -122,6 +123,7 @@ impl<'w> Execution<'w> {
             versions: path.versions.clone(),
             facts: path.facts.clone(),
             between: path.between.clone(),
+            same_since: path.same_since.clone(),
             loose: Default::default(),
             taken: Vec::new(),
         };

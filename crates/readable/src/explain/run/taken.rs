@@ -28,6 +28,26 @@ impl<'w> Execution<'w> {
             statement.kind,
             StatementKind::Assign { .. } | StatementKind::Return(_) | StatementKind::Expression(_)
         );
+        self.take_out_of(
+            expression,
+            is_read_there,
+            &statement.range,
+            path,
+            frame,
+            events,
+        );
+    }
+
+    /// Takes out what an expression takes out; a whole that `is_read_there` is left to its reader.
+    pub(super) fn take_out_of(
+        &self,
+        expression: &Expression,
+        is_read_there: bool,
+        range: &Range,
+        path: &mut Path,
+        frame: &Frame<'w>,
+        events: &mut Vec<Event>,
+    ) {
         let mut found = Vec::new();
         collect(expression, is_read_there, &mut found);
         for call in &found {
@@ -40,7 +60,7 @@ impl<'w> Execution<'w> {
                 continue;
             }
             let before = events.len();
-            let value = self.value_of(call, &statement.range, path, frame, events);
+            let value = self.value_of(call, range, path, frame, events);
             let is_local = object
                 .as_name()
                 .is_some_and(|name| path.locals.contains_key(name));
@@ -83,7 +103,7 @@ fn collect<'e>(expression: &'e Expression, is_read_there: bool, found: &mut Vec<
 }
 
 /// The collection that something is taken out of.
-fn taken_from(call: &Expression) -> Option<&Expression> {
+pub(super) fn taken_from(call: &Expression) -> Option<&Expression> {
     let ExpressionKind::Call { function, .. } = &call.kind else {
         return None;
     };
