@@ -2,7 +2,7 @@
 
 mod telling;
 
-use telling::{change, changes, happens};
+use telling::{change, changes};
 
 #[track_caller]
 fn check(body: &str, told: &str) {
@@ -46,31 +46,6 @@ fn r10_who_has_kept_what_was_replaced_has_the_old_one() {
     check(
         "old = n\nn += 1\nt.append(old)",
         "- The n goes up by 1.\n- The old n is added at the end of the t.",
-    );
-}
-
-#[test]
-fn r10_what_two_calls_of_a_helper_give_are_two_values() {
-    assert_eq!(
-        happens(
-            "n, t = 0, []\nstate = ('n', 't')\n\
-             def bump(k=1):\n    global n\n    n += k\n    return n\n\
-             def act():\n    a = bump()\n    b = bump(k=3)\n    t.append(a + b)\n"
-        ),
-        "- The n goes up by 1.\n- The n goes up by 3.\n\
-         - One more than the old n plus the new n is added at the end of the t."
-    );
-}
-
-#[test]
-fn y3_a_helper_that_returns_on_some_ways_only_is_asked_once() {
-    assert_eq!(
-        happens(
-            "n, t = 0, []\nstate = ('n', 't')\n\
-             def take():\n    if not t:\n        return None\n    return t.pop()\n\
-             def act():\n    global n\n    v = take()\n    if v is not None:\n        n += v\n"
-        ),
-        "- \"take\" is carried out, giving the v.\nIf the v has a value:\n  - The n goes up by the v."
     );
 }
 

@@ -14,6 +14,7 @@ mod finally;
 mod gather;
 mod local;
 mod loose;
+mod onward;
 mod scope;
 mod side;
 mod taken;
@@ -21,6 +22,7 @@ mod world;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use testwright_source::Range;
 use testwright_source::tree::{Expression, Statement, StatementKind};
@@ -37,6 +39,7 @@ use crate::term::Term;
 use attempt::Attempt;
 use choose::leaves;
 use finally::Finally;
+use onward::Onward;
 use scope::View;
 
 /// What is known at a point of a way through an action.
@@ -54,6 +57,8 @@ pub(crate) struct Path {
     loose: BTreeSet<String>,
     /// What the statement at hand has taken out of collections, and the place where it stands for itself.
     taken: Vec<(Range, Term)>,
+    /// What the next statement has taken already.
+    given: Vec<(Range, Term)>,
 }
 
 impl Path {
@@ -87,6 +92,8 @@ pub(crate) struct Frame<'w> {
     round: Option<Round>,
     /// What is done at last, however it is left, outermost first.
     finally: Vec<Finally<'w>>,
+    /// Where it goes on with what is returned here, if that is in the middle of a statement.
+    onward: Option<Rc<Onward<'w>>>,
 }
 
 impl<'w> Frame<'w> {
@@ -101,6 +108,7 @@ impl<'w> Frame<'w> {
             counts: true,
             round: None,
             finally: vec![],
+            onward: None,
         }
     }
 
@@ -122,6 +130,7 @@ impl<'w> Frame<'w> {
     fn uncounted(&self) -> Frame<'w> {
         Frame {
             counts: false,
+            onward: None,
             ..self.clone()
         }
     }
@@ -227,21 +236,10 @@ impl<'w> Execution<'w> {
             }
             let ended = self.statement(statement, &mut work, &mut path, frame, &mut events);
             if let Some(end) = ended {
-                self.count(&end, frame);
-                return Ended {
-                    flow: Flow { events, end },
-                    path,
-                };
+                return self.finish(events, end, path, frame);
             }
         }
-        self.count(&End::Open, frame);
-        Ended {
-            flow: Flow {
-                events,
-                end: End::Open,
-            },
-            path,
-        }
+        self.finish(events, End::Open, path, frame)
     }
 
     fn count(&self, end: &End, frame: &Frame<'w>) {
@@ -276,6 +274,9 @@ impl<'w> Execution<'w> {
         events: &mut Vec<Event>,
     ) -> Option<End> {
         let range = &statement.range;
+        if let Some(end) = self.part(statement, work, path, frame, events) {
+            return Some(end);
+        }
         self.take_out(statement, path, frame, events);
         if let Some(expression) = evaluated(statement) {
             self.name_inside(expression, path, frame);

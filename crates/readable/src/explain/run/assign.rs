@@ -28,16 +28,9 @@ impl<'w> Execution<'w> {
                 return;
             }
         }
-        let is_told = self.each_side(
-            value,
-            range,
-            path,
-            frame,
-            events,
-            &|side, path, frame, events| {
-                self.assign_all(targets, side, range, path, frame, events);
-            },
-        );
+        let is_told = self.each_side(value, range, path, frame, events, &|side, path, events| {
+            self.assign_all(targets, side, range, path, frame, events);
+        });
         if is_told {
             return;
         }
@@ -97,7 +90,7 @@ impl<'w> Execution<'w> {
             return false;
         }
         if let Some(ended) = self.helper_with_events(value, path, frame)
-            && !ended.flow.is_split()
+            && ended.flow.is_straight()
         {
             return false;
         }
@@ -391,16 +384,9 @@ impl<'w> Execution<'w> {
         frame: &Frame<'w>,
         events: &mut Vec<Event>,
     ) {
-        let is_told = self.each_side(
-            value,
-            range,
-            path,
-            frame,
-            events,
-            &|side, path, frame, events| {
-                self.augment(target, (operator, side), range, path, frame, events);
-            },
-        );
+        let is_told = self.each_side(value, range, path, frame, events, &|side, path, events| {
+            self.augment(target, (operator, side), range, path, frame, events);
+        });
         if is_told {
             return;
         }

@@ -20,7 +20,9 @@ pub(super) struct View<'v, 'w> {
 
 impl Scope for View<'_, '_> {
     fn expression(&self, range: &Range) -> Option<Term> {
-        self.path.taken(range)
+        let taken = self.path.taken(range)?;
+        let made = self.execution.made(&taken, self.path);
+        Some(made.unwrap_or(taken))
     }
 
     fn name(&self, name: &str) -> Option<Term> {
@@ -96,6 +98,17 @@ impl<'w> Execution<'w> {
         path: &Path,
         frame: &Frame<'w>,
     ) -> Option<super::Ended> {
+        let (helper, path, frame) = self.prepared(call, path, frame)?;
+        Some(self.body(&helper.body, path, &frame))
+    }
+
+    /// A helper, what is known when it begins, and where its statements stand.
+    pub(super) fn prepared(
+        &self,
+        call: &Call,
+        path: &Path,
+        frame: &Frame<'w>,
+    ) -> Option<(&'w Callable, Path, Frame<'w>)> {
         let helper = self.world.helper(call, frame.receiver.as_deref())?;
         let is_method = matches!(call.callee, Callee::Method { .. });
         let too_deep = frame.helpers.len() > self.world.limits.depth;
@@ -117,6 +130,7 @@ impl<'w> Execution<'w> {
             counts: false,
             round: frame.round,
             finally: vec![],
+            onward: None,
         };
         let path = Path {
             locals,
@@ -126,8 +140,9 @@ impl<'w> Execution<'w> {
             same_since: path.same_since.clone(),
             loose: Default::default(),
             taken: Vec::new(),
+            given: Vec::new(),
         };
-        Some(self.body(&helper.body, path, &inner))
+        Some((helper, path, inner))
     }
 
     /// The parameters of a helper and what they are given; nothing if they do not match.

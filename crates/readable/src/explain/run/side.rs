@@ -17,7 +17,7 @@ impl<'w> Execution<'w> {
         path: &mut Path,
         frame: &Frame<'w>,
         events: &mut Vec<Event>,
-        act: &dyn Fn(&Expression, &mut Path, &Frame<'w>, &mut Vec<Event>),
+        act: &dyn Fn(&Expression, &mut Path, &mut Vec<Event>),
     ) -> bool {
         let Some((condition, sides)) = self.sides(value, path, frame) else {
             return false;
@@ -25,7 +25,7 @@ impl<'w> Execution<'w> {
         let condition = self.term(condition, path, frame);
         let go = |side: &Expression, path: &mut Path, events: &mut Vec<Event>| {
             self.take_out_of(side, true, range, path, frame, events);
-            act(side, path, frame, events);
+            act(side, path, events);
         };
         match self.decide(&condition, path) {
             Some(true) => go(sides[0], path, events),
@@ -73,8 +73,7 @@ impl<'w> Execution<'w> {
             let mut events = Vec::new();
             self.take_out_of(side, true, range, &mut path, frame, &mut events);
             let end = self.returned(Some(side), range, &mut path, frame, &mut events);
-            self.count(&end, frame);
-            Box::new(Flow { events, end })
+            Box::new(self.finish(events, end, path, frame).flow)
         });
         Some(End::Split {
             condition,
