@@ -116,3 +116,21 @@ fn y9_what_was_found_keeps_its_name() {
          Otherwise:\n  - Nothing changes.\n  - It returns 0.",
     );
 }
+
+#[test]
+fn y1_what_is_put_somewhere_and_changes_afterwards() {
+    check(
+        "a = []\nt.append(a)\na.append(x)",
+        "- The a becomes empty.\n- The a is added at the end of the t.\n- The given x is added at the end of the a.",
+    );
+    check(
+        "a = [1, 2]\nb = a\nb.append(3)\nt = a",
+        "- The a becomes [1, 2].\n- 3 is added at the end of the a.\n- The t becomes the a.",
+    );
+    // A name for something else changes nothing.
+    check(
+        "a = [x]\nt = a\na = [i]\nn = len(a)",
+        "- The t becomes a list with just the given x.\n\
+         - The n becomes the number of elements in a list with just the given i.",
+    );
+}

@@ -277,6 +277,7 @@ impl<'w> Execution<'w> {
         if let Some(end) = self.part(statement, work, path, frame, events) {
             return Some(end);
         }
+        self.name_shared(statement, work, path, frame, events);
         self.take_out(statement, path, frame, events);
         if let Some(expression) = evaluated(statement) {
             self.name_inside(expression, path, frame);

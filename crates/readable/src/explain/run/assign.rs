@@ -487,7 +487,8 @@ impl<'w> Execution<'w> {
     }
 }
 
-fn is_collection(term: &Term) -> bool {
+/// Whether something can grow where it is.
+pub(super) fn is_collection(term: &Term) -> bool {
     matches!(
         term.type_of(),
         Type::List(_) | Type::Set(_) | Type::Dictionary(..)

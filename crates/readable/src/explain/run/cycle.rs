@@ -328,7 +328,7 @@ pub(super) fn given_names(body: &[Statement], names: &mut Vec<String>) {
 }
 
 /// The statements inside of a statement.
-fn bodies(statement: &Statement) -> Vec<&[Statement]> {
+pub(super) fn bodies(statement: &Statement) -> Vec<&[Statement]> {
     match &statement.kind {
         StatementKind::If {
             body, otherwise, ..
