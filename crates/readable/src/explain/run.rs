@@ -12,6 +12,7 @@ mod choose;
 mod cycle;
 mod finally;
 mod gather;
+mod later;
 mod local;
 mod loose;
 mod onward;
@@ -363,6 +364,7 @@ impl<'w> Execution<'w> {
                 body,
                 otherwise,
             } => {
+                self.hold_for_later(body, work, path, frame);
                 let condition = self.as_long_as(condition, body, range, path, frame, events);
                 match cycle::breaks(body) {
                     true => {

@@ -29,6 +29,13 @@ impl<'w> Execution<'w> {
             }
         }
         let is_told = self.each_side(value, range, path, frame, events, &|side, path, events| {
+            // In a round nothing is old, so what was taken is told of where it is taken.
+            let mut names = Vec::new();
+            for target in targets.iter().filter(|_| frame.round.is_some()) {
+                local_names(target, frame, &mut names);
+            }
+            names.retain(|name| !frame.globals.contains(*name));
+            path.loose.extend(names.into_iter().map(str::to_owned));
             self.assign_all(targets, side, range, path, frame, events);
         });
         if is_told {
