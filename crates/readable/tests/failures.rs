@@ -110,3 +110,40 @@ fn y10_a_local_that_a_failure_leaves_as_it_was() {
          - The n goes up by the y."
     );
 }
+
+#[test]
+fn y10_who_has_failed_does_not_leave_with_those_who_have_not() {
+    assert_eq!(
+        change(
+            "while True:\n    try:\n        n = int(x)\n        break\n    except ValueError:\n        m += 1"
+        ),
+        "Again and again:\n  - The n becomes the given x as a whole number.\n  \
+           If this fails with the error \"value error\":\n    - The m goes up by 1.\n  \
+           Otherwise:\n    - This is not done again."
+    );
+    assert_eq!(
+        change("try:\n    return int(x)\nexcept ValueError:\n    m += 1\nn = 3"),
+        "- The given x as a whole number is computed.\n\
+         If this fails with the error \"value error\":\n  - The m goes up by 1.\n  - The n becomes 3.\n\
+         Otherwise:\n  - It returns the given x as a whole number."
+    );
+}
+
+#[test]
+fn y10_ways_that_part_inside_of_what_is_tried() {
+    // What is done at last is done once.
+    assert_eq!(
+        change("try:\n    return 1 if x else 2\nfinally:\n    n += 1"),
+        "- The n goes up by 1.\nIf the given x is set:\n  - It returns 1.\nOtherwise:\n  - It returns 2."
+    );
+    assert_eq!(
+        change(
+            "try:\n    if x:\n        return 1\n    m = 2\n    y = int(i)\nexcept KeyError:\n    y = 0\n\
+             t.append(m + y)"
+        ),
+        "If the given x is set:\n  - It returns 1.\n\
+         Otherwise:\n  - The m becomes 2.\n  - The y becomes the given i as a whole number.\n\
+         If this fails with the error \"key error\":\n  - The y becomes 0.\n\
+         - The new m plus the y is added at the end of the t."
+    );
+}

@@ -2,7 +2,7 @@
 
 mod telling;
 
-use telling::happens;
+use telling::{change, happens};
 
 const LOANS: &str = "\
 loans, books = {}, []
@@ -48,5 +48,39 @@ fn y1_r5_a_local_that_is_written_out_means_what_it_meant() {
         "late = [b for b in books if b > x]\nreturn all(b in late for b in loans)",
         "- Nothing changes.\n- It returns true if for every b in the loans, b is in the elements b of the books such \
          that b is greater than the given x, and false otherwise.",
+    );
+}
+
+#[test]
+fn y9_a_local_of_the_rounds_that_is_asked_for_behind_them() {
+    assert_eq!(
+        change("for y in x:\n    last = y\nn = last"),
+        "- For each y in the given x, the last becomes y.\n- The n becomes the last."
+    );
+    assert_eq!(
+        change("while n > 0:\n    r = n % 2\n    n -= 1\nm = r"),
+        "- As long as the n is greater than 0, the r becomes the remainder of the n divided by 2 and the n goes down by 1.\n\
+         - The m becomes the r."
+    );
+    // One that is given anew is another one.
+    assert_eq!(
+        change("for y in x:\n    k = y * 2\n    t.append(k)\nk = 3\nn = k"),
+        "- For each y in the given x, y times 2 is added at the end of the t.\n- The n becomes 3."
+    );
+}
+
+#[test]
+fn y4_a_local_that_differs_in_a_round_is_told_of() {
+    assert_eq!(
+        change(
+            "v = 0\nfor y in x:\n    if y:\n        v = 1\n    else:\n        v = 'a'\n    t.append(v)"
+        ),
+        "- The v becomes 0.\nFor each y in the given x:\n  If y is set:\n    - The v becomes 1.\n  \
+           Otherwise:\n    - The v becomes \"a\".\n  - The v is added at the end of the t."
+    );
+    assert_eq!(
+        change("for y in x:\n    v = t.pop() if t else 0\n    n += v"),
+        "For each y in the given x:\n  If the t is not empty:\n    - The last element of the t is removed.\n    \
+             - The v becomes that element.\n  Otherwise:\n    - The v becomes 0.\n  - The n goes up by the v."
     );
 }

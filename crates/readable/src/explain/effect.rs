@@ -9,7 +9,7 @@ use assigned::assigned;
 use called::{called, deleted};
 
 use crate::phrase::{Noun, Speaker};
-use crate::term::{Call, Change, Reference, Term, Type};
+use crate::term::{Call, Change, Operator, Reference, Term, Type};
 use crate::value::Value;
 
 /// The clause of a change, without capital and full stop. `is_new` if it sets an entry that is known not to be there.
@@ -99,6 +99,53 @@ fn merged(speaker: &Speaker<'_>, entries: &Term, target: &str) -> String {
 fn becomes_empty(speaker: &Speaker<'_>, target: &Term) -> String {
     let noun = target_noun(speaker, target);
     format!("{} {} empty", noun.text, verb(&noun, "becomes", "become"))
+}
+
+/// What a list is once its beginning or its end is replaced, or taken away; nothing for any other part of it.
+fn without_slice(part: &Term, given: Option<&Term>) -> Option<Term> {
+    let Term::Slice {
+        object,
+        start,
+        stop,
+        step: None,
+    } = part
+    else {
+        return None;
+    };
+    let is_from_the_end = |bound: &Term| match bound.as_value().and_then(Value::as_integer) {
+        Some(at) => at < 0,
+        None => false,
+    };
+    let is_number =
+        |bound: &Term, number| bound.as_value().and_then(Value::as_integer) == Some(number);
+    let slice = |start: Option<&Term>, stop: Option<&Term>| Term::Slice {
+        object: object.clone(),
+        start: start.cloned().map(Box::new),
+        stop: stop.cloned().map(Box::new),
+        step: None,
+    };
+    let joined = |left: Term, right: Term| Term::Binary {
+        left: Box::new(left),
+        operator: Operator::Add,
+        right: Box::new(right),
+    };
+    let is_empty = |given: &Term| given.as_value().and_then(Value::length) == Some(0);
+    let given = given.filter(|given| !is_empty(given)).cloned();
+    match (start.as_deref(), stop.as_deref()) {
+        (None, Some(stop)) => Some(match given {
+            Some(given) if is_number(stop, 0) => joined(given, (**object).clone()),
+            Some(given) => joined(given, slice(Some(stop), None)),
+            None => slice(Some(stop), None),
+        }),
+        (Some(start), None) if !is_from_the_end(start) => Some(match given {
+            Some(given) if *start == Term::call("len", vec![(**object).clone()]) => {
+                joined((**object).clone(), given)
+            }
+            Some(given) => joined(slice(None, Some(start)), given),
+            None => slice(None, Some(start)),
+        }),
+        _ => None,
+    }
 }
 
 /// "the first n UNITs of T", or with P14's exception "the first UNITs of T (as many as N)".

@@ -38,6 +38,19 @@ pub(crate) enum End {
     Unexplored,
 }
 
+impl End {
+    /// Whether nobody comes to what follows.
+    pub(crate) fn leaves(&self) -> bool {
+        match self {
+            End::Return { .. } | End::Failed | End::Break(_) | End::Continue => true,
+            End::Split {
+                then, otherwise, ..
+            } => then.end.leaves() && otherwise.end.leaves(),
+            End::Open | End::Unexplored => false,
+        }
+    }
+}
+
 /// One time that something is done several times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Round {
@@ -149,6 +162,23 @@ impl Flow {
         events
     }
 
+    /// Whether it comes to its end however it goes, so that what it does can stand in the middle of something else.
+    pub(crate) fn is_straight(&self) -> bool {
+        !self.is_split() && !self.events.iter().any(Event::returns)
+    }
+
+    /// Whether it says of each of its ways how it ends.
+    pub(crate) fn parts_cleanly(&self) -> bool {
+        let ends = match &self.end {
+            End::Open | End::Failed | End::Return { .. } => true,
+            End::Split {
+                then, otherwise, ..
+            } => then.parts_cleanly() && otherwise.parts_cleanly(),
+            End::Break(_) | End::Continue | End::Unexplored => false,
+        };
+        ends && !self.events.iter().any(Event::returns)
+    }
+
     /// Whether the ways part somewhere.
     pub(crate) fn is_split(&self) -> bool {
         matches!(self.end, End::Split { .. } | End::Unexplored)
@@ -156,6 +186,23 @@ impl Flow {
 }
 
 impl Event {
+    /// Whether someone leaves in the middle of it.
+    fn returns(&self) -> bool {
+        let any = |events: &[Event]| events.iter().any(Event::returns);
+        match &self.kind {
+            EventKind::Returns(_) | EventKind::Stops(None) => true,
+            EventKind::Choice {
+                then, otherwise, ..
+            } => any(then) || any(otherwise),
+            EventKind::Each { body, .. }
+            | EventKind::AsLongAs { body, .. }
+            | EventKind::IfFails { body, .. }
+            | EventKind::IfDone(body)
+            | EventKind::IfCompleted { body, .. } => any(body),
+            _ => false,
+        }
+    }
+
     /// The terms that it speaks of, those of the events inside included.
     pub(crate) fn terms(&self) -> Vec<&Term> {
         let mut found = Vec::new();

@@ -3,6 +3,7 @@
 //! Expressions are substituted, never evaluated: a local is what it was given, a state variable is its name and how often it
 //! has changed. Only a branch that leaves the action parts its ways. Everything has a limit, so that every text ends.
 
+mod alias;
 mod assign;
 mod attempt;
 mod between;
@@ -11,13 +12,18 @@ mod choose;
 mod cycle;
 mod finally;
 mod gather;
+mod later;
 mod local;
+mod loose;
+mod onward;
 mod scope;
+mod side;
 mod taken;
 mod world;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use testwright_source::Range;
 use testwright_source::tree::{Expression, Statement, StatementKind};
@@ -34,6 +40,7 @@ use crate::term::Term;
 use attempt::Attempt;
 use choose::leaves;
 use finally::Finally;
+use onward::Onward;
 use scope::View;
 
 /// What is known at a point of a way through an action.
@@ -45,10 +52,14 @@ pub(crate) struct Path {
     pub(crate) facts: Facts,
     /// What state variables were made of, by name and by how often they had changed then.
     between: BTreeMap<(String, u32), Term>,
+    /// Since which change each state variable is the object that it is: what changed it later changed that object.
+    same_since: BTreeMap<String, u32>,
     /// Locals that change in ways for which there is no expression: they are told of like state variables.
     loose: BTreeSet<String>,
     /// What the statement at hand has taken out of collections, and the place where it stands for itself.
     taken: Vec<(Range, Term)>,
+    /// What the next statement has taken already.
+    given: Vec<(Range, Term)>,
 }
 
 impl Path {
@@ -56,6 +67,10 @@ impl Path {
     fn meet(&mut self, other: &Path) {
         for (name, version) in &other.versions {
             let known = self.versions.entry(name.clone()).or_default();
+            *known = (*known).max(*version);
+        }
+        for (name, version) in &other.same_since {
+            let known = self.same_since.entry(name.clone()).or_default();
             *known = (*known).max(*version);
         }
     }
@@ -78,6 +93,8 @@ pub(crate) struct Frame<'w> {
     round: Option<Round>,
     /// What is done at last, however it is left, outermost first.
     finally: Vec<Finally<'w>>,
+    /// Where it goes on with what is returned here, if that is in the middle of a statement.
+    onward: Option<Rc<Onward<'w>>>,
 }
 
 impl<'w> Frame<'w> {
@@ -92,6 +109,7 @@ impl<'w> Frame<'w> {
             counts: true,
             round: None,
             finally: vec![],
+            onward: None,
         }
     }
 
@@ -113,6 +131,7 @@ impl<'w> Frame<'w> {
     fn uncounted(&self) -> Frame<'w> {
         Frame {
             counts: false,
+            onward: None,
             ..self.clone()
         }
     }
@@ -218,21 +237,10 @@ impl<'w> Execution<'w> {
             }
             let ended = self.statement(statement, &mut work, &mut path, frame, &mut events);
             if let Some(end) = ended {
-                self.count(&end, frame);
-                return Ended {
-                    flow: Flow { events, end },
-                    path,
-                };
+                return self.finish(events, end, path, frame);
             }
         }
-        self.count(&End::Open, frame);
-        Ended {
-            flow: Flow {
-                events,
-                end: End::Open,
-            },
-            path,
-        }
+        self.finish(events, End::Open, path, frame)
     }
 
     fn count(&self, end: &End, frame: &Frame<'w>) {
@@ -267,6 +275,10 @@ impl<'w> Execution<'w> {
         events: &mut Vec<Event>,
     ) -> Option<End> {
         let range = &statement.range;
+        if let Some(end) = self.part(statement, work, path, frame, events) {
+            return Some(end);
+        }
+        self.name_shared(statement, work, path, frame, events);
         self.take_out(statement, path, frame, events);
         if let Some(expression) = evaluated(statement) {
             self.name_inside(expression, path, frame);
@@ -352,6 +364,7 @@ impl<'w> Execution<'w> {
                 body,
                 otherwise,
             } => {
+                self.hold_for_later(body, work, path, frame);
                 let condition = self.as_long_as(condition, body, range, path, frame, events);
                 match cycle::breaks(body) {
                     true => {

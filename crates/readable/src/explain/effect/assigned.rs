@@ -2,7 +2,7 @@
 
 use super::{
     added_at_the_end, becomes_empty, element_at, elements_added, first_units, is_entry, is_or_are,
-    merged, put_in_order, sorted_order, target_noun, verb,
+    merged, put_in_order, sorted_order, target_noun, verb, without_slice,
 };
 use crate::phrase::{Noun, Speaker};
 use crate::term::{Callee, Form, Operator, Role, Term, Type};
@@ -13,6 +13,11 @@ pub(super) fn assigned(speaker: &Speaker<'_>, target: &Term, value: &Term, is_ne
         && is_entry(object, index)
     {
         return entry_set(speaker, target, (object, index), value, is_new);
+    }
+    if let Term::Slice { object, .. } = target
+        && let Some(whole) = without_slice(target, Some(value))
+    {
+        return assigned(speaker, object, &whole, is_new);
     }
     let told = grown(speaker, target, value)
         .or_else(|| emptied(speaker, target, value, is_new))
@@ -253,6 +258,9 @@ fn cut(speaker: &Speaker<'_>, target: &Term, value: &Term) -> Option<String> {
                 }
                 (None, Some(_)) if number(stop) == Some(-1) => {
                     Some(format!("the last {unit} of {text} is removed"))
+                }
+                (None, Some(_)) if number(stop) == Some(1) => {
+                    Some(format!("only the first {unit} of {text} is kept"))
                 }
                 (Some(count), None) if number(start).is_none_or(|count| count > 0) => Some(
                     format!("{} are removed", first_units(speaker, target, count)),

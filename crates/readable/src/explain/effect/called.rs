@@ -1,9 +1,10 @@
 //! Calls and deletions as clauses.
 
 use super::{
-    added_at_the_end, becomes_empty, element_at, elements_added, first_units, is_entry, is_or_are,
-    merged, put_in_order, sorted_order,
+    added_at_the_end, assigned, becomes_empty, element_at, elements_added, is_entry, is_or_are,
+    merged, put_in_order, sorted_order, without_slice,
 };
+use crate::explain::flow::changed_by_call;
 use crate::phrase::{Noun, Speaker, join};
 use crate::term::{Call, Callee, Reference, Term, Type};
 use crate::value::Value;
@@ -19,7 +20,7 @@ pub(super) fn called(speaker: &Speaker<'_>, term: &Term, giving: &[Reference]) -
     {
         return told;
     }
-    if !term.is_unknown_call() {
+    if !term.is_unknown_call() && changed_by_call(term).is_none() {
         let noun = speaker.noun(term);
         // A copy that nobody keeps is no result, but what is copied may fail, or be compared with a reference.
         let done = match call.copied() {
@@ -54,6 +55,8 @@ fn method(speaker: &Speaker<'_>, object: &Term, name: &str, call: &Call) -> Opti
     let noun = |term: &Term| speaker.noun(term);
     let is_number =
         |term: &Term, number| term.as_value().and_then(Value::as_integer) == Some(number);
+    // Only the order of sorting has words of its own.
+    (call.keywords.is_empty() || name == "sort").then_some(())?;
     Some(match (name, object.type_of(), call.arguments.as_slice()) {
         ("append", _, [one]) => added_at_the_end(speaker, one, &text()),
         ("insert", _, [at, one]) if is_number(at, 0) => {
@@ -144,12 +147,9 @@ pub(super) fn deleted(speaker: &Speaker<'_>, target: &Term) -> String {
             stop: None,
             step: None,
         } => becomes_empty(speaker, object),
-        Term::Slice {
-            object,
-            start: None,
-            stop: Some(count),
-            step: None,
-        } => format!("{} are removed", first_units(speaker, object, count)),
+        Term::Slice { object, .. } if let Some(kept) = without_slice(target, None) => {
+            assigned(speaker, object, &kept, false)
+        }
         other => {
             let noun = speaker.target(other);
             format!("{} {} removed", noun.text, is_or_are(&noun))

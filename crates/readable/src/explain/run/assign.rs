@@ -4,9 +4,10 @@ use testwright_source::Range;
 use testwright_source::tree::{Expression, ExpressionKind, Operator};
 
 use super::local::number_of;
-use super::{Execution, Frame, Path, event};
-use crate::explain::flow::{Event, EventKind};
-use crate::term::{Change, Reference, Role, Term, Type, UnaryOperator};
+use super::loose::loose;
+use super::{Execution, FIRST, Frame, Path, event};
+use crate::explain::flow::{Event, EventKind, root};
+use crate::term::{Callee, Change, Reference, Role, Term, Type, UnaryOperator};
 use crate::value::Value;
 
 impl<'w> Execution<'w> {
@@ -26,6 +27,19 @@ impl<'w> Execution<'w> {
             if self.result_of_call(target, value, range, path, frame, events) {
                 return;
             }
+        }
+        let is_told = self.each_side(value, range, path, frame, events, &|side, path, events| {
+            // In a round nothing is old, so what was taken is told of where it is taken.
+            let mut names = Vec::new();
+            for target in targets.iter().filter(|_| frame.round.is_some()) {
+                local_names(target, frame, &mut names);
+            }
+            names.retain(|name| !frame.globals.contains(*name));
+            path.loose.extend(names.into_iter().map(str::to_owned));
+            self.assign_all(targets, side, range, path, frame, events);
+        });
+        if is_told {
+            return;
         }
         let value = self.value_of(value, range, path, frame, events);
         for target in targets {
@@ -59,6 +73,8 @@ impl<'w> Execution<'w> {
             return false;
         }
         let (one, other) = (self.term(one, path, frame), self.term(other, path, frame));
+        path.replaces(&one);
+        path.replaces(&other);
         self.changed(&one, Some(other.clone()), range, path);
         self.changed(&other, Some(one.clone()), range, path);
         events.push(event(EventKind::Swap(one, other), range));
@@ -80,11 +96,13 @@ impl<'w> Execution<'w> {
         if !is_local || names.iter().any(|name| path.loose.contains(*name)) {
             return false;
         }
-        if self.helper_with_events(value, path, frame).is_some() {
+        if let Some(ended) = self.helper_with_events(value, path, frame)
+            && ended.flow.is_straight()
+        {
             return false;
         }
         let term = self.term(value, path, frame);
-        if !term.is_unknown_call() {
+        if !term.is_unknown_call() || is_the_first(&term) {
             return false;
         }
         let giving = names.iter().map(|name| self.result(name, path)).collect();
@@ -127,17 +145,19 @@ impl<'w> Execution<'w> {
                 if self.entry_of_local(target, &value, range, path, frame, events) {
                     return;
                 }
-                let target = match self.place(target, path, frame) {
+                match self.place(target, path, frame) {
                     // All that a list has is the list.
                     Term::Slice {
                         object,
                         start: None,
                         stop: None,
                         step: None,
-                    } => *object,
-                    other => other,
-                };
-                self.set(target, value, range, path, events);
+                    } => self.set(*object, value, range, path, events),
+                    target => {
+                        path.replaces(&target);
+                        self.set(target, value, range, path, events);
+                    }
+                }
             }
         }
     }
@@ -191,7 +211,8 @@ impl<'w> Execution<'w> {
         };
         let name = super::cycle::holder(target).as_name()?;
         let known = path.locals.get(name)?;
-        let is_own = is_fresh(&self.expanded(known)) && known.type_of().is_built_in();
+        let is_own = is_fresh(&self.expanded(known)) || path.is_left_alone(known);
+        let is_own = is_own && known.type_of().is_built_in();
         let is_known = frame.globals.contains(name) || path.loose.contains(name);
         (is_own && !is_known).then(|| name.to_owned())
     }
@@ -370,6 +391,12 @@ impl<'w> Execution<'w> {
         frame: &Frame<'w>,
         events: &mut Vec<Event>,
     ) {
+        let is_told = self.each_side(value, range, path, frame, events, &|side, path, events| {
+            self.augment(target, (operator, side), range, path, frame, events);
+        });
+        if is_told {
+            return;
+        }
         let value = self.value_of(value, range, path, frame, events);
         if let Some(name) = self.own_collection(target, path, frame) {
             self.loosen(&name, range, path, events);
@@ -378,8 +405,13 @@ impl<'w> Execution<'w> {
             ExpressionKind::Name(name) if !frame.globals.contains(name) => Some(name),
             _ => None,
         };
+        let before = self.term(target, path, frame);
+        // A collection grows where it is, so whatever else it is called has grown as well.
+        let shared = Some(self.expanded(&before)).filter(|before| {
+            is_collection(before) && root(before).is_some() && !path.is_left_alone(before)
+        });
+        let local = local.filter(|_| shared.is_none());
         if let Some(name) = local.filter(|name| !path.loose.contains(*name)) {
-            let before = self.term(target, path, frame);
             let sum = Term::Binary {
                 left: Box::new(before),
                 operator,
@@ -389,9 +421,10 @@ impl<'w> Execution<'w> {
             path.locals.insert(name.clone(), term);
             return;
         }
-        let target = match local {
-            Some(name) => loose(name),
-            None => self.place(target, path, frame),
+        let target = match (local, shared) {
+            (Some(name), _) => loose(name),
+            (None, Some(shared)) => shared,
+            (None, None) => self.place(target, path, frame),
         };
         if matches!(target, Term::Attribute { .. }) {
             path.facts.forget_objects();
@@ -401,7 +434,13 @@ impl<'w> Execution<'w> {
             operator,
             right: Box::new(value.clone()),
         };
+        if !is_collection(&target) {
+            path.replaces(&target);
+        }
         self.changed(&target, Some(sum), range, path);
+        if is_collection(&target) {
+            self.follow(&target, path);
+        }
         let kind = EventKind::Change {
             change: Change::Augment {
                 target,
@@ -443,6 +482,7 @@ impl<'w> Execution<'w> {
             },
         };
         if let Change::Delete(target) | Change::Assign { target, .. } = &change {
+            path.replaces(target);
             self.changed(target, None, range, path);
         }
         let kind = EventKind::Change {
@@ -452,53 +492,20 @@ impl<'w> Execution<'w> {
         };
         events.push(event(kind, range));
     }
-
-    /// From now on a local is told of like a variable: its changes are events.
-    pub(super) fn loosen(
-        &self,
-        name: &str,
-        range: &Range,
-        path: &mut Path,
-        events: &mut Vec<Event>,
-    ) {
-        if !path.loose.insert(name.to_owned()) {
-            return;
-        }
-        if let Some(value) = path.locals.get(name).cloned() {
-            self.change_loose(name, value, true, range, path, events);
-        }
-    }
-
-    fn change_loose(
-        &self,
-        name: &str,
-        value: Term,
-        is_new: bool,
-        range: &Range,
-        path: &mut Path,
-        events: &mut Vec<Event>,
-    ) {
-        let type_ = value.type_of();
-        let target = loose(name);
-        let kind = EventKind::Change {
-            change: Change::Assign {
-                target: target.clone(),
-                value,
-            },
-            is_new,
-            giving: vec![],
-        };
-        events.push(event(kind, range));
-        let known = match target {
-            Term::Reference(reference) => reference.with_type(type_).into(),
-            other => other,
-        };
-        path.locals.insert(name.to_owned(), known);
-    }
 }
 
-fn loose(name: &str) -> Term {
-    Reference::new(name, Role::Local).into()
+/// Whether something can grow where it is.
+pub(super) fn is_collection(term: &Term) -> bool {
+    matches!(
+        term.type_of(),
+        Type::List(_) | Type::Set(_) | Type::Dictionary(..)
+    )
+}
+
+/// Whether this is what a loop has found: nobody is asked for it again.
+fn is_the_first(term: &Term) -> bool {
+    matches!(term, Term::Call(call)
+        if matches!(&call.callee, Callee::Function { module: None, name } if name == FIRST))
 }
 
 /// The version that a change of a whole variable found, if it is nothing but that.

@@ -53,7 +53,7 @@ impl<'w> Execution<'w> {
         }
         let before = path.clone();
         let first = events.len();
-        let end = self.tried(attempt.body, path, frame, events);
+        let end = self.tried(attempt, path, frame, events);
         if events.len() == first && !attempt.handlers.is_empty() {
             self.look_up(attempt.body, &before, frame, events);
         }
@@ -61,6 +61,7 @@ impl<'w> Execution<'w> {
         let failed = Path {
             facts: Default::default(),
             versions: path.versions.clone(),
+            same_since: path.same_since.clone(),
             ..before
         };
         let done = path.clone();
@@ -70,8 +71,23 @@ impl<'w> Execution<'w> {
             let caught = self.if_fails(handler, (work, is_apart), failed.clone(), frame, events);
             path.meet(&caught);
         }
+        if let Some(end) = end {
+            // Who has failed and goes on would seem to leave as well.
+            let is_clear = events[first..].iter().all(ends_for_all_to_see);
+            if following == Following::Done || is_clear || matches!(end, End::Failed) {
+                return Some(end);
+            }
+            let range = attempt.body.last().map_or(0..0, |last| last.range.clone());
+            let body = Flow {
+                events: vec![],
+                end,
+            }
+            .settled();
+            events.push(event(EventKind::IfDone(body), &range));
+            work.clear();
+            return None;
+        }
         let rest = match following {
-            _ if end.is_some() => return end,
             Following::Done => {
                 push(work, attempt.otherwise);
                 return None;
@@ -111,26 +127,39 @@ impl<'w> Execution<'w> {
 
     fn tried(
         &self,
-        body: &'w [Statement],
+        attempt: &Attempt<'w>,
         path: &mut Path,
         frame: &Frame<'w>,
         events: &mut Vec<Event>,
     ) -> Option<End> {
-        let tried = self.body(body, path.clone(), &frame.uncounted());
-        *path = tried.path;
-        match tried.flow {
-            Flow {
-                events: done,
-                end: end @ (End::Return { .. } | End::Failed | End::Break(_) | End::Continue),
-            } => {
-                events.extend(done);
-                Some(end)
-            }
-            flow => {
-                events.extend(flow.settled());
-                None
+        if leaves(attempt.body) {
+            // What is known where the ways have parted is not known behind them.
+            let mut given = Vec::new();
+            given_names(attempt.body, &mut given);
+            given.retain(|name| !frame.globals.contains(name) && !path.locals.contains_key(name));
+            for name in given {
+                path.hold(&name);
             }
         }
+        let tried = self.body(attempt.body, path.clone(), &frame.uncounted());
+        *path = tried.path;
+        let leaves = tried.flow.end.leaves();
+        if leaves && (!tried.flow.is_split() || attempt.handlers.is_empty()) {
+            events.extend(tried.flow.events);
+            return Some(tried.flow.end);
+        }
+        let before = tried.flow.events.len();
+        let told = tried.flow.settled();
+        let mut changed = Vec::new();
+        for event in &told[before..] {
+            event.changed(&mut changed);
+        }
+        for name in changed {
+            *path.versions.entry(name).or_default() += 1;
+        }
+        events.extend(told);
+        // How each of the ways ends is told with it, so that it can be said what is done if this fails.
+        leaves.then_some(End::Failed)
     }
 
     fn if_fails(
@@ -212,6 +241,18 @@ impl<'w> Execution<'w> {
                 return;
             }
         }
+    }
+}
+
+/// Whether this is no failure, or one that is seen to be the end of everything.
+fn ends_for_all_to_see(event: &Event) -> bool {
+    let EventKind::IfFails { body, .. } = &event.kind else {
+        return true;
+    };
+    match body.last().map(|last| &last.kind) {
+        Some(EventKind::Returns(value)) => value.as_value() != Some(&Value::Nothing),
+        Some(EventKind::Fail(_)) => true,
+        _ => false,
     }
 }
 

@@ -41,8 +41,16 @@ impl<'w> Execution<'w> {
             path.between
                 .insert((variable.name.clone(), *version), after);
         }
+        self.keep_as_made(range, path);
+    }
+
+    /// What locals have kept is told as it was made, once it is neither old nor new.
+    pub(super) fn keep_as_made(&self, range: &Range, path: &mut Path) {
         let kept: Vec<(String, Term)> = path.locals.clone().into_iter().collect();
         for (name, value) in kept {
+            if path.met_again(value.clone()) != value {
+                continue;
+            }
             if let Some(made) = self.made(&value, path) {
                 let made = self.define(&name, made, range);
                 path.locals.insert(name, made);

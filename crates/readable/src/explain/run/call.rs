@@ -40,9 +40,9 @@ impl<'w> Execution<'w> {
                     return;
                 }
                 if let Some(ended) = self.helper_with_events(expression, path, frame)
-                    && !ended.flow.is_split()
+                    && ended.flow.is_straight()
                 {
-                    self.splice(ended, path, events);
+                    self.splice(ended, range, path, events);
                     return;
                 }
                 if self.change_local(expression, range, path, frame, events) {
@@ -99,6 +99,7 @@ impl<'w> Execution<'w> {
                     _ => None,
                 };
                 self.changed(&target, after, range, path);
+                self.follow(&target, path);
             }
             None => {
                 path.facts.forget_objects();
@@ -152,14 +153,9 @@ impl<'w> Execution<'w> {
             return self.term(expression, path, frame);
         };
         if let Some(ended) = self.helper_with_events(expression, path, frame)
-            && !ended.flow.is_split()
+            && ended.flow.is_straight()
         {
-            let value = match &ended.flow.end {
-                End::Return { value, .. } => value.clone(),
-                _ => Value::Nothing.into(),
-            };
-            self.splice(ended, path, events);
-            return value;
+            return self.splice(ended, range, path, events);
         }
         if let Some(value) = self.pop_from_local(expression, range, path, frame) {
             return value;
@@ -181,10 +177,24 @@ impl<'w> Execution<'w> {
         }
     }
 
-    fn splice(&self, ended: Ended, path: &mut Path, events: &mut Vec<Event>) {
+    /// What a helper does is done here; what it gives.
+    pub(super) fn splice(
+        &self,
+        ended: Ended,
+        range: &Range,
+        path: &mut Path,
+        events: &mut Vec<Event>,
+    ) -> Term {
         path.versions = ended.path.versions;
         path.facts = ended.path.facts;
+        path.between = ended.path.between;
+        path.same_since = ended.path.same_since;
+        self.keep_as_made(range, path);
         events.extend(ended.flow.events);
+        match ended.flow.end {
+            End::Return { value, .. } => value,
+            _ => Value::Nothing.into(),
+        }
     }
 
     /// What a call of a helper does, if it does more than give a value.
@@ -194,6 +204,18 @@ impl<'w> Execution<'w> {
         path: &Path,
         frame: &Frame<'w>,
     ) -> Option<Ended> {
+        let call = self.call_of_helper(expression, path, frame)?;
+        let ended = self.inlined(&call, path, frame)?;
+        has_events(&ended.flow).then_some(ended)
+    }
+
+    /// A call of a helper, with what it is given.
+    pub(super) fn call_of_helper(
+        &self,
+        expression: &Expression,
+        path: &Path,
+        frame: &Frame<'w>,
+    ) -> Option<Call> {
         let ExpressionKind::Call {
             function,
             arguments,
@@ -229,8 +251,7 @@ impl<'w> Execution<'w> {
             .iter()
             .map(|keyword| (keyword.name.clone(), term(&keyword.value)))
             .collect();
-        let ended = self.inlined(&call, path, frame)?;
-        has_events(&ended.flow).then_some(ended)
+        Some(call)
     }
 
     /// A change of a value that only a local has: the local stands for the changed value from now on.
@@ -324,7 +345,8 @@ impl<'w> Execution<'w> {
         let local = object.as_name()?;
         let value = path.locals.get(local)?;
         let changes = crate::term::CHANGING.contains(&name.as_str());
-        let is_own = is_fresh(&self.expanded(value)) && value.type_of().is_built_in();
+        let is_own = is_fresh(&self.expanded(value)) || path.is_left_alone(value);
+        let is_own = is_own && value.type_of().is_built_in();
         (changes && is_own && !path.loose.contains(local))
             .then(|| (local.to_owned(), name.clone(), arguments.as_slice()))
     }

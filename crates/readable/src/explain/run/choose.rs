@@ -6,7 +6,7 @@ use testwright_source::Range;
 use testwright_source::tree::{Expression, ExpressionKind, Statement, StatementKind};
 
 use super::{Ended, Execution, Frame, Path, Work, event, push};
-use crate::explain::flow::{End, Event, EventKind, Flow};
+use crate::explain::flow::{End, Event, EventKind};
 use crate::term::Term;
 use crate::value::Value;
 
@@ -134,6 +134,8 @@ impl<'w> Execution<'w> {
         for name in names {
             let merged = match (one.locals.get(name), other.locals.get(name)) {
                 (Some(one), Some(other)) if one == other => one.clone(),
+                // What it becomes is told on each side.
+                (Some(one), Some(_)) if path.loose.contains(name) => one.clone(),
                 (Some(then), Some(otherwise)) => {
                     let merged = Term::Conditional {
                         condition: Box::new(condition.clone()),
@@ -175,6 +177,7 @@ impl<'w> Execution<'w> {
             };
         };
         if let ExpressionKind::Call { .. } = &value.kind
+            && frame.onward.is_none()
             && let Some(ended) = self.helper_with_events(value, path, frame)
         {
             *path = Path {
@@ -189,6 +192,9 @@ impl<'w> Execution<'w> {
                 },
                 end => end,
             };
+        }
+        if let Some(end) = self.returned_side(value, range, path, frame, events) {
+            return end;
         }
         let value = self.value_of(value, range, path, frame, events);
         self.return_term(value, range, path, frame)
@@ -219,11 +225,7 @@ impl<'w> Execution<'w> {
         let side = |value: Term, holds| {
             let path = self.with_fact(path, &condition, holds);
             let end = self.return_term(value, range, &path, frame);
-            self.count(&end, frame);
-            Box::new(Flow {
-                events: vec![],
-                end,
-            })
+            Box::new(self.finish(vec![], end, path, frame).flow)
         };
         let (then, otherwise) = (side(*then, true), side(*otherwise, false));
         End::Split {

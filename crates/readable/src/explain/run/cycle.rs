@@ -4,6 +4,7 @@ use testwright_source::Range;
 use testwright_source::tree::{Expression, ExpressionKind, Statement, StatementKind};
 
 use super::gather::bound;
+use super::later::reads;
 use super::{Execution, FIRST, Frame, Path, Work, event, leaves, push};
 use crate::explain::flow::{End, Event, EventKind, Round, root};
 use crate::term::{Call, Callee, Change, Clause, Form, Reference, Role, Term, Type};
@@ -27,7 +28,7 @@ impl<'w> Execution<'w> {
         events: &mut Vec<Event>,
     ) -> Option<End> {
         let iterable = self.term(cycle.iterable, path, frame);
-        let (targets, inside) = bound(cycle.target, &iterable, path);
+        let (targets, mut inside) = bound(cycle.target, &iterable, path);
         if let Some(end) = self.first(cycle, &targets, &iterable, &inside, work, path, frame) {
             return Some(end);
         }
@@ -47,6 +48,14 @@ impl<'w> Execution<'w> {
         if !may_break && self.gather(cycle, clause, &inside, path, frame) {
             push(work, cycle.otherwise);
             return None;
+        }
+        self.hold_for_later(cycle.body, work, path, frame);
+        for name in &path.loose {
+            inside.loose.insert(name.clone());
+            let known = path.locals.get(name).cloned();
+            inside
+                .locals
+                .extend(known.map(|known| (name.clone(), known)));
         }
         let mut names = Vec::new();
         bind(cycle.target, &Type::Unknown, &mut names);
@@ -81,6 +90,24 @@ impl<'w> Execution<'w> {
             false => push(work, cycle.otherwise),
         }
         None
+    }
+
+    /// What rounds give to locals of their own that are asked for behind the loop is told in the round.
+    pub(super) fn hold_for_later(
+        &self,
+        body: &[Statement],
+        work: &Work<'w>,
+        path: &mut Path,
+        frame: &Frame<'w>,
+    ) {
+        let mut given = Vec::new();
+        given_names(body, &mut given);
+        given.retain(|name| !frame.globals.contains(name) && !path.locals.contains_key(name));
+        for name in given {
+            if reads(work.iter().rev().copied(), &name, frame.text) {
+                path.hold(&name);
+            }
+        }
     }
 
     /// `while`; the condition is that of the round in which it no longer holds.
@@ -173,8 +200,11 @@ impl<'w> Execution<'w> {
         };
         for name in changed {
             let last = inside.versions.get(&name).copied().unwrap_or_default();
-            let known = path.versions.entry(name).or_default();
+            let known = path.versions.entry(name.clone()).or_default();
             *known = (*known).max(last) + 1;
+            if inside.same_since.get(&name) != path.same_since.get(&name) {
+                path.same_since.insert(name, *known);
+            }
         }
         settled
     }
@@ -325,7 +355,7 @@ pub(super) fn given_names(body: &[Statement], names: &mut Vec<String>) {
 }
 
 /// The statements inside of a statement.
-fn bodies(statement: &Statement) -> Vec<&[Statement]> {
+pub(super) fn bodies(statement: &Statement) -> Vec<&[Statement]> {
     match &statement.kind {
         StatementKind::If {
             body, otherwise, ..

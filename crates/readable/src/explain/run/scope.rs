@@ -20,11 +20,14 @@ pub(super) struct View<'v, 'w> {
 
 impl Scope for View<'_, '_> {
     fn expression(&self, range: &Range) -> Option<Term> {
-        self.path.taken(range)
+        let taken = self.path.taken(range)?;
+        let made = self.execution.made(&taken, self.path);
+        Some(made.unwrap_or(taken))
     }
 
     fn name(&self, name: &str) -> Option<Term> {
         let local = self.path.locals.get(name).cloned();
+        let local = local.map(|value| self.path.met_again(value));
         local.or_else(|| self.execution.world.global(name, &self.path.versions))
     }
 
@@ -95,6 +98,17 @@ impl<'w> Execution<'w> {
         path: &Path,
         frame: &Frame<'w>,
     ) -> Option<super::Ended> {
+        let (helper, path, frame) = self.prepared(call, path, frame)?;
+        Some(self.body(&helper.body, path, &frame))
+    }
+
+    /// A helper, what is known when it begins, and where its statements stand.
+    pub(super) fn prepared(
+        &self,
+        call: &Call,
+        path: &Path,
+        frame: &Frame<'w>,
+    ) -> Option<(&'w Callable, Path, Frame<'w>)> {
         let helper = self.world.helper(call, frame.receiver.as_deref())?;
         let is_method = matches!(call.callee, Callee::Method { .. });
         let too_deep = frame.helpers.len() > self.world.limits.depth;
@@ -116,16 +130,19 @@ impl<'w> Execution<'w> {
             counts: false,
             round: frame.round,
             finally: vec![],
+            onward: None,
         };
         let path = Path {
             locals,
             versions: path.versions.clone(),
             facts: path.facts.clone(),
             between: path.between.clone(),
+            same_since: path.same_since.clone(),
             loose: Default::default(),
             taken: Vec::new(),
+            given: Vec::new(),
         };
-        Some(self.body(&helper.body, path, &inner))
+        Some((helper, path, inner))
     }
 
     /// The parameters of a helper and what they are given; nothing if they do not match.

@@ -5,7 +5,7 @@ use testwright_source::Range;
 use testwright_source::tree::{Expression, ExpressionKind, Statement, StatementKind};
 
 use super::{Execution, Frame, Path};
-use crate::explain::flow::Event;
+use crate::explain::flow::{Event, Flow};
 use crate::property::children;
 use crate::term::Term;
 
@@ -19,7 +19,7 @@ impl<'w> Execution<'w> {
         frame: &Frame<'w>,
         events: &mut Vec<Event>,
     ) {
-        path.taken.clear();
+        path.taken = std::mem::take(&mut path.given);
         let Some(expression) = super::evaluated(statement) else {
             return;
         };
@@ -28,10 +28,64 @@ impl<'w> Execution<'w> {
             statement.kind,
             StatementKind::Assign { .. } | StatementKind::Return(_) | StatementKind::Expression(_)
         );
+        self.take_out_of(
+            expression,
+            is_read_there,
+            &statement.range,
+            path,
+            frame,
+            events,
+        );
+    }
+
+    /// The calls in an expression that change something whatever happens, in the order in which they are made.
+    pub(super) fn doing<'e>(
+        &self,
+        expression: &'e Expression,
+        is_read_there: bool,
+        path: &Path,
+        frame: &Frame<'w>,
+    ) -> Vec<&'e Expression> {
         let mut found = Vec::new();
         collect(expression, is_read_there, &mut found);
+        let mut asks_others = false;
+        found.retain(|call| {
+            let acts =
+                taken_from(call).is_some() || self.helper_with_events(call, path, frame).is_some();
+            asks_others |= !acts && self.call_of_helper(call, path, frame).is_some();
+            acts
+        });
+        // What another helper looks at may be what this one changes.
+        if asks_others {
+            found.retain(|call| taken_from(call).is_some());
+        }
+        found
+    }
+
+    /// Takes out what an expression takes out; a whole that `is_read_there` is left to its reader.
+    pub(super) fn take_out_of(
+        &self,
+        expression: &Expression,
+        is_read_there: bool,
+        range: &Range,
+        path: &mut Path,
+        frame: &Frame<'w>,
+        events: &mut Vec<Event>,
+    ) {
+        let found = self.doing(expression, is_read_there, path, frame);
         for call in &found {
+            if path.taken(&call.range).is_some() {
+                continue;
+            }
             let Some(object) = taken_from(call) else {
+                let ended = self.helper_with_events(call, path, frame);
+                let ended = ended.filter(|ended| ended.flow.is_straight());
+                if let Some(ended) = ended
+                    && !meddles(expression, &found, &ended.flow)
+                {
+                    let value = self.splice(ended, range, path, events);
+                    path.taken.push((call.range.clone(), value));
+                }
                 continue;
             };
             // Whoever else asks for the collection would have to be told whether before or after.
@@ -40,7 +94,7 @@ impl<'w> Execution<'w> {
                 continue;
             }
             let before = events.len();
-            let value = self.value_of(call, &statement.range, path, frame, events);
+            let value = self.value_of(call, range, path, frame, events);
             let is_local = object
                 .as_name()
                 .is_some_and(|name| path.locals.contains_key(name));
@@ -59,7 +113,28 @@ impl Path {
     }
 }
 
-/// The calls that take something out whatever happens, in the order in which they are made.
+/// Whether what a helper does changes something that the rest of an expression asks for: whoever is told of both would have
+/// to be told which comes first.
+pub(super) fn meddles(expression: &Expression, calls: &[&Expression], does: &Flow) -> bool {
+    let mut changed = Vec::new();
+    for event in does.clone().settled() {
+        event.changed(&mut changed);
+    }
+    asks(expression, calls, &changed)
+}
+
+fn asks(expression: &Expression, calls: &[&Expression], names: &[String]) -> bool {
+    if calls.contains(&expression) {
+        return false;
+    }
+    let named = expression.dotted().and_then(|words| words.last().copied());
+    named.is_some_and(|name| names.iter().any(|one| one == name))
+        || children(expression)
+            .into_iter()
+            .any(|child| asks(child, calls, names))
+}
+
+/// The calls that are made whatever happens, in the order in which they are made.
 fn collect<'e>(expression: &'e Expression, is_read_there: bool, found: &mut Vec<&'e Expression>) {
     match &expression.kind {
         ExpressionKind::And(operands) | ExpressionKind::Or(operands) => {
@@ -75,7 +150,7 @@ fn collect<'e>(expression: &'e Expression, is_read_there: bool, found: &mut Vec<
             for child in children(expression) {
                 collect(child, false, found);
             }
-            if taken_from(expression).is_some() && !is_read_there {
+            if matches!(expression.kind, ExpressionKind::Call { .. }) && !is_read_there {
                 found.push(expression);
             }
         }
@@ -83,7 +158,7 @@ fn collect<'e>(expression: &'e Expression, is_read_there: bool, found: &mut Vec<
 }
 
 /// The collection that something is taken out of.
-fn taken_from(call: &Expression) -> Option<&Expression> {
+pub(super) fn taken_from(call: &Expression) -> Option<&Expression> {
     let ExpressionKind::Call { function, .. } = &call.kind else {
         return None;
     };

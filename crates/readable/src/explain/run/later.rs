@@ -1,0 +1,63 @@
+//! Whether a name is read further on before it is given something else.
+
+use testwright_source::Range;
+use testwright_source::tree::{Statement, StatementKind};
+
+use super::cycle::bodies;
+
+/// What is found out about a name on the way.
+#[derive(PartialEq)]
+enum Use {
+    Read,
+    Given,
+}
+
+/// Whether statements read a name that was given something before them.
+pub(super) fn reads<'s>(
+    statements: impl IntoIterator<Item = &'s Statement>,
+    name: &str,
+    text: &str,
+) -> bool {
+    let mut uses = statements
+        .into_iter()
+        .filter_map(|one| used(one, name, text));
+    uses.next() == Some(Use::Read)
+}
+
+fn used(statement: &Statement, name: &str, text: &str) -> Option<Use> {
+    let mentions = |range: Range| mentions(text.get(range).unwrap_or_default(), name);
+    let range = statement.range.clone();
+    if let StatementKind::Assign { targets, value } = &statement.kind {
+        let is_given = targets.iter().any(|one| one.as_name() == Some(name));
+        return match (mentions(value.range.clone()), is_given) {
+            (false, true) => Some(Use::Given),
+            (false, false) => mentions(range).then_some(Use::Read),
+            (true, _) => Some(Use::Read),
+        };
+    }
+    let inside = bodies(statement);
+    let first = inside.iter().find_map(|body| body.first());
+    let Some(first) = first else {
+        return mentions(range).then_some(Use::Read);
+    };
+    let header = match &statement.kind {
+        StatementKind::For {
+            target, iterable, ..
+        } => {
+            if target.as_name() == Some(name) && !mentions(iterable.range.clone()) {
+                return Some(Use::Given);
+            }
+            iterable.range.clone()
+        }
+        _ => range.start..first.range.start,
+    };
+    let is_read = mentions(header) || inside.into_iter().any(|body| reads(body, name, text));
+    is_read.then_some(Use::Read)
+}
+
+/// Whether a name is written somewhere in a text.
+fn mentions(text: &str, name: &str) -> bool {
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    text.split(|letter| !is_part(letter))
+        .any(|word| word == name)
+}

@@ -1,0 +1,114 @@
+//! Helpers that do something on some of their ways, asked in the middle of a statement, as in `if withdraw(amount): …`: the ways
+//! of the action part as those of the helper do, and each goes on with the statement, for which the answer is known.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use testwright_source::Range;
+use testwright_source::tree::{Statement, StatementKind};
+
+use super::taken::meddles;
+use super::{Ended, Execution, Frame, Path, Work, evaluated};
+use crate::explain::flow::{End, Event, Flow};
+use crate::term::Term;
+use crate::value::Value;
+
+/// Where it goes on with what a helper returns.
+#[derive(Debug)]
+pub(super) struct Onward<'w> {
+    statement: &'w Statement,
+    /// Where the helper is called.
+    call: Range,
+    work: Work<'w>,
+    locals: BTreeMap<String, Term>,
+    loose: BTreeSet<String>,
+    frame: Frame<'w>,
+}
+
+impl<'w> Execution<'w> {
+    /// Parts the ways at the helper that a statement asks, if there is one that does something on some ways only.
+    pub(super) fn part(
+        &self,
+        statement: &'w Statement,
+        work: &Work<'w>,
+        path: &mut Path,
+        frame: &Frame<'w>,
+        events: &mut Vec<Event>,
+    ) -> Option<End> {
+        // Elsewhere what follows is not at hand.
+        let is_outermost = frame.counts && frame.onward.is_none() && path.given.is_empty();
+        let expression = evaluated(statement).filter(|_| is_outermost)?;
+        let is_whole = matches!(
+            statement.kind,
+            StatementKind::Return(_) | StatementKind::Expression(_)
+        );
+        let found = self.doing(expression, is_whole, path, frame);
+        let [call] = found.as_slice() else {
+            return None;
+        };
+        let asked = self.call_of_helper(call, path, frame)?;
+        let flow = self.inlined(&asked, path, frame)?.flow;
+        if !flow.is_split() || !flow.parts_cleanly() || meddles(expression, &found, &flow) {
+            return None;
+        }
+        let (helper, inside, inner) = self.prepared(&asked, path, frame)?;
+        let onward = Onward {
+            statement,
+            call: call.range.clone(),
+            work: work.clone(),
+            locals: path.locals.clone(),
+            loose: path.loose.clone(),
+            frame: frame.clone(),
+        };
+        let inner = Frame {
+            counts: true,
+            onward: Some(Rc::new(onward)),
+            ..inner
+        };
+        let ended = self.body(&helper.body, inside, &inner);
+        events.extend(ended.flow.events);
+        *path = ended.path;
+        Some(ended.flow.end)
+    }
+
+    /// The end of a way, or what it goes on with.
+    pub(super) fn finish(
+        &self,
+        mut events: Vec<Event>,
+        end: End,
+        path: Path,
+        frame: &Frame<'w>,
+    ) -> Ended {
+        let answer = match &end {
+            End::Return { value, .. } => Some(value.clone()),
+            End::Open => Some(Value::Nothing.into()),
+            _ => None,
+        };
+        let (Some(onward), Some(answer)) = (&frame.onward, answer) else {
+            self.count(&end, frame);
+            return Ended {
+                flow: Flow { events, end },
+                path,
+            };
+        };
+        let mut path = Path {
+            locals: onward.locals.clone(),
+            loose: onward.loose.clone(),
+            taken: vec![],
+            given: vec![(onward.call.clone(), answer)],
+            ..path
+        };
+        self.keep_as_made(&onward.call, &mut path);
+        let mut work = onward.work.clone();
+        work.push(onward.statement);
+        let next = self.run(work, path, &onward.frame);
+        events.extend(next.flow.events);
+        Ended {
+            flow: Flow {
+                events,
+                end: next.flow.end,
+            },
+            path: next.path,
+        }
+    }
+}
