@@ -10,12 +10,12 @@
 //! ```
 
 mod parsers;
+mod sweep;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use parsers::read_alike;
+use sweep::{fault, installed, is_thorough, words_of_names};
 use testwright_readable::gherkin;
 use testwright_readable::idiom::Vocabulary;
 use testwright_readable::measure;
@@ -23,47 +23,10 @@ use testwright_readable::phrase::Speaker;
 use testwright_readable::property::{Layout, Property, Sampled, Subject, Values};
 use testwright_readable::sample::{Argument, Case};
 use testwright_readable::value::Value;
-use testwright_readable::words::humanise;
 use testwright_source::tree::{self, Expression, ExpressionKind, Statement, StatementKind};
-use testwright_source::{TokenKind, tokens};
 
 /// Enough to meet everything, few enough for a debug build.
 const FUNCTIONS: usize = 300;
-
-/// Words that never follow themselves or each other.
-const ARTICLES: [&str; 3] = ["a", "an", "the"];
-const ONCE: [&str; 12] = [
-    "of", "is", "are", "and", "or", "with", "to", "in", "than", "not", "every", "equals",
-];
-/// Words that promise another one.
-const UNFINISHED: [&str; 12] = [
-    "a", "an", "the", "of", "and", "or", "with", "than", "equals", "because", "every", "if",
-];
-
-/// The library of the Python that the extension is built for, with all that is installed there; or of any.
-fn library() -> Option<PathBuf> {
-    let python = std::env::var("PYO3_PYTHON").unwrap_or_else(|_| "python3".to_owned());
-    // A virtual environment has little of its own.
-    let asked = "import sysconfig; print(sysconfig.get_path('stdlib'))";
-    let answer = Command::new(python).args(["-c", asked]).output().ok()?;
-    let folder = PathBuf::from(String::from_utf8(answer.stdout).ok()?.trim());
-    folder.join("heapq.py").is_file().then_some(folder)
-}
-
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return;
-    };
-    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.sort();
-    for path in paths {
-        if path.is_dir() && !path.is_symlink() {
-            files(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "py") {
-            found.push(path);
-        }
-    }
-}
 
 /// `function` and `Class.method` of all that assert something.
 fn asserting(body: &[Statement], class: Option<&str>, found: &mut Vec<String>) {
@@ -122,57 +85,6 @@ fn case(property: &Property, turn: usize) -> Case {
     )
 }
 
-/// What is wrong with a sentence, if anything is. The words of names may stand anywhere.
-fn fault(sentence: &str, names: &BTreeSet<String>) -> Option<String> {
-    let (outside, closed) = outside_quotes(sentence);
-    let words: Vec<&str> = outside.split_whitespace().collect();
-    if sentence.trim().is_empty() {
-        return Some("it is empty".to_owned());
-    }
-    if !closed {
-        return Some("a quotation does not end".to_owned());
-    }
-    for pair in words.windows(2) {
-        let [one, other] = pair else { continue };
-        let (one, other) = (one.to_lowercase(), other.to_lowercase());
-        let other = other.trim_end_matches([',', '.', ';', ':']);
-        if names.contains(&one) || names.contains(other) {
-            continue;
-        }
-        let articles = ARTICLES.contains(&one.as_str()) && ARTICLES.contains(&other);
-        if articles || (one == other && ONCE.contains(&other)) {
-            return Some(format!("\"{one} {other}\""));
-        }
-    }
-    if outside.contains(" ,") || outside.contains(" .") || outside.contains(" ;") {
-        return Some("a space stands before punctuation".to_owned());
-    }
-    let last = words.last()?.trim_end_matches(['.', ',', ':']);
-    if UNFINISHED.contains(&last) && !names.contains(last) {
-        return Some(format!("it ends with \"{last}\""));
-    }
-    let count = |letter: char| outside.matches(letter).count();
-    (count('(') != count(')')).then(|| "a bracket has no partner".to_owned())
-}
-
-/// The sentence with `…` for each quotation, and whether the last one ends.
-fn outside_quotes(sentence: &str) -> (String, bool) {
-    let mut outside = String::new();
-    let (mut inside, mut escaped) = (false, false);
-    for letter in sentence.chars() {
-        if letter == '"' && !escaped {
-            inside = !inside;
-            if inside {
-                outside.push('…');
-            }
-        } else if !inside {
-            outside.push(letter);
-        }
-        escaped = inside && letter == '\\' && !escaped;
-    }
-    (outside, !inside)
-}
-
 /// What people read of a feature, without the values of tables and long texts.
 fn sentences(feature: &str) -> Vec<&str> {
     let mut quoted = false;
@@ -182,20 +94,6 @@ fn sentences(feature: &str) -> Vec<&str> {
         !quoted && !is_fence && !line.is_empty() && !line.starts_with(['@', '|', '#'])
     });
     told.collect()
-}
-
-/// The words of all names in a text.
-fn words_of_names(text: &str) -> BTreeSet<String> {
-    let names = tokens(text)
-        .into_iter()
-        .filter(|token| token.kind == TokenKind::Name);
-    let names = names.filter_map(|token| text.get(token.range));
-    names
-        .flat_map(|name| {
-            let words = humanise(name).to_lowercase();
-            words.split(' ').map(str::to_owned).collect::<Vec<_>>()
-        })
-        .collect()
 }
 
 /// What was told so far.
@@ -255,17 +153,10 @@ fn tell(
     reason = "those who sweep over all there is want to know how much that was"
 )]
 fn whatever_asserts_something_can_be_told() {
-    let wanted = std::env::var("SWEEP").ok();
-    let all = wanted.is_some();
-    let library = match wanted.filter(|wanted| wanted != "all") {
-        Some(folder) => PathBuf::from(folder),
-        None => match library() {
-            Some(library) => library,
-            None => return,
-        },
-    };
-    let mut paths = Vec::new();
-    files(&library, &mut paths);
+    let paths = installed();
+    if paths.is_empty() {
+        return;
+    }
     let vocabulary = Vocabulary::default();
     let speaker = Speaker::new(&vocabulary);
     let mut sweep = Sweep::default();
@@ -274,7 +165,7 @@ fn whatever_asserts_something_can_be_told() {
             continue;
         };
         if !(text.contains("assert") || text.contains("@given"))
-            || (sweep.functions >= FUNCTIONS && !all)
+            || (sweep.functions >= FUNCTIONS && !is_thorough())
         {
             continue;
         }
@@ -302,9 +193,8 @@ fn whatever_asserts_something_can_be_told() {
     let some: Vec<&String> = sweep.faults.iter().take(20).collect();
     assert!(some.is_empty(), "{some:#?}");
     assert!(
-        all || sweep.functions > 100,
-        "only {} functions were found in {}",
-        sweep.functions,
-        library.display()
+        is_thorough() || sweep.functions > 100,
+        "only {} functions were found",
+        sweep.functions
     );
 }

@@ -1,0 +1,78 @@
+//! Functions from whatever is installed on this machine, taken for the actions of a model: each is explained in sentences
+//! that are whole and well-formed, whatever it does.
+//!
+//! ```sh
+//! SWEEP=all cargo test --release -p testwright-readable --test installed_actions -- --nocapture
+//! ```
+
+mod sweep;
+
+use sweep::{fault, installed, is_thorough, words_of_names};
+use testwright_readable::block::NORMAL;
+use testwright_readable::explain::{self, Options};
+use testwright_readable::render;
+use testwright_source::tree::{self, StatementKind};
+
+/// Enough to meet everything, few enough for a debug build.
+const FUNCTIONS: usize = 400;
+
+/// Longer modules cost more than they show.
+const LONGEST: usize = 60_000;
+
+/// The module as a model: its functions are what can happen.
+fn model(text: &str) -> Option<(String, usize)> {
+    let module = tree::module(text).ok()?;
+    let functions: Vec<&str> = module
+        .body
+        .iter()
+        .filter_map(|statement| match &statement.kind {
+            StatementKind::Function(function) if !function.name.starts_with('_') => {
+                Some(function.name.as_str())
+            }
+            _ => None,
+        })
+        .collect();
+    let listed = format!("{text}\nactions = ({},)\n", functions.join(", "));
+    (!functions.is_empty()).then_some((listed, functions.len()))
+}
+
+#[test]
+#[allow(
+    clippy::print_stdout,
+    reason = "those who sweep over all there is want to know how much that was"
+)]
+fn whatever_can_be_done_can_be_explained() {
+    let paths = installed();
+    if paths.is_empty() {
+        return;
+    }
+    let (mut functions, mut sentences, mut faults) = (0, 0, Vec::new());
+    for path in paths {
+        if functions >= FUNCTIONS && !is_thorough() {
+            break;
+        }
+        let file = path.to_string_lossy();
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let Some((model, count)) = model(&text).filter(|_| text.len() < LONGEST) else {
+            continue;
+        };
+        let told = explain::explain(&file, &model, &Options::default());
+        let told = told.unwrap_or_else(|problem| panic!("{file}: {problem:?}"));
+        let words = words_of_names(&model);
+        let lines = render::text(&told.document.shown_at(NORMAL));
+        // What an author wrote about a function is not ours.
+        let ours = lines.lines().map(str::trim);
+        for line in ours.filter(|line| line.starts_with("- ")) {
+            sentences += 1;
+            faults.extend(fault(line, &words).map(|fault| format!("{file}: {fault}:\n    {line}")));
+        }
+        functions += count;
+    }
+    println!(
+        "{functions} functions, {sentences} sentences, {} faults",
+        faults.len()
+    );
+    let some: Vec<&String> = faults.iter().take(20).collect();
+    assert!(some.is_empty(), "{some:#?}");
+    assert!(functions > 100, "only {functions} functions were found");
+}
