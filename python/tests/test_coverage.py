@@ -290,6 +290,22 @@ print(line, seen)
     assert shop("cover", "program.py").stdout == python.stdout
 
 
+def test_a_function_that_fails_before_it_has_begun_fails_as_it_would(shop):
+    program = """
+def broken(): pass
+broken.__code__ = broken.__code__.replace(co_code=bytes([229, 0]))
+try:
+    broken()
+except SystemError as error:
+    print(error)
+"""
+    shop.write("program.py", program)
+    python = subprocess.run(
+        [sys.executable, "program.py"], cwd=shop.folder, capture_output=True, text=True
+    )
+    assert shop("cover", "program.py").stdout.split(":")[-1] == python.stdout.split(":")[-1]
+
+
 def test_coverage_py_works_at_the_same_time(shop):
     pytest.importorskip("coverage")
     program = """

@@ -261,7 +261,9 @@ unsafe fn answer(
         let monitor = Borrowed::from_ptr(python, monitor);
         let monitor = monitor.cast_unchecked::<Monitor>().get();
         let code = Borrowed::from_ptr(python, *arguments);
-        let number = ffi::PyLong_AsSize_t(*arguments.add(1));
+        // A function that fails before its first instruction is left at a place before it, of which nothing is known.
+        let number = ffi::PyLong_AsSsize_t(*arguments.add(1));
+        let number = usize::try_from(number).unwrap_or(usize::MAX);
         let work = std::panic::AssertUnwindSafe(|| method(monitor, &code, number));
         // No panic may cross into C. There is nobody here to tell; the place stays unseen.
         match std::panic::catch_unwind(work) {
