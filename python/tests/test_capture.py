@@ -312,6 +312,25 @@ def test_threads(watched):
     assert len([line for line in watched.show("swap") if line.startswith("swap(")]) == 4
 
 
+def test_threads_that_take_turns_all_the_time(watched):
+    watched.run(
+        """\
+        import pathlib, sys, threading
+        sys.setswitchinterval(1e-6)
+        def name(path, number): return path.name
+        def name_all(number):
+            for index in range(20):
+                name(pathlib.PurePosixPath(f"{number}/{index}"), index)
+        threads = [threading.Thread(target=name_all, args=(number,)) for number in range(5)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        """
+    )
+    assert ", 100 calls, " in watched.command("show", "name").stdout.splitlines()[0]
+
+
 ENDS = {
     "exit": "sys.exit(3)",
     "text": "sys.exit('that is all')",

@@ -29,7 +29,9 @@ mod sources;
 mod tracing;
 
 use std::path::PathBuf;
-use std::sync::{Mutex, TryLockError};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::time::Duration;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -52,6 +54,14 @@ use monitoring::Listener;
 use tracing::Listener;
 
 static RECORDER: Mutex<Option<Recorder>> = Mutex::new(None);
+/// The thread that is, or was last, at work with the recorder.
+static AT_WORK: AtomicUsize = AtomicUsize::new(0);
+/// The process that the recorder knows itself to be in.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
+
+/// How often, and how long each time, a thread waits for another one. No program may stand still because of us, so that it
+/// does not go on for ever, should the other one wait for this.
+const PATIENCE: (u32, Duration) = (10_000, Duration::from_micros(100));
 
 /// Where and what to record.
 #[derive(Clone, Debug)]
@@ -129,6 +139,7 @@ pub fn start(python: Python<'_>, capture: Capture) -> PyResult<()> {
                 "this process is being captured already",
             ));
         }
+        PROCESS.store(recorder.process, Ordering::Relaxed);
         *place = Some(recorder);
     }
     with(python, |recorder| recorder.note_loaded_modules(python));
@@ -186,14 +197,40 @@ fn execution(python: Python<'_>, command: &[String]) -> PyResult<Execution> {
 }
 
 /// Does something with the recorder, if there is one and it is at rest. What is released by that dies afterwards.
-fn with<R>(_python: Python<'_>, work: impl FnOnce(&mut Recorder) -> R) -> Option<R> {
-    let mut place = RECORDER.try_lock().ok()?;
+fn with<R>(python: Python<'_>, work: impl FnOnce(&mut Recorder) -> R) -> Option<R> {
+    let mut place = at_rest(python)?;
     let recorder = place.as_mut()?;
     let result = work(recorder);
     let released = std::mem::take(&mut recorder.released);
     drop(place);
     drop(released);
     Some(result)
+}
+
+/// Waits until no other thread is at work with the recorder: looking at objects may run code of the standard library, in the
+/// middle of which another thread may have its turn. Nothing if it is this thread that is at work, and notices itself.
+fn at_rest(python: Python<'_>) -> Option<MutexGuard<'static, Option<Recorder>>> {
+    thread_local!(static HERE: u8 = const { 0 });
+    let here = HERE.with(|here| std::ptr::from_ref(here) as usize);
+    let (most, pause) = PATIENCE;
+    for _ in 0..most {
+        match RECORDER.try_lock() {
+            Ok(place) => {
+                AT_WORK.store(here, Ordering::Relaxed);
+                return Some(place);
+            }
+            Err(TryLockError::Poisoned(_)) => return None,
+            Err(TryLockError::WouldBlock) => {
+                // Of the threads of a process, only one is in its copy: what another one was doing there never ends.
+                let is_copy = PROCESS.load(Ordering::Relaxed) != std::process::id();
+                if is_copy || AT_WORK.load(Ordering::Relaxed) == here {
+                    return None;
+                }
+                python.detach(|| std::thread::sleep(pause));
+            }
+        }
+    }
+    None
 }
 
 impl Recorder {
@@ -211,6 +248,7 @@ impl Recorder {
             return Ok(());
         }
         self.process = process;
+        PROCESS.store(process, Ordering::Relaxed);
         let execution = execution(python, &self.capture.command)?;
         let name = format!("{}_{process}", self.capture.name);
         self.writer = Writer::create(&self.capture.folder, &name, &execution)?;
