@@ -24,6 +24,7 @@ pub(crate) mod locate;
 mod run;
 mod scenario;
 mod tell;
+mod unfold;
 
 use std::collections::BTreeMap;
 
@@ -155,17 +156,16 @@ fn python(
             ));
         }
         if let Some(parts) = locate::program(tree) {
+            let parts = parts.unfolded();
             return Ok(document::document(name, &parts, source, options, recorder));
         }
     }
     match locate::machine(tree, wanted) {
-        Some(parts) => Ok(document::document(
-            &parts.name,
-            &parts,
-            source,
-            options,
-            recorder,
-        )),
+        Some(parts) => {
+            let parts = parts.unfolded();
+            let name = &parts.name;
+            Ok(document::document(name, &parts, source, options, recorder))
+        }
         None => Err(Unreadable::NoModel),
     }
 }

@@ -87,8 +87,8 @@ pub enum Marking<'a> {
     None,
     /// Inside a change, a check or a result: these variables are changed by the outcome.
     Outcome(&'a BTreeSet<String>),
-    /// In a condition: only a later value is marked.
-    Condition,
+    /// In a condition: a later value is marked, and an earlier one of variables that were said to change before it.
+    Condition(&'a BTreeSet<String>),
 }
 
 /// Someone who puts terms into words.
@@ -228,9 +228,13 @@ impl<'a> Speaker<'a> {
     /// R10.
     fn mark(&self, name: &str, version: u32) -> &'static str {
         match (self.marking, version) {
-            (Marking::Outcome(changed), 0) if changed.contains(name) => "old ",
+            (Marking::Outcome(changed) | Marking::Condition(changed), 0)
+                if changed.contains(name) =>
+            {
+                "old "
+            }
             (Marking::Outcome(changed), 1..) if changed.contains(name) => "new ",
-            (Marking::Condition, 1..) => "new ",
+            (Marking::Condition(_), 1..) => "new ",
             _ => "",
         }
     }
@@ -470,8 +474,12 @@ mod tests {
         assert_eq!(text(outcome, "plates", 1), "the new plates");
         assert_eq!(text(outcome, "plates", 2), "the new plates");
         assert_eq!(text(outcome, "cups", 0), "the cups");
-        assert_eq!(text(Marking::Condition, "plates", 0), "the plates");
-        assert_eq!(text(Marking::Condition, "plates", 1), "the new plates");
+        let nothing = BTreeSet::new();
+        let condition = Marking::Condition(&nothing);
+        assert_eq!(text(condition, "plates", 0), "the plates");
+        assert_eq!(text(condition, "plates", 1), "the new plates");
+        let condition = Marking::Condition(&changed);
+        assert_eq!(text(condition, "plates", 0), "the old plates");
         assert_eq!(text(Marking::None, "plates", 1), "the plates");
         let plates = Reference::new("plates", Role::State { version: 0 });
         assert_eq!(

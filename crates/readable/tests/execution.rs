@@ -50,7 +50,10 @@ fn y2_helpers_that_return_on_some_paths_are_unknown_calls() {
         "t = []\ndef put(y):\n    if y in t: return\n    t.append(y)\n\
          def act(x):\n    put(x)\nstate = ('t',)\n",
     );
-    assert_eq!(told, "- \"put\" is carried out with the given x.");
+    assert_eq!(
+        told,
+        "- \"put\" is carried out with the given x.\n- This may also change the t."
+    );
 }
 
 #[test]

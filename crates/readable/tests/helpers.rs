@@ -70,11 +70,13 @@ fn y2_what_a_helper_does_in_the_middle_of_a_statement() {
     // What was asked before the helper changed it is not told as if it were asked afterwards.
     check(
         "m = len(t) + log(x)",
-        "- The m becomes the number of elements in the t plus the result of \"log\" with the given x.",
+        "- The m becomes the number of elements in the old t plus the result of \"log\" with the given x.\n\
+         - This may also change the t.",
     );
     check(
         "m = size() + log(x)",
-        "- The m becomes the number of elements in the t plus the result of \"log\" with the given x.",
+        "- The m becomes the number of elements in the old t plus the result of \"log\" with the given x.\n\
+         - This may also change the t.",
     );
 }
 
@@ -108,15 +110,15 @@ fn y5_the_ways_part_as_those_of_a_helper_do() {
 fn y3_a_helper_that_returns_on_some_ways_only() {
     check(
         "v = search(x)\nm = v",
-        "- \"search\" is carried out with the given x, giving the v.\n- The m becomes the v.",
+        "- \"search\" is carried out with the given x, giving the v.\n- This may also change the n.\n- The m becomes the v.",
     );
     check(
         "search(x)\nm = 3",
-        "- \"search\" is carried out with the given x.\n- The m becomes 3.",
+        "- \"search\" is carried out with the given x.\n- This may also change the n.\n- The m becomes 3.",
     );
     check(
         "for y in x:\n    v = withdraw(y)\n    if v:\n        m += y",
-        "For each y in the given x:\n  - \"withdraw\" is carried out with y, giving the v.\n  \
+        "For each y in the given x:\n  - \"withdraw\" is carried out with y, giving the v.\n  - This may also change the n.\n  \
            If the v is set:\n    - The m goes up by y.",
     );
 }

@@ -123,6 +123,8 @@ pub(crate) enum EventKind {
     Ends(Round),
     /// After a failure: what follows is not done, in a loop for this round.
     Stops(Option<Round>),
+    /// What was told before, or is told next, may also change these variables.
+    Touch { targets: Vec<Term>, is_ahead: bool },
     /// What cannot be read, as it is written (6.6).
     Python(String),
 }
@@ -245,6 +247,7 @@ impl Event {
                 found.extend(unless);
             }
             EventKind::Returns(value) => found.push(value),
+            EventKind::Touch { targets, .. } => found.extend(targets),
             EventKind::Fail(_)
             | EventKind::MustFail(_)
             | EventKind::Ends(_)
@@ -318,6 +321,10 @@ impl Event {
                 for event in body {
                     event.changed(names);
                 }
+            }
+            EventKind::Touch { targets, .. } => {
+                let roots = targets.iter().filter_map(root);
+                names.extend(roots.map(|root| root.name.clone()));
             }
             EventKind::Check(_)
             | EventKind::Assume(_)

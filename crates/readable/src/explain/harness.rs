@@ -38,7 +38,7 @@ pub(super) fn document(
     {
         return Err(Unreadable::Harness(diagnostics));
     }
-    let parts = parts(&harness);
+    let parts = parts(&harness).unfolded();
     let raw = &harness.raw.text;
     let vocabulary = World::vocabulary_of(&parts, raw, &options.vocabulary, options.limits);
     let world = World::new(&parts, raw, &vocabulary, options.limits);

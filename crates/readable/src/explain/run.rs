@@ -19,6 +19,7 @@ mod onward;
 mod scope;
 mod side;
 mod taken;
+mod touched;
 mod world;
 
 use std::cell::{Cell, RefCell};
@@ -28,7 +29,9 @@ use std::rc::Rc;
 use testwright_source::Range;
 use testwright_source::tree::{Expression, Statement, StatementKind};
 
+pub(super) use cycle::{bodies, given_names};
 pub(crate) use local::{Definition, name_of, number_of};
+pub(super) use touched::read_by;
 pub use world::Limits;
 pub(crate) use world::{EARLIER, FIRST, World};
 
@@ -138,7 +141,7 @@ impl<'w> Frame<'w> {
 }
 
 /// The names that a function declares to be global, wherever it does.
-fn globals(body: &[Statement]) -> BTreeSet<String> {
+pub(super) fn globals(body: &[Statement]) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for statement in body {
         match &statement.kind {
@@ -274,7 +277,6 @@ impl<'w> Execution<'w> {
         frame: &Frame<'w>,
         events: &mut Vec<Event>,
     ) -> Option<End> {
-        let range = &statement.range;
         if let Some(end) = self.part(statement, work, path, frame, events) {
             return Some(end);
         }
@@ -283,6 +285,22 @@ impl<'w> Execution<'w> {
         if let Some(expression) = evaluated(statement) {
             self.name_inside(expression, path, frame);
         }
+        let touched = self.touched(statement, path, frame, events);
+        let end = self.carried_out(statement, work, path, frame, events);
+        self.tell_touched(&touched, end.as_ref(), &statement.range, path, events);
+        end
+    }
+
+    /// Executes one statement, in which what is taken out first is known.
+    fn carried_out(
+        &self,
+        statement: &'w Statement,
+        work: &mut Work<'w>,
+        path: &mut Path,
+        frame: &Frame<'w>,
+        events: &mut Vec<Event>,
+    ) -> Option<End> {
+        let range = &statement.range;
         match &statement.kind {
             StatementKind::If {
                 condition,
@@ -451,6 +469,7 @@ fn evaluated(statement: &Statement) -> Option<&Expression> {
         StatementKind::Return(value) => value.as_ref(),
         StatementKind::Assign { value, .. } | StatementKind::Augmented { value, .. } => Some(value),
         StatementKind::Expression(value) => Some(value),
+        StatementKind::For { iterable, .. } => Some(iterable),
         _ => None,
     }
 }

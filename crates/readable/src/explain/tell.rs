@@ -116,12 +116,15 @@ impl<'t, 'w> Teller<'t, 'w> {
     /// A condition in the words of guards: nothing is old or new.
     pub(crate) fn condition(&self, term: &Term) -> String {
         let term = self.said(term);
-        self.speaker.with_marking(Marking::Condition).clause(&term)
+        let unchanged = BTreeSet::new();
+        let marking = Marking::Condition(&unchanged);
+        self.speaker.with_marking(marking).clause(&term)
     }
 
     /// The same where "if" stands before it.
     pub(crate) fn behind_if(&self, term: &Term) -> String {
-        let speaker = self.speaker.with_marking(Marking::Condition);
+        let unchanged = BTreeSet::new();
+        let speaker = self.speaker.with_marking(Marking::Condition(&unchanged));
         speaker.behind_if().clause(&self.said(term))
     }
 

@@ -63,7 +63,10 @@ impl<'w> Execution<'w> {
         match self.decide(condition, path) {
             Some(true) => push(work, body),
             Some(false) => push(work, otherwise),
-            None if leaves(body) || leaves(otherwise) => {
+            None if [body, otherwise]
+                .iter()
+                .any(|side| leaves(side) || self.parts_inside(side, path, frame)) =>
+            {
                 let ways = [(body, true), (otherwise, false)].map(|(side, holds)| {
                     let mut work = work.clone();
                     push(&mut work, side);

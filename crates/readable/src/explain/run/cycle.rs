@@ -331,7 +331,7 @@ pub(super) fn bind(target: &Expression, type_: &Type, names: &mut Vec<(String, T
 }
 
 /// Names that statements give a new value as a whole.
-pub(super) fn given_names(body: &[Statement], names: &mut Vec<String>) {
+pub(in crate::explain) fn given_names(body: &[Statement], names: &mut Vec<String>) {
     let mut add = |expression: &Expression| {
         let mut found = Vec::new();
         bind(expression, &Type::Unknown, &mut found);
@@ -355,7 +355,7 @@ pub(super) fn given_names(body: &[Statement], names: &mut Vec<String>) {
 }
 
 /// The statements inside of a statement.
-pub(super) fn bodies(statement: &Statement) -> Vec<&[Statement]> {
+pub(in crate::explain) fn bodies(statement: &Statement) -> Vec<&[Statement]> {
     match &statement.kind {
         StatementKind::If {
             body, otherwise, ..

@@ -38,11 +38,7 @@ impl<'w> Execution<'w> {
         // Elsewhere what follows is not at hand.
         let is_outermost = frame.counts && frame.onward.is_none() && path.given.is_empty();
         let expression = evaluated(statement).filter(|_| is_outermost)?;
-        let is_whole = matches!(
-            statement.kind,
-            StatementKind::Return(_) | StatementKind::Expression(_)
-        );
-        let found = self.doing(expression, is_whole, path, frame);
+        let found = self.doing(expression, is_whole(statement), path, frame);
         let [call] = found.as_slice() else {
             return None;
         };
@@ -69,6 +65,31 @@ impl<'w> Execution<'w> {
         events.extend(ended.flow.events);
         *path = ended.path;
         Some(ended.flow.end)
+    }
+
+    /// Whether ways part at a helper that statements ask, so that what follows must be at hand.
+    pub(super) fn parts_inside(&self, body: &[Statement], path: &Path, frame: &Frame<'w>) -> bool {
+        let is_outermost = frame.counts && frame.onward.is_none();
+        let asks = |statement: &Statement| {
+            let expression = evaluated(statement)?;
+            let found = self.doing(expression, is_whole(statement), path, frame);
+            let [call] = found.as_slice() else {
+                return None;
+            };
+            let asked = self.call_of_helper(call, path, frame)?;
+            Some(self.inlined(&asked, path, frame)?.flow.is_split())
+        };
+        is_outermost
+            && body.iter().any(|statement| match &statement.kind {
+                StatementKind::If {
+                    body, otherwise, ..
+                } => {
+                    asks(statement) == Some(true)
+                        || self.parts_inside(body, path, frame)
+                        || self.parts_inside(otherwise, path, frame)
+                }
+                _ => asks(statement) == Some(true),
+            })
     }
 
     /// The end of a way, or what it goes on with.
@@ -111,4 +132,12 @@ impl<'w> Execution<'w> {
             path: next.path,
         }
     }
+}
+
+/// Whether a statement is nothing but an expression, which it looks into itself.
+fn is_whole(statement: &Statement) -> bool {
+    matches!(
+        statement.kind,
+        StatementKind::Return(_) | StatementKind::Expression(_)
+    )
 }

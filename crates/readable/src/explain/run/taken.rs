@@ -5,7 +5,7 @@ use testwright_source::Range;
 use testwright_source::tree::{Expression, ExpressionKind, Statement, StatementKind};
 
 use super::{Execution, Frame, Path};
-use crate::explain::flow::{Event, Flow};
+use crate::explain::flow::{Event, Flow, Round};
 use crate::property::children;
 use crate::term::Term;
 
@@ -28,12 +28,15 @@ impl<'w> Execution<'w> {
             statement.kind,
             StatementKind::Assign { .. } | StatementKind::Return(_) | StatementKind::Expression(_)
         );
+        // What a loop goes through is neither old nor new (R10).
+        let repeated = matches!(statement.kind, StatementKind::For { .. })
+            .then(|| frame.repeated(Round::Each));
         self.take_out_of(
             expression,
             is_read_there,
             &statement.range,
             path,
-            frame,
+            repeated.as_ref().unwrap_or(frame),
             events,
         );
     }
@@ -89,7 +92,9 @@ impl<'w> Execution<'w> {
                 continue;
             };
             // Whoever else asks for the collection would have to be told whether before or after.
-            let others = mentions(expression, object) > same(&found, object);
+            let asked =
+                mentions(expression, object) - usize::from(receiver(expression) == Some(object));
+            let others = asked > same(&found, object);
             if others || !self.term(object, path, frame).type_of().is_built_in() {
                 continue;
             }
@@ -168,6 +173,17 @@ pub(super) fn taken_from(call: &Expression) -> Option<&Expression> {
         {
             Some(object)
         }
+        _ => None,
+    }
+}
+
+/// The object whose method is called; the method sees it as it is when all arguments are known.
+fn receiver(expression: &Expression) -> Option<&Expression> {
+    let ExpressionKind::Call { function, .. } = &expression.kind else {
+        return None;
+    };
+    match &function.kind {
+        ExpressionKind::Attribute { object, .. } => Some(object),
         _ => None,
     }
 }

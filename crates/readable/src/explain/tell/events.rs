@@ -14,15 +14,33 @@ use crate::term::Term;
 use crate::words::capitalised;
 
 impl Teller<'_, '_> {
-    /// The blocks of events that happen one after the other; `changed` is what the outcome changes.
-    pub(super) fn events(&self, events: &[Event], changed: &BTreeSet<String>) -> Vec<Item> {
-        self.told(events, Marking::Outcome(changed), Marking::Condition)
+    /// The blocks of events that happen one after the other; `changed` is what the outcome changes, `before` what it was
+    /// said to change before them.
+    pub(super) fn events(
+        &self,
+        events: &[Event],
+        changed: &BTreeSet<String>,
+        before: &BTreeSet<String>,
+    ) -> Vec<Item> {
+        self.told(
+            events,
+            Marking::Outcome(changed),
+            Marking::Condition(before),
+        )
     }
 
     fn told(&self, events: &[Event], marking: Marking<'_>, conditions: Marking<'_>) -> Vec<Item> {
         let mut items = Vec::new();
+        let mut changed = match conditions {
+            Marking::Condition(before) => before.clone(),
+            _ => BTreeSet::new(),
+        };
         let mut at = 0;
         while let Some(event) = events.get(at) {
+            let conditions = match conditions {
+                Marking::Condition(_) => Marking::Condition(&changed),
+                other => other,
+            };
             let covered = match self.idiom(&events[at..], marking) {
                 Some((covered, clause)) => {
                     items.push(self.item(&clause, &event.range));
@@ -33,7 +51,12 @@ impl Teller<'_, '_> {
                     1
                 }
             };
-            at += covered.max(1);
+            let next = at + covered.max(1);
+            // What is done after a failure is not done by those who come to the conditions that are told next.
+            if !matches!(event.kind, EventKind::IfFails { .. }) {
+                changed.extend(super::changed_by(&events[at..next.min(events.len())]));
+            }
+            at = next;
         }
         items
     }
@@ -144,6 +167,16 @@ impl Teller<'_, '_> {
             }
             EventKind::Stops(Some(Round::While)) => vec![self.item("this begins again", range)],
             EventKind::Ends(Round::While) => vec![self.item("this is not done again", range)],
+            EventKind::Touch { targets, is_ahead } => {
+                let names = targets.iter().map(|target| speaker.target(target).text);
+                let names = join::nouns(&names.collect::<Vec<_>>(), "and");
+                let subject = if *is_ahead {
+                    "what is done next"
+                } else {
+                    "this"
+                };
+                vec![self.item(&format!("{subject} may also change {names}"), range)]
+            }
             EventKind::Python(code) => {
                 let code = quotation::on_one_line(&self.shown(code));
                 let quoted = quotation::quoted(&code);

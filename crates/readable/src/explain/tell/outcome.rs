@@ -37,7 +37,7 @@ impl Teller<'_, '_> {
     fn outcome(&self, flow: &Flow, before: &Before, range: &Range) -> Vec<Item> {
         let mut anywhere = before.changed.clone();
         anywhere.extend(changed_anywhere(flow));
-        let mut items = self.events(&flow.events, &anywhere);
+        let mut items = self.events(&flow.events, &anywhere, &before.changed);
         let mut here = before.clone();
         here.changed.extend(changed_by(&flow.events));
         for event in &flow.events {
@@ -171,7 +171,8 @@ impl Teller<'_, '_> {
                 last = then;
                 continue;
             }
-            let speaker = self.speaker.with_marking(Marking::Condition).behind_if();
+            let marking = Marking::Condition(&here.changed);
+            let speaker = self.speaker.with_marking(marking).behind_if();
             let said = self.said(condition);
             codes.insert(0, self.condition_code(range));
             if branches.is_empty() && says_nothing(&then) {

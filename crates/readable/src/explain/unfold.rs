@@ -1,0 +1,395 @@
+//! `and` and `or` with an effect in a part that is not always reached, as in `while queue and queue.pop() != x:`: they are read
+//! as the `if`s that they stand for (Y5), so that what is done there is told where it is done.
+
+use std::collections::BTreeSet;
+
+use testwright_source::Range;
+use testwright_source::tree::{
+    Expression, ExpressionKind, Statement, StatementKind, UnaryOperator,
+};
+
+use super::locate::{Callable, Parts};
+use super::run::{self, given_names, globals, read_by};
+use crate::property::children;
+use crate::term::CHANGING;
+
+/// How many statements may depend on a condition that is unfolded: some of them are there twice afterwards, and those inside of
+/// each other would double each time.
+const LARGEST: usize = 100;
+
+impl Parts {
+    /// The same model, in which each effect stands in a part of a statement that is always reached.
+    pub(crate) fn unfolded(mut self) -> Parts {
+        let unfolding = Unfolding::of(&self);
+        for action in &mut self.actions {
+            unfolding.body(&mut action.does.body);
+        }
+        for helper in self.helpers.values_mut() {
+            unfolding.body(&mut helper.body);
+        }
+        self
+    }
+}
+
+/// What is known of the helpers of a model while its statements are unfolded.
+struct Unfolding {
+    /// Those that change something that outlasts them, as they are called.
+    acting: BTreeSet<String>,
+}
+
+impl Unfolding {
+    fn of(parts: &Parts) -> Unfolding {
+        let mut unfolding = Unfolding {
+            acting: BTreeSet::new(),
+        };
+        // A helper acts, too, if it calls one that does.
+        loop {
+            let more: Vec<String> = (parts.helpers.iter())
+                .filter(|(name, helper)| {
+                    !unfolding.acting.contains(*name) && unfolding.changes(helper)
+                })
+                .map(|(name, _)| name.clone())
+                .collect();
+            if more.is_empty() {
+                return unfolding;
+            }
+            unfolding.acting.extend(more);
+        }
+    }
+
+    /// Whether a helper changes something that is not its own.
+    fn changes(&self, helper: &Callable) -> bool {
+        let shared = globals(&helper.body);
+        let mut own = Vec::new();
+        given_names(&helper.body, &mut own);
+        own.retain(|name| !shared.contains(name));
+        self.any_changes(&helper.body, &|place| {
+            root(place).is_some_and(|name| own.iter().any(|one| one == name))
+        })
+    }
+
+    fn any_changes(&self, body: &[Statement], is_own: &dyn Fn(&Expression) -> bool) -> bool {
+        body.iter().any(|statement| {
+            targets(statement).into_iter().any(|place| !is_own(place))
+                || (read_by(statement).into_iter()).any(|one| self.acts_on(one, is_own))
+                || run::bodies(statement)
+                    .into_iter()
+                    .any(|inner| self.any_changes(inner, is_own))
+        })
+    }
+
+    /// Whether an expression calls something that changes more than what is left alone here.
+    fn acts_on(&self, expression: &Expression, is_own: &dyn Fn(&Expression) -> bool) -> bool {
+        let acts = match &expression.kind {
+            // It is done when it is called, if ever.
+            ExpressionKind::Lambda { .. } => return false,
+            ExpressionKind::Call { function, .. } => match &function.kind {
+                ExpressionKind::Attribute { object, name } => {
+                    CHANGING.contains(&name.as_str()) && !is_own(object)
+                        || object.as_name() == Some("self")
+                            && self.acting.contains(&format!("self.{name}"))
+                }
+                ExpressionKind::Name(name) => self.acting.contains(name),
+                _ => false,
+            },
+            _ => false,
+        };
+        acts || children(expression)
+            .into_iter()
+            .any(|child| self.acts_on(child, is_own))
+    }
+
+    fn acts(&self, expression: &Expression) -> bool {
+        self.acts_on(expression, &|_| false)
+    }
+
+    /// `and` or `or`, parted before the first operand that does something only if those before it say so.
+    fn parted(&self, expression: &Expression) -> Option<Parted> {
+        let (ExpressionKind::And(operands) | ExpressionKind::Or(operands)) = &expression.kind
+        else {
+            return None;
+        };
+        let (first, later) = operands.split_first()?;
+        let before = match self.acts_later(first) {
+            true => 0,
+            false => later.iter().position(|one| self.acts(one))?,
+        };
+        let (first, rest) = operands.split_at(before + 1);
+        let is_and = matches!(expression.kind, ExpressionKind::And(_));
+        let joined = |operands: &[Expression]| match operands {
+            [only] => only.clone(),
+            several => Expression {
+                range: expression.range.clone(),
+                kind: match is_and {
+                    true => ExpressionKind::And(several.to_vec()),
+                    false => ExpressionKind::Or(several.to_vec()),
+                },
+            },
+        };
+        Some(Parted {
+            first: joined(first),
+            is_and,
+            rest: joined(rest),
+        })
+    }
+
+    fn acts_later(&self, expression: &Expression) -> bool {
+        let inner = negated(expression);
+        self.parted(expression).is_some() || inner.is_some_and(|inner| self.acts_later(inner))
+    }
+
+    fn body(&self, body: &mut Vec<Statement>) {
+        for Statement { range, mut kind } in std::mem::take(body) {
+            for inner in bodies(&mut kind) {
+                self.body(inner);
+            }
+            let kinds = self.statement(kind, &range);
+            body.extend(kinds.into_iter().map(|kind| at(&range, kind)));
+        }
+    }
+
+    /// What a statement stands for.
+    fn statement(&self, kind: StatementKind, range: &Range) -> Vec<StatementKind> {
+        let kind = match kind {
+            StatementKind::If {
+                condition,
+                body,
+                otherwise,
+            } => self.choice(condition, body, otherwise, range),
+            StatementKind::While {
+                condition,
+                body,
+                otherwise,
+            } if otherwise.is_empty() && self.acts(&condition) => {
+                self.repetition(condition, body, range)
+            }
+            StatementKind::Expression(value) => match self.parted(&value) {
+                Some(Parted {
+                    first,
+                    is_and,
+                    rest,
+                }) => {
+                    let rest = vec![at(range, StatementKind::Expression(rest))];
+                    let (body, otherwise) = if is_and {
+                        (rest, vec![])
+                    } else {
+                        (vec![], rest)
+                    };
+                    self.choice(first, body, otherwise, range)
+                }
+                None => StatementKind::Expression(value),
+            },
+            StatementKind::Return(Some(value)) => StatementKind::Return(Some(self.value(value))),
+            StatementKind::Assign { targets, value } => StatementKind::Assign {
+                targets,
+                value: self.value(value),
+            },
+            StatementKind::Assert { condition, message } => match self.parted(&condition) {
+                Some(Parted {
+                    first,
+                    is_and: true,
+                    rest,
+                }) => {
+                    let assert = |condition| {
+                        let message = message.clone();
+                        self.statement(StatementKind::Assert { condition, message }, range)
+                    };
+                    return [assert(first), assert(rest)].concat();
+                }
+                _ => StatementKind::Assert { condition, message },
+            },
+            other => other,
+        };
+        vec![kind]
+    }
+
+    fn choice(
+        &self,
+        condition: Expression,
+        body: Vec<Statement>,
+        otherwise: Vec<Statement>,
+        range: &Range,
+    ) -> StatementKind {
+        let has_room = size(&body) + size(&otherwise) <= LARGEST;
+        if let Some(parted) = self.parted(&condition).filter(|_| has_room) {
+            let inner = self.choice(parted.rest, body.clone(), otherwise.clone(), range);
+            let inner = vec![at(range, inner)];
+            return match parted.is_and {
+                true => self.choice(parted.first, inner, otherwise, range),
+                false => self.choice(parted.first, body, inner, range),
+            };
+        }
+        match negated(&condition) {
+            Some(inner) if has_room && self.acts_later(inner) => {
+                self.choice(inner.clone(), otherwise, body, range)
+            }
+            _ => StatementKind::If {
+                condition,
+                body,
+                otherwise,
+            },
+        }
+    }
+
+    /// A `while` whose condition does something, which it does in each round.
+    fn repetition(
+        &self,
+        condition: Expression,
+        body: Vec<Statement>,
+        range: &Range,
+    ) -> StatementKind {
+        let (first, rest) = match self.parted(&condition) {
+            Some(parted) if parted.is_and && !self.acts(&parted.first) => {
+                (parted.first, parted.rest)
+            }
+            _ => (truth(true, &condition.range), condition),
+        };
+        let stop = vec![at(range, StatementKind::Break)];
+        let inner = self.choice(rest, body, stop, range);
+        StatementKind::While {
+            condition: first,
+            body: vec![at(range, inner)],
+            otherwise: vec![],
+        }
+    }
+
+    /// `a and f()` as a value is `f() if a else a`.
+    fn value(&self, value: Expression) -> Expression {
+        // What acts itself would be done twice.
+        let parted = self
+            .parted(&value)
+            .filter(|parted| !self.acts(&parted.first));
+        let Some(Parted {
+            first,
+            is_and,
+            rest,
+        }) = parted
+        else {
+            return value;
+        };
+        let given = match is_truth(&first) {
+            true => truth(!is_and, &first.range),
+            false => first.clone(),
+        };
+        let rest = self.value(rest);
+        let (then, otherwise) = if is_and { (rest, given) } else { (given, rest) };
+        let kind = ExpressionKind::Conditional {
+            condition: Box::new(first),
+            then: Box::new(then),
+            otherwise: Box::new(otherwise),
+        };
+        Expression {
+            range: value.range,
+            kind,
+        }
+    }
+}
+
+/// `and` or `or` in two parts: the rest is asked only if the first part says so.
+struct Parted {
+    first: Expression,
+    is_and: bool,
+    rest: Expression,
+}
+
+/// How many statements there are, those inside of others included.
+fn size(body: &[Statement]) -> usize {
+    let inside = body.iter().flat_map(run::bodies).map(size);
+    body.len() + inside.sum::<usize>()
+}
+
+fn at(range: &Range, kind: StatementKind) -> Statement {
+    Statement {
+        range: range.clone(),
+        kind,
+    }
+}
+
+fn truth(value: bool, range: &Range) -> Expression {
+    Expression {
+        range: range.clone(),
+        kind: ExpressionKind::Boolean(value),
+    }
+}
+
+fn is_truth(expression: &Expression) -> bool {
+    match &expression.kind {
+        ExpressionKind::Compare { .. } | ExpressionKind::Boolean(_) => true,
+        ExpressionKind::And(operands) | ExpressionKind::Or(operands) => {
+            operands.iter().all(is_truth)
+        }
+        _ => negated(expression).is_some(),
+    }
+}
+
+fn negated(expression: &Expression) -> Option<&Expression> {
+    match &expression.kind {
+        ExpressionKind::Unary {
+            operator: UnaryOperator::Not,
+            operand,
+        } => Some(operand),
+        _ => None,
+    }
+}
+
+fn bodies(kind: &mut StatementKind) -> Vec<&mut Vec<Statement>> {
+    match kind {
+        StatementKind::If {
+            body, otherwise, ..
+        }
+        | StatementKind::For {
+            body, otherwise, ..
+        }
+        | StatementKind::While {
+            body, otherwise, ..
+        } => vec![body, otherwise],
+        StatementKind::With { body, .. } => vec![body],
+        StatementKind::Try {
+            body,
+            handlers,
+            otherwise,
+            finally,
+        } => {
+            let handlers = handlers.iter_mut().map(|one| &mut one.body);
+            let all = [body, otherwise, finally].into_iter();
+            all.chain(handlers).collect()
+        }
+        _ => vec![],
+    }
+}
+
+/// What a statement gives another value, in whole or in part.
+fn targets(statement: &Statement) -> Vec<&Expression> {
+    match &statement.kind {
+        StatementKind::Assign { targets, .. } | StatementKind::Delete(targets) => {
+            targets.iter().flat_map(places).collect()
+        }
+        StatementKind::Augmented { target, .. }
+        | StatementKind::Annotated {
+            target,
+            value: Some(_),
+            ..
+        } => places(target),
+        _ => vec![],
+    }
+}
+
+fn places(target: &Expression) -> Vec<&Expression> {
+    match &target.kind {
+        ExpressionKind::Tuple(parts) | ExpressionKind::List(parts) => {
+            parts.iter().flat_map(places).collect()
+        }
+        ExpressionKind::Starred(inner) => places(inner),
+        _ => vec![target],
+    }
+}
+
+/// The name of what a place is part of.
+fn root(place: &Expression) -> Option<&str> {
+    match &place.kind {
+        ExpressionKind::Subscript { object, .. } | ExpressionKind::Attribute { object, .. } => {
+            root(object)
+        }
+        _ => place.as_name(),
+    }
+}
