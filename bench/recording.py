@@ -37,8 +37,9 @@ ROWS = [
     Row("reading texts, once all kinds of calls were seen", "parsing", 6000, (1.5, 3)),
     Row("nothing but calls, the same", "recursion", 200, (4, 12)),
     Row("reading texts, while all calls are looked at", "first_calls", 60, (30, 40)),
-    Row("code outside of what is recorded", "parsing", 6000, (1.05, 1.5), scope="json", has_peers=False),
-    Row("not recording any more", "parsing", 6000, (1, 1), word="after", has_peers=False),
+    # Small differences take longer to see.
+    Row("code outside of what is recorded", "parsing", 24000, (1.05, 1.5), scope="json", has_peers=False),
+    Row("not recording any more", "parsing", 24000, (1, 1), word="after", has_peers=False),
 ]  # fmt: skip
 
 NAMES = {

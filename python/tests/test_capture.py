@@ -698,6 +698,20 @@ def test_modules_and_scope(watched):
     assert watched.show("call") == ["call() returned [6, 5]"]
 
 
+@pytest.mark.parametrize(
+    "scope, looked_at",
+    [(["--scope", "zlib"], "`zlib`"), ([], "the code below this folder")],
+)
+def test_compiled_code_is_said_not_to_be_recorded(watched, scope, looked_at):
+    watched.command.write("pack.py", "import zlib\nprint(zlib.crc32(b'text'))\n")
+    words = [*COMMAND, "capture", *scope, "--", sys.executable, "pack.py"]
+    ended = subprocess.run(words, cwd=watched.folder, capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout) == (0, "999008199\n")
+    first, *_, help_line = ended.stderr.splitlines()
+    assert first == f"warning: nothing was recorded: no function of {looked_at} was called"
+    assert "only functions written in Python are recorded, not compiled ones" in help_line
+
+
 def test_a_test_suite_can_be_watched(watched):
     watched.command.write("talk.py", "def say(word):\n    print(word)\n")
     watched.command.write(

@@ -67,7 +67,9 @@ impl Walk<'_> {
             ExpressionKind::Attribute { object, .. } => self.expression(object),
             ExpressionKind::Subscript { object, index } => {
                 self.expression(object);
-                self.index(index);
+                if !left_out::is_literal(object) {
+                    self.index(index);
+                }
             }
             ExpressionKind::Slice { .. } => self.index(expression),
             ExpressionKind::Call {

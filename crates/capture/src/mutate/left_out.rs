@@ -65,6 +65,12 @@ pub(super) fn is_naming(function: &Expression) -> bool {
     words.last().is_some_and(|word| NAMING.contains(word))
 }
 
+/// `Literal["x", "y"]`: a type, which nothing looks at when a program runs.
+pub(super) fn is_literal(object: &Expression) -> bool {
+    let words = object.dotted().unwrap_or_default();
+    words.last() == Some(&"Literal")
+}
+
 /// What is known of a condition before anything runs.
 pub(super) enum Known {
     /// Nothing.

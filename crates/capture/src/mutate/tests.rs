@@ -293,6 +293,7 @@ fn what_nobody_can_or_should_notice_is_left_out() {
         "class A(B, metaclass=C):\n    __slots__ = ('a',)\n",
         "if sys.version_info >= (3, 12):\n    from a import b\n",
         "type X = Literal[1]\n",
+        "X = typing.Literal['a', 'b']\n",
     ] {
         assert_eq!(changed(text), [""; 0], "{text}");
     }

@@ -156,6 +156,14 @@ impl Capture {
         if !is_new {
             let message = "nothing was recorded: the program is no Python program, or runs isolated from its environment";
             console.warning(message, Some("name a Python program, without `-I` or `-E`"));
+        } else if calls == 0 && !self.quiet {
+            let looked_at = match self.scope.as_slice() {
+                [] => "the code below this folder".to_owned(),
+                names => format!("`{}`", names.join("`, `")),
+            };
+            let message = format!("nothing was recorded: no function of {looked_at} was called");
+            let help = "only functions written in Python are recorded, not compiled ones; `--scope NAME` records a module from elsewhere";
+            console.warning(&message, Some(help));
         } else if !self.quiet {
             let words = format!("recorded {}", quantity::of(calls as u64, "call"));
             console.tell(format!("{words}; `testwright show` tells which"));
