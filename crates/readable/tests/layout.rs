@@ -537,6 +537,24 @@ fn l5_values_that_a_rule_keeps_one_by_one() {
 }
 
 #[test]
+fn what_initialises_and_does_more_than_set_variables_happens_once() {
+    let told = text(
+        "m.py",
+        "class M(RuleBasedStateMachine):\n    books = Bundle('books')\n    def __init__(self):\n        self.stock = {}\n    \
+         @rule(book=books)\n    def sell(self, book):\n        self.stock[book] -= 1\n    \
+         @initialize(target=books, title=st.text())\n    def open(self, title):\n        self.stock[title] = 3\n        return title\n",
+    );
+    assert!(
+        told.contains(
+            "Action: open\n  Inputs:\n    - title: any text\n  When it can happen: once, before anything else.\n  \
+             What happens:\n    - The entry for the given title in the stock becomes 3.\n    - It returns the given title.\n    \
+             - What it returns is kept among the books.\n\nAction: sell\n"
+        ),
+        "{told}"
+    );
+}
+
+#[test]
 fn what_a_rule_that_initialises_is_given_is_what_it_starts_as() {
     let told = text(
         "machine.py",

@@ -89,6 +89,8 @@ fn variables(world: &World<'_>, speaker: Speaker<'_>) -> Vec<(String, String)> {
         .collect()
 }
 
+const WHEN: &str = "When it can happen";
+
 /// Negating a comparison of numbers takes them to be in order.
 const NOT_A_NUMBER: &str =
     "remark: not-a-number is neither less than, nor equal to, nor greater than any number";
@@ -325,7 +327,11 @@ impl<'a, 'w> Author<'a, 'w> {
             let are = Verb::Be.form(is_plural(&words), Polarity::Negative, Tense::Present);
             format!("the {words} {are} empty")
         });
-        let item = when(kept.collect(), guards, teller, lines);
+        let mut item = when(kept.collect(), guards, teller, lines);
+        if action.is_first && guards.is_empty() {
+            let once = "once, before anything else.";
+            item = Item::labelled(WHEN, once, lines.clone()).from_level(0);
+        }
         let code: Vec<&str> = action.guards.iter().map(|one| self.code(one)).collect();
         match code.is_empty() {
             true => item,
@@ -476,9 +482,8 @@ pub(super) fn when(
     teller: &Teller<'_, '_>,
     lines: &Lines,
 ) -> Item {
-    const LABEL: &str = "When it can happen";
     if truth(guards) == Some(false) {
-        return Item::labelled(LABEL, "never.", lines.clone()).from_level(0);
+        return Item::labelled(WHEN, "never.", lines.clone()).from_level(0);
     }
     let open: Vec<&Term> = guards
         .iter()
@@ -490,13 +495,13 @@ pub(super) fn when(
         _ => all.extend(open.iter().map(|one| teller.condition(one))),
     }
     let item = match all.as_slice() {
-        [] => Item::labelled(LABEL, "at any time.", lines.clone()),
-        [only] => Item::labelled(LABEL, format!("only if {only}."), lines.clone()),
+        [] => Item::labelled(WHEN, "at any time.", lines.clone()),
+        [only] => Item::labelled(WHEN, format!("only if {only}."), lines.clone()),
         _ => {
             let items = all
                 .into_iter()
                 .map(|one| Item::sentence(one, lines.clone()).from_level(0));
-            let label = format!("{LABEL}: only if all of the following hold");
+            let label = format!("{WHEN}: only if all of the following hold");
             Item::group(&label, items.collect(), lines.clone())
         }
     };

@@ -76,6 +76,8 @@ pub(crate) struct Action {
     /// All of them must hold.
     pub(crate) guards: Vec<Callable>,
     pub(crate) inputs: Vec<Input>,
+    /// It happens once, before those that do not.
+    pub(crate) is_first: bool,
     /// It is observed, not chosen by the tester.
     pub(crate) is_observed: bool,
     /// The values of its inputs belong together, in order.

@@ -101,10 +101,15 @@ fn read(class: &Class, module: &Module, tree: &Tree) -> Parts {
         let mut guards: Vec<Callable> = guards.collect();
         // Decorators are applied from below, but read from above.
         guards.dedup_by(|one, other| one.range == other.range);
-        if let Some((_, keywords)) = decorator(method, "rule") {
+        let initialize = decorator(method, "initialize").filter(|(_, keywords)| {
+            // Those that only set variables are what these are at the start.
+            !targets(keywords).is_empty() || !only_sets(&method.body)
+        });
+        if let Some((_, keywords)) = decorator(method, "rule").or(initialize) {
             parts.actions.push(Action {
                 guards,
                 inputs: inputs(method, keywords, &bundles),
+                is_first: initialize.is_some(),
                 is_observed: false,
                 in_cases: false,
                 targets: targets(keywords),
@@ -118,6 +123,7 @@ fn read(class: &Class, module: &Module, tree: &Tree) -> Parts {
             parts.helpers.insert(format!("self.{}", method.name), does);
         }
     }
+    parts.actions.sort_by_key(|action| !action.is_first);
     // What a class sets for all its objects and never changes is a constant that is read through `self`.
     let changed = assigned(class);
     for (name, value, _) in &own.values {
@@ -224,6 +230,19 @@ fn started(body: &[Statement], variables: &mut Vec<Variable>) {
             start(target, value, statement, variables);
         }
     }
+}
+
+/// Whether statements do nothing but give variables their start values.
+fn only_sets(body: &[Statement]) -> bool {
+    body.iter().all(|statement| {
+        let mut variables = Vec::new();
+        started(std::slice::from_ref(statement), &mut variables);
+        match &statement.kind {
+            StatementKind::Expression(value) => matches!(value.kind, ExpressionKind::Text(_)),
+            StatementKind::Pass => true,
+            _ => !variables.is_empty(),
+        }
+    })
 }
 
 fn mentions(expression: &Expression, name: &str) -> bool {

@@ -21,6 +21,7 @@ pub(crate) fn program(tree: &Tree) -> Option<Parts> {
         guards: guards(&module, &does),
         inputs: inputs(&module, &does),
         is_observed: is_observed(&does),
+        is_first: false,
         in_cases: in_cases(&module, &does),
         targets: vec![],
         does,
