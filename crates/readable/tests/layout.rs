@@ -537,6 +537,43 @@ fn l5_values_that_a_rule_keeps_one_by_one() {
 }
 
 #[test]
+fn what_a_rule_draws_itself_is_an_input() {
+    let lend = |body: &str| {
+        let told = text(
+            "m.py",
+            &format!(
+                "class M(RuleBasedStateMachine):\n    def __init__(self):\n        self.stock = {{}}\n    \
+                 @rule(data=st.data())\n    def lend(self, data):\n        {}\n",
+                body.replace('\n', "\n        ")
+            ),
+        );
+        let (_, told) = told.split_once("Action: lend\n").unwrap();
+        told.to_owned()
+    };
+    let told = lend(
+        "title = data.draw(st.sampled_from(sorted(self.stock)))\nn = data.draw(st.integers(0, 5), label='n')\nself.stock[title] = n",
+    );
+    let inputs = "  Inputs:\n    - title: any value among the stock in sorted order\n    - n: any whole number from 0 to 5\n";
+    assert!(told.starts_with(inputs), "{told}");
+    assert!(
+        told.ends_with("- The entry for the given title in the stock becomes the given n.\n"),
+        "{told}"
+    );
+    // What is drawn depends on what was drawn or done before, or on something else that happens.
+    for body in [
+        "self.stock.clear()\nn = data.draw(st.sampled_from(self.stock))\nself.stock[n] = 1",
+        "n = len(self.stock)\nm = data.draw(st.integers(0, n))\nself.stock[m] = n",
+        "if self.stock:\n    n = data.draw(st.integers())\n    self.stock[n] = n",
+    ] {
+        let told = lend(body);
+        assert!(
+            told.starts_with("  Inputs:\n    - data: any value\n  When"),
+            "{told}"
+        );
+    }
+}
+
+#[test]
 fn what_initialises_and_does_more_than_set_variables_happens_once() {
     let told = text(
         "m.py",

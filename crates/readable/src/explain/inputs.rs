@@ -27,6 +27,11 @@ impl Scope for Globals<'_, '_> {
     fn name(&self, name: &str) -> Option<Term> {
         self.0.global(name, &Default::default())
     }
+
+    fn attribute(&self, object: &str, name: &str) -> Option<Term> {
+        let is_own = self.0.parts.is_machine && object == "self";
+        is_own.then(|| self.0.global(name, &Default::default()))?
+    }
 }
 
 /// What is known of an input of an action.

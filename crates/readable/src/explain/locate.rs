@@ -3,6 +3,7 @@
 //! Each kind of model is a file that fills in the same [`Parts`]; what comes after knows only those.
 
 mod cases;
+mod drawn;
 mod lineage;
 mod machine;
 mod program;

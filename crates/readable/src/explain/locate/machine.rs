@@ -5,6 +5,7 @@ use testwright_source::tree::{
     first_paragraph,
 };
 
+use super::drawn::drawn;
 use super::lineage::{classes, is_derived, last_word, lineage, whole};
 use super::python::{Module, callable};
 use super::{Action, Callable, Input, Origin, Parts, Start, Variable};
@@ -91,7 +92,7 @@ fn read(class: &Class, module: &Module, tree: &Tree) -> Parts {
         ..Parts::default()
     };
     for (method, statement) in methods(class) {
-        let does = callable(method, &statement.range);
+        let mut does = callable(method, &statement.range);
         let guards = decorators(method, "precondition");
         let guards = guards.filter_map(|(arguments, _)| {
             arguments
@@ -106,9 +107,11 @@ fn read(class: &Class, module: &Module, tree: &Tree) -> Parts {
             !targets(keywords).is_empty() || !only_sets(&method.body)
         });
         if let Some((_, keywords)) = decorator(method, "rule").or(initialize) {
+            let mut inputs = inputs(method, keywords, &bundles);
+            drawn(&mut inputs, &mut does);
             parts.actions.push(Action {
                 guards,
-                inputs: inputs(method, keywords, &bundles),
+                inputs,
                 is_first: initialize.is_some(),
                 is_observed: false,
                 in_cases: false,
@@ -245,7 +248,7 @@ fn only_sets(body: &[Statement]) -> bool {
     })
 }
 
-fn mentions(expression: &Expression, name: &str) -> bool {
+pub(super) fn mentions(expression: &Expression, name: &str) -> bool {
     let inside = crate::property::children(expression);
     expression.as_name() == Some(name) || inside.into_iter().any(|one| mentions(one, name))
 }
