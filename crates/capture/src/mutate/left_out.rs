@@ -65,7 +65,7 @@ pub(super) fn is_naming(function: &Expression) -> bool {
     words.last().is_some_and(|word| NAMING.contains(word))
 }
 
-/// `Literal["x", "y"]`: a type, which nothing looks at when a program runs.
+/// `Literal["x", "y"]`: a type, which hardly any program looks at while it runs.
 pub(super) fn is_literal(object: &Expression) -> bool {
     let words = object.dotted().unwrap_or_default();
     words.last() == Some(&"Literal")
