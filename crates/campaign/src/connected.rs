@@ -33,9 +33,10 @@ impl<C: AsFd> Connected<C> {
     }
 
     fn make_sure(&self) -> io::Result<()> {
-        match self.is_whole() {
-            true => Ok(()),
-            false => Err(io::ErrorKind::NotConnected.into()),
+        if self.is_whole() {
+            Ok(())
+        } else {
+            Err(io::ErrorKind::NotConnected.into())
         }
     }
 }

@@ -48,9 +48,10 @@ impl Ending {
         Failure {
             kind: FailureKind::Crash,
             message: self.how.clone(),
-            signature: match self.is_late {
-                true => self.how.clone(),
-                false => format!("{}: {place}", self.how),
+            signature: if self.is_late {
+                self.how.clone()
+            } else {
+                format!("{}: {place}", self.how)
             },
             details,
         }

@@ -18,7 +18,7 @@ mod limits;
 mod log;
 mod logged;
 #[cfg(unix)]
-mod nursery;
+mod fork_server;
 #[cfg(unix)]
 mod oversee;
 #[cfg(unix)]
@@ -44,7 +44,7 @@ pub use limits::{Limits, spare_memory};
 pub use log::{Doing, Log, Recorded};
 pub use logged::Logged;
 #[cfg(unix)]
-pub use nursery::{Newborn, Nursery, Place, Stillborn, connect, end_strays};
+pub use fork_server::{Newborn, ForkServer, Place, Stillborn, connect, end_strays};
 #[cfg(unix)]
 pub use oversee::{Loss, Overseen, Overseer, oversee};
 #[cfg(unix)]

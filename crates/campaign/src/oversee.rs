@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use crate::stopwatch::Stopwatch;
 use crate::voice::Saying;
 use crate::wire::{receive, send};
-use crate::{Connection, Doing, Ending, Log, Nursery, Patience, Process, Recorded};
+use crate::{Connection, Doing, Ending, Log, ForkServer, Patience, Process, Recorded};
 
 /// Who wants to know what a worker has to say.
 pub trait Overseer<R> {
@@ -57,7 +57,7 @@ const GLANCE: Duration = Duration::from_millis(20);
 
 /// Lets a new worker do a task, and stays with it to the end.
 pub fn oversee<R: DeserializeOwned, O: Overseer<R>>(
-    nursery: &mut Nursery,
+    nursery: &mut ForkServer,
     task: &impl Serialize,
     patience: &Patience,
     overseer: &mut O,

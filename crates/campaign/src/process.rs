@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use testwright_core::Error;
 
 use crate::remote::{Connection, Launcher, Worker};
-use crate::{Ending, Log, Nursery, stopwatch};
+use crate::{Ending, Log, ForkServer, stopwatch};
 
 /// How much of what a process says about its end is kept.
 const LONGEST_STACK: u64 = 64 << 10;
@@ -76,7 +76,7 @@ impl Process {
 
     /// Ends the process, and tells how it ended. One that does not hang is about to end by itself; one that does is
     /// asked for its stack first.
-    pub fn end(&mut self, nursery: &mut Nursery, hangs: bool) -> Ending {
+    pub fn end(&mut self, nursery: &mut ForkServer, hangs: bool) -> Ending {
         // It may have ended while a child of it kept the connection open, and nobody noticed.
         let hangs = hangs && !self.is_dead();
         if hangs {
@@ -127,10 +127,10 @@ pub struct Processes<F, T> {
     start: F,
     /// What the workers are told to do.
     task: T,
-    nursery: Option<Rc<RefCell<Nursery>>>,
+    nursery: Option<Rc<RefCell<ForkServer>>>,
 }
 
-impl<F: FnMut() -> Result<Nursery, Error>, T> Processes<F, T> {
+impl<F: FnMut() -> Result<ForkServer, Error>, T> Processes<F, T> {
     /// Starts what `start` starts, and tells each worker to do its task.
     pub fn new(start: F, task: T) -> Processes<F, T> {
         Processes {
@@ -145,11 +145,11 @@ impl<F: FnMut() -> Result<Nursery, Error>, T> Processes<F, T> {
 #[derive(Debug)]
 pub struct Served {
     process: Process,
-    nursery: Rc<RefCell<Nursery>>,
+    nursery: Rc<RefCell<ForkServer>>,
     ended: Option<Ending>,
 }
 
-impl<F: FnMut() -> Result<Nursery, Error>, T: serde::Serialize> Launcher for Processes<F, T> {
+impl<F: FnMut() -> Result<ForkServer, Error>, T: serde::Serialize> Launcher for Processes<F, T> {
     type Worker = Served;
 
     fn launch(&mut self) -> Result<Served, Error> {
@@ -170,7 +170,7 @@ impl<F: FnMut() -> Result<Nursery, Error>, T: serde::Serialize> Launcher for Pro
 }
 
 impl Served {
-    fn new(nursery: Rc<RefCell<Nursery>>, task: &impl serde::Serialize) -> io::Result<Served> {
+    fn new(nursery: Rc<RefCell<ForkServer>>, task: &impl serde::Serialize) -> io::Result<Served> {
         let process = nursery.borrow_mut().bear(task)?;
         Ok(Served {
             process,

@@ -87,9 +87,10 @@ impl SentTest {
 
     /// The test, for a system of the same kind as where it comes from.
     pub fn for_system<S: System + ?Sized>(self, system: &mut S) -> Test {
-        match self.names.is_empty() {
-            true => self.into_test(system.actions()),
-            false => self.named(|name| system.number(&name.class, &name.rest)),
+        if self.names.is_empty() {
+            self.into_test(system.actions())
+        } else {
+            self.named(|name| system.number(&name.class, &name.rest))
         }
     }
 

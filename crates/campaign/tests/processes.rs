@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use testwright_campaign::{
-    Logged, Nursery, Patience, Processes, Remote, Stillborn, connect, serve,
+    Logged, ForkServer, Patience, Processes, Remote, Stillborn, connect, serve,
 };
 use testwright_core::shrink::{AnyFailure, ReduceOptions, Shrinker};
 use testwright_core::{
@@ -142,18 +142,18 @@ fn nursery() {
     }
 }
 
-fn start(role: &'static str) -> Result<Nursery, Stillborn<String>> {
+fn start(role: &'static str) -> Result<ForkServer, Stillborn<String>> {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "nursery", "--nocapture"]);
     command
         .env(ROLE, role)
         .stdout(Stdio::null())
         .stderr(Stdio::null());
-    let started = Nursery::start(&mut command, &"hello", &mut || true);
+    let started = ForkServer::start(&mut command, &"hello", &mut || true);
     started.map(|(nursery, ())| nursery)
 }
 
-fn remote() -> Remote<Processes<impl FnMut() -> Result<Nursery, Error>, &'static str>> {
+fn remote() -> Remote<Processes<impl FnMut() -> Result<ForkServer, Error>, &'static str>> {
     let start = || start("bear").map_err(|why| Error::new(format!("{why:?}")));
     let patience = Patience {
         step: Duration::from_millis(300),
@@ -255,9 +255,9 @@ fn a_nursery_that_does_not_come_about_says_why() {
         other => panic!("{other:?}"),
     }
     let none =
-        Nursery::start::<(), String>(&mut Command::new("/no/such/program"), &"", &mut || true);
+        ForkServer::start::<(), String>(&mut Command::new("/no/such/program"), &"", &mut || true);
     assert!(matches!(none, Err(Stillborn::Unstarted(_))));
     let mut sleep = Command::new("sleep");
-    let abandoned = Nursery::start::<(), String>(sleep.arg("1000"), &"", &mut || false);
+    let abandoned = ForkServer::start::<(), String>(sleep.arg("1000"), &"", &mut || false);
     assert!(matches!(abandoned, Err(Stillborn::Abandoned)));
 }

@@ -179,9 +179,12 @@ fn uncalled(project: &Project, recording: &Recording, options: &Options) -> Vec<
         })
         .collect();
     // Modules that nobody imported are another story, unless somebody asks for them.
-    let is_asked_for = |name: &String| match options.modules.is_empty() {
-        true => called.iter().any(|(module, _)| module == name),
-        false => options.modules.contains(name),
+    let is_asked_for = |name: &String| {
+        if options.modules.is_empty() {
+            called.iter().any(|(module, _)| module == name)
+        } else {
+            options.modules.contains(name)
+        }
     };
     let modules = project
         .modules

@@ -128,10 +128,11 @@ impl Told {
                 };
                 let is_date = !is_datetime(value);
                 let seconds = said.seconds();
-                let first = match is_date {
-                    true => *beginnings.entry("date").or_insert(seconds),
+                let first = if is_date {
+                    *beginnings.entry("date").or_insert(seconds)
+                } else {
                     // The local time may be hours away from that of `time.time`.
-                    false => *beginnings.entry(function).or_insert(seconds),
+                    *beginnings.entry(function).or_insert(seconds)
                 };
                 let start = if is_date { BEGINNING.day() } else { BEGINNING };
                 let instead = start.later(rounded(seconds - first));

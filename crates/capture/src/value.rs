@@ -62,9 +62,10 @@ impl Reference {
 
 impl std::fmt::Display for Reference {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.path.is_empty() {
-            true => formatter.write_str(&self.module),
-            false => write!(formatter, "{}.{}", self.module, self.path),
+        if self.path.is_empty() {
+            formatter.write_str(&self.module)
+        } else {
+            write!(formatter, "{}.{}", self.module, self.path)
         }
     }
 }

@@ -330,13 +330,14 @@ fn external(graph: &Graph, external: &External) -> String {
         } => {
             let words =
                 |one: &Option<String>| one.as_deref().map_or_else(|| "nothing".to_owned(), text);
-            match before == after {
-                true => format!("the environment has {name}: {}", words(before)),
-                false => format!(
+            if before == after {
+                format!("the environment has {name}: {}", words(before))
+            } else {
+                format!(
                     "the environment's {name}: {} became {}",
                     words(before),
                     words(after)
-                ),
+                )
             }
         }
         External::WorkingFolder { before, after } if before == after => {

@@ -234,11 +234,12 @@ impl<'a> Writer<'a> {
         let written = planned.and_then(|(mut plan, completeness)| {
             pin_copies(pins, &mut plan, &mut scope);
             let lines = style::lines(self.style, &name, &plan, &mut scope);
-            match self.names_the_machine(call, &lines) {
-                true => Err(Missing(
+            if self.names_the_machine(call, &lines) {
+                Err(Missing(
                     "a value has a folder of one machine in it".to_owned(),
-                )),
-                false => Ok((lines, completeness, Some(plan))),
+                ))
+            } else {
+                Ok((lines, completeness, Some(plan)))
             }
         });
         let (lines, completeness, plan) = written.unwrap_or_else(|Missing(reason)| {

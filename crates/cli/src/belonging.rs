@@ -58,9 +58,10 @@ fn source_of(file: &TextFile) -> Result<Source, Error> {
     for noted in &noted {
         let near = nearest(&file.path, |folder| noted_in(folder, Path::new(noted)));
         found.push(near.ok_or_else(|| {
-            let what = match is_model(Path::new(noted)) {
-                true => "model",
-                false => "harness",
+            let what = if is_model(Path::new(noted)) {
+                "model"
+            } else {
+                "harness"
             };
             let message =
                 format!("there is no {what} `{noted}` beside the test `{name}` or above it");
@@ -99,9 +100,10 @@ fn noted_in(folder: &Path, noted: &Path) -> Option<PathBuf> {
 }
 
 fn only_harness_in(folder: &Path) -> Option<PathBuf> {
-    let folder = match folder.as_os_str().is_empty() {
-        true => Path::new("."),
-        false => folder,
+    let folder = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
     };
     let entries = std::fs::read_dir(folder).ok()?;
     let mut harnesses = entries

@@ -129,9 +129,10 @@ impl Compiled {
     pub(crate) fn options(&self, output: Output, measured: Measured) -> Options {
         Options {
             output,
-            measured: match self.settings.coverage {
-                true => measured,
-                false => Measured::Nothing,
+            measured: if self.settings.coverage {
+                measured
+            } else {
+                Measured::Nothing
             },
             reference_exceptions: self.settings.reference_exceptions,
             reset_modules: self.settings.reset_modules,

@@ -167,9 +167,10 @@ impl<'a> Console<'a> {
 
     /// How wide a table may be. Files and pipes take all of it.
     pub(crate) fn table_width(&self) -> usize {
-        match self.terminal.width_is_known {
-            true => self.terminal.width,
-            false => usize::MAX,
+        if self.terminal.width_is_known {
+            self.terminal.width
+        } else {
+            usize::MAX
         }
     }
 

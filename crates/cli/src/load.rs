@@ -84,9 +84,10 @@ pub(crate) fn refuse_problems(
         let message = format!("{}, line {}: {}", file.name, problem.line, problem.message);
         console.error(&Error::new(message));
     }
-    match problems.is_empty() {
-        true => Ok(()),
-        false => Err(Trouble::Told),
+    if problems.is_empty() {
+        Ok(())
+    } else {
+        Err(Trouble::Told)
     }
 }
 

@@ -109,9 +109,10 @@ pub(crate) fn tell_end(
 ) -> Result<ExitStatus, Trouble> {
     tell_failure(console, failure);
     let note = note.trim_end();
-    match note.is_empty() {
-        true => console.say("It happened while the models were imported"),
-        false => console.say(format_args!("It was at {note}")),
+    if note.is_empty() {
+        console.say("It happened while the models were imported")
+    } else {
+        console.say(format_args!("It was at {note}"))
     }
     Ok(ExitStatus::CouldNot)
 }

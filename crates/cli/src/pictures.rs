@@ -131,9 +131,10 @@ impl Pictures {
 pub(crate) fn title(names: &[String]) -> String {
     let stems = names.iter().map(|name| {
         let path = Path::new(name);
-        let stem = match path.extension().is_some_and(|ending| ending == "py") {
-            true => path.file_stem(),
-            false => path.file_name(),
+        let stem = if path.extension().is_some_and(|ending| ending == "py") {
+            path.file_stem()
+        } else {
+            path.file_name()
         };
         stem.unwrap_or_default().to_string_lossy().into_owned()
     });

@@ -31,9 +31,10 @@ pub(crate) fn show(bytes: usize) -> String {
     let fitting = UNITS[..3].iter().rev().find(|(_, unit)| bytes >= *unit);
     let (name, unit) = fitting.unwrap_or(&UNITS[3]);
     let amount = bytes as f64 / *unit as f64;
-    let amount = match bytes.is_multiple_of(*unit) || amount >= 10.0 {
-        true => format!("{amount:.0}"),
-        false => format!("{amount:.1}"),
+    let amount = if bytes.is_multiple_of(*unit) || amount >= 10.0 {
+        format!("{amount:.0}")
+    } else {
+        format!("{amount:.1}")
     };
     format!("{amount} {name}")
 }

@@ -155,9 +155,10 @@ impl Source {
 
 /// The file of a module, where it would be if it is in the current folder.
 fn file_of(name: &str) -> PathBuf {
-    match name.ends_with(".py") || is_log(name) {
-        true => PathBuf::from(name),
-        false => in_package(Path::new(name)).unwrap_or_else(|| PathBuf::from(format!("{name}.py"))),
+    if name.ends_with(".py") || is_log(name) {
+        PathBuf::from(name)
+    } else {
+        in_package(Path::new(name)).unwrap_or_else(|| PathBuf::from(format!("{name}.py")))
     }
 }
 

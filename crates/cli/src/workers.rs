@@ -125,7 +125,7 @@ pub(crate) enum Report {
         /// It reached something new.
         is_new: bool,
     },
-    /// A test that failed. The answer is a [`Wish`].
+    /// A test that failed. The answer is a [`NextStep`].
     Found {
         number: u64,
         test: SentTest,
@@ -184,7 +184,7 @@ pub(crate) struct SentProblem {
 
 /// What a worker that has found a failure is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Wish {
+pub(crate) enum NextStep {
     GoOn,
     Stop,
 }

@@ -323,9 +323,10 @@ impl Catalog {
     /// What tells an action from those of other templates, in this process and in others.
     pub fn origin(&self, action: ActionId) -> String {
         let template = self.template_of(action);
-        match self.is_open(template) {
-            true => self.templates[template.0].class.clone(),
-            false => format!("template {}", template.0),
+        if self.is_open(template) {
+            self.templates[template.0].class.clone()
+        } else {
+            format!("template {}", template.0)
         }
     }
 

@@ -216,10 +216,14 @@ pub fn search_with<S: System + ?Sized, T: Strategy<S> + ?Sized>(
             stopped = true;
             break;
         }
-        let walk = walker.walk(number, &mut |progress| match watcher.proceed(progress) {
-            false => Pace::Stop,
-            true if watcher.is_enough(progress) => Pace::EndTest,
-            true => Pace::GoOn,
+        let walk = walker.walk(number, &mut |progress| {
+            if !watcher.proceed(progress) {
+                Pace::Stop
+            } else if watcher.is_enough(progress) {
+                Pace::EndTest
+            } else {
+                Pace::GoOn
+            }
         })?;
         if matches!(walk, Walk::Stopped) {
             watcher.unfinished(walker.system, walker.strategy.new_targets());
@@ -326,9 +330,10 @@ mod tests {
 
         fn found(&mut self, _system: &mut S, found: Found) -> ControlFlow<()> {
             self.found.push(found);
-            match self.found.len() < self.failures {
-                true => ControlFlow::Continue(()),
-                false => ControlFlow::Break(()),
+            if self.found.len() < self.failures {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
             }
         }
     }
@@ -401,9 +406,10 @@ mod tests {
         fn made(&mut self, _system: &S, made: Made<'_>) -> ControlFlow<()> {
             self.0
                 .push((made.number, made.steps.len(), made.failure.is_some()));
-            match self.0.len() < self.1 {
-                true => ControlFlow::Continue(()),
-                false => ControlFlow::Break(()),
+            if self.0.len() < self.1 {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
             }
         }
 

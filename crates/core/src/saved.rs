@@ -299,12 +299,13 @@ impl SavedTest {
                     Step::Restart
                 }
                 SavedStep::Act { candidates } => {
-                    let enabled = match running {
-                        true => candidates
+                    let enabled = if running {
+                        candidates
                             .iter()
                             .rev()
-                            .find(|candidate| system.is_enabled(**candidate)),
-                        false => None,
+                            .find(|candidate| system.is_enabled(**candidate))
+                    } else {
+                        None
                     };
                     if let Some(action) = enabled {
                         match system.step(*action) {

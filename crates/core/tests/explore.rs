@@ -55,9 +55,12 @@ impl Machine {
         if limit == 0 {
             return 0;
         }
-        let tests = |next: &usize| match self.wrong[*next].is_some() {
-            true => 1,
-            false => 1 + self.tests(*next, limit - 1),
+        let tests = |next: &usize| {
+            if self.wrong[*next].is_some() {
+                1
+            } else {
+                1 + self.tests(*next, limit - 1)
+            }
         };
         self.next[state].iter().flatten().map(tests).sum()
     }

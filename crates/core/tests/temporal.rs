@@ -44,9 +44,10 @@ impl Machine {
         let moves: Vec<Moment> = targets
             .filter_map(|(action, to)| to.map(|to| (to, Some(action))))
             .collect();
-        match moves.is_empty() {
-            true => vec![(state, None)],
-            false => moves,
+        if moves.is_empty() {
+            vec![(state, None)]
+        } else {
+            moves
         }
     }
 
@@ -247,9 +248,10 @@ proptest! {
         };
         let explorer = Explorer::of(&mut machine).with_fingerprints();
         let plan = Plan::default();
-        let judgement = match copies {
-            false => { explorer }.judge(&formula, &plan, &mut atoms),
-            true => explorer.with_copies().judge(&formula, &plan, &mut atoms),
+        let judgement = if copies {
+            explorer.with_copies().judge(&formula, &plan, &mut atoms)
+        } else {
+            { explorer }.judge(&formula, &plan, &mut atoms)
         };
         let brute = copy.some_run_violates(&formula, &mut vec![(0, None)], 7);
         match judgement.unwrap().answer {

@@ -156,12 +156,13 @@ impl Action {
         Action::as_tuple(slf)?
             .as_any()
             .get_item(index)
-            .map_err(
-                |error| match error.is_instance_of::<PyIndexError>(slf.py()) {
-                    true => PyIndexError::new_err("an action has a name, a guard and an act"),
-                    false => error,
-                },
-            )
+            .map_err(|error| {
+                if error.is_instance_of::<PyIndexError>(slf.py()) {
+                    PyIndexError::new_err("an action has a name, a guard and an act")
+                } else {
+                    error
+                }
+            })
     }
 
     fn __iter__<'py>(slf: &Bound<'py, Action>) -> PyResult<Bound<'py, PyAny>> {

@@ -68,9 +68,10 @@ impl State {
                     let listed = state.listed.bind(python);
                     listed.get_slice(0, listed.len().saturating_sub(1))
                 };
-                match values(self).eq(values(other))? {
-                    true => Ordering::Equal,
-                    false => Ordering::Less,
+                if values(self).eq(values(other))? {
+                    Ordering::Equal
+                } else {
+                    Ordering::Less
                 }
             }
             order => order,

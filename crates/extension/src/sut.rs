@@ -340,9 +340,10 @@ impl Sut {
         };
         let action = Sut::own_action(slf, action)?;
         let talks = Sut::look_at(slf)?.talk.on;
-        let before = match talks {
-            true => Some(Sut::announce(slf, id)?),
-            false => None,
+        let before = if talks {
+            Some(Sut::announce(slf, id)?)
+        } else {
+            None
         };
         let passed = {
             let mut sut = Sut::take_hold(slf)?;

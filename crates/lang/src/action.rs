@@ -25,10 +25,11 @@ pub(crate) fn read(context: &mut Context<'_, '_>, guarded: &[String]) -> Vec<Act
     let Some(exceptions) = Exceptions::read(context, content) else {
         return Vec::new();
     };
-    let errors = match exceptions.is_dictionary {
+    let errors = if exceptions.is_dictionary {
         // What follows a dictionary that was taken for exceptions makes no sense.
-        true => before,
-        false => count_errors(context),
+        before
+    } else {
+        count_errors(context)
     };
     if exceptions.rest.is_empty() {
         if errors == 0 {

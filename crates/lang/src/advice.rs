@@ -167,9 +167,10 @@ impl Mistake<'_> {
             return None;
         }
         let ends_in_assignment = self.before.trim_end().ends_with('=');
-        Some(match ends_in_assignment {
-            true => "a value must follow".to_owned(),
-            false => BACKSLASH.to_owned(),
+        Some(if ends_in_assignment {
+            "a value must follow".to_owned()
+        } else {
+            BACKSLASH.to_owned()
         })
     }
 

@@ -219,11 +219,10 @@ fn misplaced_mark(expansion: &Expansion, what: &str, context: &mut Context<'_, '
         if let Some((_, text, thing)) = marks.iter().find(|(mark, ..)| placed.node.is_mark(*mark)) {
             let message = format!("`{text}` cannot stand in {what}");
             let diagnostic = context.error("misplaced-separator", &placed.node.span, message);
-            diagnostic.help = Some(match is_statement {
-                true => format!("only actions have {thing}"),
-                false => {
-                    format!("only actions have {thing}; for “if a, then b” write `not a or b`")
-                }
+            diagnostic.help = Some(if is_statement {
+                format!("only actions have {thing}")
+            } else {
+                format!("only actions have {thing}; for “if a, then b” write `not a or b`")
             });
             return true;
         }
@@ -232,9 +231,10 @@ fn misplaced_mark(expansion: &Expansion, what: &str, context: &mut Context<'_, '
             let whole = context.declaration.line.text.trim();
             let corrected = whole.replace(":=", "=");
             let diagnostic = context.error("misplaced-definition", &placed.node.span, message);
-            diagnostic.help = Some(match is_statement {
-                true => format!("write `{}`", keywords::shorten(&corrected)),
-                false => "only actions give slots new values; to compare, write `==`".to_owned(),
+            diagnostic.help = Some(if is_statement {
+                format!("write `{}`", keywords::shorten(&corrected))
+            } else {
+                "only actions give slots new values; to compare, write `==`".to_owned()
             });
             return true;
         }

@@ -140,9 +140,10 @@ pub(crate) fn check_exception(context: &mut Context<'_, '_>, range: &Range<usize
         .split_whitespace()
         .filter(|name| !matches!(*name, "and" | "or"))
         .collect();
-    let example = match !names.is_empty() && names.iter().all(|name| host::is_dotted_name(name)) {
-        true => keywords::shorten(&names.join(", ")),
-        false => "KeyError, ValueError".to_owned(),
+    let example = if !names.is_empty() && names.iter().all(|name| host::is_dotted_name(name)) {
+        keywords::shorten(&names.join(", "))
+    } else {
+        "KeyError, ValueError".to_owned()
     };
     let message = format!("`{}` does not name an exception", keywords::shorten(text));
     let diagnostic = context.error("bad-exception", &place, message);

@@ -28,9 +28,10 @@ pub(crate) fn speculative(statement: &Fragment, guarded: &[String]) -> Option<Fr
                 host::TokenKind::Open => depth += 1,
                 host::TokenKind::Close if depth <= 1 => {
                     let inner = &text[..start + token.range.start];
-                    let separator = match has_arguments && !inner.trim_end().ends_with(',') {
-                        true => ", ",
-                        false => "",
+                    let separator = if has_arguments && !inner.trim_end().ends_with(',') {
+                        ", "
+                    } else {
+                        ""
                     };
                     parts.push(Part::Text(format!("{inner}{separator}True)")));
                     return Some(Fragment { parts });

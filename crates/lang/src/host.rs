@@ -240,9 +240,10 @@ fn always_true(text: &str, range: Range<usize>, before: &str) -> Surprise {
     Surprise {
         message: "this always holds: values in parentheses with a comma are a tuple, which is true"
             .to_owned(),
-        help: match is_short {
-            true => format!("write `{before}{}`", inner.trim()),
-            false => "remove the parentheses around condition and message".to_owned(),
+        help: if is_short {
+            format!("write `{before}{}`", inner.trim())
+        } else {
+            "remove the parentheses around condition and message".to_owned()
         },
         range,
         is_error: false,

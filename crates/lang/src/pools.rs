@@ -351,9 +351,10 @@ impl<'a> PoolReader<'a, '_> {
             _ => word,
         };
         if !is_number(word) {
-            let message = match word.strip_prefix('-').is_some_and(is_number) {
-                true => "the size of a pool is at least 1".to_owned(),
-                false => format!("the size of a pool is a number, not `{}`", shorten(word)),
+            let message = if word.strip_prefix('-').is_some_and(is_number) {
+                "the size of a pool is at least 1".to_owned()
+            } else {
+                format!("the size of a pool is a number, not `{}`", shorten(word))
             };
             let other = words.iter().map(|word| self.word(word));
             let size = other.clone().find(|word| is_number(word));

@@ -182,9 +182,10 @@ fn no_actions(
     if declarations.iter().any(is_action) || broken {
         return;
     }
-    let message = match file.trim().is_empty() {
-        true => "the harness is empty",
-        false => "the harness has no actions",
+    let message = if file.trim().is_empty() {
+        "the harness is empty"
+    } else {
+        "the harness has no actions"
     };
     diagnostics.push(
         Diagnostic::error("no-actions", 0..0, message).with_help(match pools.declared.first() {

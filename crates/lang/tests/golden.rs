@@ -277,9 +277,10 @@ fn show(fragment: &Fragment) -> String {
             in_string,
         } => {
             let twin = if *twin { " twin" } else { "" };
-            match in_string {
-                true => format!("«\"{axis}{twin}\"»"),
-                false => format!("«{axis}{twin}»"),
+            if *in_string {
+                format!("«\"{axis}{twin}\"»")
+            } else {
+                format!("«{axis}{twin}»")
             }
         }
         Part::Choice { axis, is_operand } => {

@@ -51,9 +51,10 @@ fn render(harness: &Harness, action: &Action, values: &[u64], fragment: &Fragmen
         } => {
             let (pool, _) = slot(action, *axis);
             let name = &harness.pool(pool).name;
-            match in_string {
-                true => format!("self.p_{name}[{}]", values[*axis]),
-                false => format!("{name}[{}]", values[*axis]),
+            if *in_string {
+                format!("self.p_{name}[{}]", values[*axis])
+            } else {
+                format!("{name}[{}]", values[*axis])
             }
         }
         Part::Choice { axis, .. } => match &action.axes[*axis] {

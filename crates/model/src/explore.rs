@@ -201,9 +201,10 @@ impl<'e, 'm> Explorer<'e, 'm> {
         let places = self.graph.state(state).to_vec();
         let moves = self.expander.moves(self.product, &places)?;
         if moves.is_empty() {
-            match self.product.is_accepting(&places) {
-                true => self.graph.finished.push(state),
-                false => self.graph.dead_ends.push(state),
+            if self.product.is_accepting(&places) {
+                self.graph.finished.push(state)
+            } else {
+                self.graph.dead_ends.push(state)
             }
         }
         for one in moves {

@@ -22,9 +22,10 @@ impl<'w> Stubs<'w> {
         if !can_be_written(own) {
             return format!("_action_{}", name.0);
         }
-        match self.reserved.contains(&own) {
-            true => format!("{own}_action"),
-            false => own.to_owned(),
+        if self.reserved.contains(&own) {
+            format!("{own}_action")
+        } else {
+            own.to_owned()
         }
     }
 

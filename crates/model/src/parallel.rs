@@ -202,10 +202,7 @@ impl<'t> Team<'t> {
             self.free += 1;
             if self.in_a_row >= self.helpers.len() {
                 self.in_a_row = 0;
-                self.free += match self.pays() {
-                    true => self.here,
-                    false => PAUSE,
-                };
+                self.free += if self.pays() { self.here } else { PAUSE };
             }
         }
     }
@@ -337,9 +334,10 @@ impl Helper {
             }
             UNUSABLE => {
                 let (message, help) = (text()?, text()?);
-                let error = match help.is_empty() {
-                    true => Error::new(message),
-                    false => Error::new(message).with_help(help),
+                let error = if help.is_empty() {
+                    Error::new(message)
+                } else {
+                    Error::new(message).with_help(help)
                 };
                 return Some(Err(error.into()));
             }

@@ -118,9 +118,10 @@ impl Reading {
 
 /// Those that are as they should be, or all if none is.
 fn only_if_some(readings: Vec<Reading>, is_good: impl Fn(&Reading) -> bool) -> Vec<Reading> {
-    match readings.iter().any(&is_good) {
-        true => readings.into_iter().filter(is_good).collect(),
-        false => readings,
+    if readings.iter().any(&is_good) {
+        readings.into_iter().filter(is_good).collect()
+    } else {
+        readings
     }
 }
 
@@ -131,13 +132,14 @@ fn as_recorded(happened: &Happened) -> Label {
         arguments: happened.arguments,
         result: happened.result.map_or(ValueId::NONE, |either| either[0]),
     };
-    match label.is_wildcard() {
+    if label.is_wildcard() {
         // It would stand for anything. With an empty tuple for its result, it stands for what does not happen.
-        true => Label {
+        Label {
             result: ValueId::EMPTY,
             ..label
-        },
-        false => label,
+        }
+    } else {
+        label
     }
 }
 

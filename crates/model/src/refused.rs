@@ -36,13 +36,11 @@ pub(crate) fn refusal(
     let mut reasons = Vec::new();
     for state in states.iter() {
         let by = product.refusals(state, name, arguments)?;
-        match by.is_empty() {
-            true => allowing.push(state.clone()),
-            false if reasons.len() < MOST_REASONS => {
-                let state = state_text(product, state);
-                reasons.push(format!("in the state {state}\n{}", explain(product, &by)));
-            }
-            false => {}
+        if by.is_empty() {
+            allowing.push(state.clone());
+        } else if reasons.len() < MOST_REASONS {
+            let state = state_text(product, state);
+            reasons.push(format!("in the state {state}\n{}", explain(product, &by)));
         }
     }
     if allowing.is_empty() {

@@ -152,9 +152,10 @@ impl Runs<'_, '_> {
 
     /// How many runs there are to be; no number if there is no end to them.
     fn most(&self) -> Option<usize> {
-        match self.product.has_suite() {
-            true => self.product.runs(),
-            false => self.plan.runs,
+        if self.product.has_suite() {
+            self.product.runs()
+        } else {
+            self.plan.runs
         }
     }
 
@@ -275,14 +276,17 @@ impl Runs<'_, '_> {
                             return Ok(Stop::Enough);
                         }
                         Some(chosen) => chosen,
-                        None => match self.wait()? {
-                            true => continue,
-                            false if self.chooser.nothing_came() => continue,
-                            false if phase == Phase::Cleanup || self.chooser.has_ended() => {
-                                return Ok(Stop::Enough);
+                        None => {
+                            if self.wait()? || self.chooser.nothing_came() {
+                                continue;
                             }
-                            false => return Ok(Stop::NothingLeft),
-                        },
+                            let is_enough = phase == Phase::Cleanup || self.chooser.has_ended();
+                            return Ok(if is_enough {
+                                Stop::Enough
+                            } else {
+                                Stop::NothingLeft
+                            });
+                        }
                     }
                 }
             };
@@ -334,9 +338,10 @@ impl Runs<'_, '_> {
         let mut all: Vec<Joint> = Vec::new();
         for state in states {
             let moves = self.product.moves(state, phase)?;
-            match all.is_empty() {
-                true => all = moves,
-                false => all.extend(moves),
+            if all.is_empty() {
+                all = moves
+            } else {
+                all.extend(moves)
             }
         }
         if states.len() > 1 {
@@ -407,13 +412,15 @@ impl RunEnd {
 
     /// How and where the run ended.
     pub fn info(&self) -> String {
-        let place = match self.accepting {
-            true => RunEnd::ACCEPTING,
-            false => RunEnd::NOT_ACCEPTING,
+        let place = if self.accepting {
+            RunEnd::ACCEPTING
+        } else {
+            RunEnd::NOT_ACCEPTING
         };
-        match self.nothing_left {
-            true => format!("{}, {place}", RunEnd::NOTHING_LEFT),
-            false => place.to_owned(),
+        if self.nothing_left {
+            format!("{}, {place}", RunEnd::NOTHING_LEFT)
+        } else {
+            place.to_owned()
         }
     }
 }

@@ -144,9 +144,10 @@ impl<'w, 'm> Walk<'w, 'm> {
         let template = self.template(name).map_err(|_| number())?;
         // A text with line ends would be several lines of a saved test.
         let text = self.product.words().value_text(arguments).plain();
-        let text = match text.contains(['\n', '\r']) {
-            true => self.product.words().value_text(arguments).literal.clone(),
-            false => text.to_owned(),
+        let text = if text.contains(['\n', '\r']) {
+            self.product.words().value_text(arguments).literal.clone()
+        } else {
+            text.to_owned()
         };
         let named = self.named.as_ref();
         let heard_of = named.and_then(|named| named.get(&(template, text.clone())).copied());

@@ -73,14 +73,15 @@ impl System for Watched<'_, '_> {
     fn step(&mut self, action: testwright_core::ActionId) -> Outcome {
         let is_end = self.actions().text(action).starts_with("stop");
         let outcome = self.0.step(action);
-        match is_end {
-            true => Outcome::Failed(Box::new(testwright_core::Failure {
+        if is_end {
+            Outcome::Failed(Box::new(testwright_core::Failure {
                 kind: testwright_core::FailureKind::Property,
                 message: "stopped".to_owned(),
                 signature: "stopped".to_owned(),
                 details: String::new(),
-            })),
-            false => outcome,
+            }))
+        } else {
+            outcome
         }
     }
     fn check(&mut self) -> Outcome {

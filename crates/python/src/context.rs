@@ -80,9 +80,12 @@ impl<'py> Context<'py> {
 
     /// A text with slot accesses such as `self.p_avl[0]` written as people read them.
     pub(crate) fn with_display_names(&self, text: &str) -> String {
-        self.with_slot_names(text, |pool, slot, twin| match twin {
-            true => self.harness.catalog.pool(pool).twin_name(slot),
-            false => self.harness.catalog.pool(pool).slot_name(slot),
+        self.with_slot_names(text, |pool, slot, twin| {
+            if twin {
+                self.harness.catalog.pool(pool).twin_name(slot)
+            } else {
+                self.harness.catalog.pool(pool).slot_name(slot)
+            }
         })
     }
 

@@ -151,11 +151,12 @@ impl PythonSystem<'_> {
         } else if is("ReferenceMismatch") {
             let (result, expected) = (attribute("result"), attribute("reference"));
             // Values that do not fit into a line are shown one below the other.
-            let details = match result.len() + expected.len() > 80 {
-                true => format!(
+            let details = if result.len() + expected.len() > 80 {
+                format!(
                     "`{text}` gave\n  {result}\nthe reference `{reference}` gave\n  {expected}\n"
-                ),
-                false => String::new(),
+                )
+            } else {
+                String::new()
             };
             let message =
                 format!("`{text}` gave {result}, the reference `{reference}` gave {expected}");

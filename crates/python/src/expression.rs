@@ -152,9 +152,10 @@ impl<'py> PythonSystem<'py> {
             };
             slots.push(all);
         }
-        let help = match slots.is_empty() {
-            true => "the harness has no slots".to_owned(),
-            false => format!("its slots are {}", slots.join(", ")),
+        let help = if slots.is_empty() {
+            "the harness has no slots".to_owned()
+        } else {
+            format!("its slots are {}", slots.join(", "))
         };
         Diagnostic {
             help: Some(help),

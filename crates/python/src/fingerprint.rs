@@ -271,9 +271,12 @@ impl<'py> PythonSystem<'py> {
             return Ok(values);
         };
         let function = self.evaluate(abstraction)?;
-        let view = |value: Bound<'py, PyAny>| match value.is_none() {
-            true => Ok(value),
-            false => function.call1((value,)),
+        let view = |value: Bound<'py, PyAny>| {
+            if value.is_none() {
+                Ok(value)
+            } else {
+                function.call1((value,))
+            }
         };
         values.into_iter().map(view).collect()
     }

@@ -174,9 +174,10 @@ fn write_plain_reference(
     reference: &ReferenceCode,
     exceptions: ReferenceExceptions,
 ) {
-    let (code, result) = match reference.compared {
-        true => with_result(&reference.code, "result_REF"),
-        false => (reference.code.clone(), None),
+    let (code, result) = if reference.compared {
+        with_result(&reference.code, "result_REF")
+    } else {
+        (reference.code.clone(), None)
     };
     let have_results = has_result(statement) && has_result(&reference.code);
     body.push(1, "try:");
@@ -201,9 +202,10 @@ fn write_reference(
     post: &PostCondition,
     exceptions: ReferenceExceptions,
 ) {
-    let (statement, result) = match reference.compared {
-        true => with_result(&reference.code, "result_REF"),
-        false => (reference.code.clone(), None),
+    let (statement, result) = if reference.compared {
+        with_result(&reference.code, "result_REF")
+    } else {
+        (reference.code.clone(), None)
     };
     body.push(1, "try:");
     body.push(2, &statement);

@@ -43,9 +43,10 @@ pub enum Measured {
 impl Measured {
     /// The modules under test, if they are to be measured at all.
     pub fn modules_if(is_wanted: bool) -> Measured {
-        match is_wanted {
-            true => Measured::Modules,
-            false => Measured::Nothing,
+        if is_wanted {
+            Measured::Modules
+        } else {
+            Measured::Nothing
         }
     }
 }

@@ -220,9 +220,10 @@ impl Writer<'_> {
                 let Axis::Slot { pool, .. } = &self.plan.axes[*axis] else {
                     return String::new();
                 };
-                let index = match self.plan.is_argument(*axis) {
-                    true => mark(*axis).to_string(),
-                    false => self.values[*axis].to_string(),
+                let index = if self.plan.is_argument(*axis) {
+                    mark(*axis).to_string()
+                } else {
+                    self.values[*axis].to_string()
                 };
                 let twin = *twin || (mirrored && self.harness.pool(*pool).reference);
                 self.named_slot(*pool, twin, &index)

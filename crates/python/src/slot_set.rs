@@ -40,9 +40,10 @@ impl SlotSet {
 
     #[inline]
     pub(crate) fn contains(&self, slot: u32) -> bool {
-        let word = match slot < BITS {
-            true => self.first,
-            false => self.others[(slot / BITS) as usize - 1],
+        let word = if slot < BITS {
+            self.first
+        } else {
+            self.others[(slot / BITS) as usize - 1]
         };
         word & (1 << (slot % BITS)) != 0
     }
@@ -50,18 +51,20 @@ impl SlotSet {
     /// Puts a slot in or takes it out, and tells whether that changed anything.
     #[inline]
     pub(crate) fn set(&mut self, slot: u32, member: bool) -> bool {
-        let word = match slot < BITS {
-            true => &mut self.first,
-            false => &mut self.others[(slot / BITS) as usize - 1],
+        let word = if slot < BITS {
+            &mut self.first
+        } else {
+            &mut self.others[(slot / BITS) as usize - 1]
         };
         let bit = 1 << (slot % BITS);
         if (*word & bit != 0) == member {
             return false;
         }
         *word ^= bit;
-        self.count = match member {
-            true => self.count + 1,
-            false => self.count - 1,
+        self.count = if member {
+            self.count + 1
+        } else {
+            self.count - 1
         };
         true
     }

@@ -116,9 +116,10 @@ impl PythonSystem<'_> {
     fn record(&mut self, test: &Test) -> Result<(Vec<StepRecord>, Trace), Error> {
         let mut recorder = Recorder::default();
         let trace = replay(self, test, &ReplayOptions { check: true }, &mut recorder)?;
-        match trace.interrupted {
-            true => Err(Error::new("interrupted")),
-            false => Ok((recorder.steps, trace)),
+        if trace.interrupted {
+            Err(Error::new("interrupted"))
+        } else {
+            Ok((recorder.steps, trace))
         }
     }
 

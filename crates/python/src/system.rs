@@ -607,9 +607,10 @@ impl System for PythonSystem<'_> {
         match result {
             Ok(value) => {
                 self.logs.speak(&self.context, action, true);
-                match value.is_none() {
-                    true => Outcome::Passed,
-                    false => self.gave(value),
+                if value.is_none() {
+                    Outcome::Passed
+                } else {
+                    self.gave(value)
                 }
             }
             Err(error) => self.raised(action, template, *error),

@@ -149,9 +149,10 @@ impl Keyword {
     /// before it.
     #[must_use]
     pub(crate) fn written(self, before: Option<Keyword>) -> &'static str {
-        match before == Some(self) {
-            true => "And",
-            false => self.word(),
+        if before == Some(self) {
+            "And"
+        } else {
+            self.word()
         }
     }
 
@@ -177,9 +178,10 @@ impl Description {
         if line.is_empty() {
             return;
         }
-        self.0.push(match begins_like_syntax(&line) {
-            true => format!("- {line}"),
-            false => line,
+        self.0.push(if begins_like_syntax(&line) {
+            format!("- {line}")
+        } else {
+            line
         });
     }
 

@@ -93,10 +93,7 @@ impl Subject {
         let name = self.module_name();
         let short = name.strip_prefix("test_").unwrap_or(name);
         let short = short.strip_suffix("_test").unwrap_or(short);
-        match short.is_empty() {
-            true => name,
-            false => short,
-        }
+        if short.is_empty() { name } else { short }
     }
 
     /// A word that step files can keep values under, because the module does not use it.

@@ -125,9 +125,12 @@ pub fn choose(
 ) -> Vec<Case> {
     // Where no source was available, what values look like is all there is to go by.
     let by_shape = cases.iter().all(|case| case.met.is_empty());
-    let features = |case: &Case| match by_shape {
-        true => case.shapes(landmarks),
-        false => case.met.clone(),
+    let features = |case: &Case| {
+        if by_shape {
+            case.shapes(landmarks)
+        } else {
+            case.met.clone()
+        }
     };
     let mut candidates: Vec<(&Case, Features, Features)> = cases
         .iter()
@@ -152,9 +155,10 @@ pub fn choose(
         if new.is_empty() && !chosen.is_empty() {
             break;
         }
-        let smaller = match by_shape {
-            true => None,
-            false => shrink(case, &new).filter(|smaller| smaller.rank() <= case.rank()),
+        let smaller = if by_shape {
+            None
+        } else {
+            shrink(case, &new).filter(|smaller| smaller.rank() <= case.rank())
         };
         covered.extend(features);
         covered_shapes.extend(shapes);
@@ -269,12 +273,12 @@ mod tests {
     #[test]
     fn what_others_show_after_shrinking_is_dropped() {
         let cases = [case(10, &["a", "b"]), case(5, &["c"])];
-        let chosen = choose(&cases, &Landmarks::new(), 5, &mut |found, _| match found
-            .met
-            .contains("c")
-        {
-            true => Some(case(4, &["a", "b", "c"])),
-            false => None,
+        let chosen = choose(&cases, &Landmarks::new(), 5, &mut |found, _| {
+            if found.met.contains("c") {
+                Some(case(4, &["a", "b", "c"]))
+            } else {
+                None
+            }
         });
         assert_eq!(numbers(&chosen), ["4"]);
     }

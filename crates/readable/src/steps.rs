@@ -97,9 +97,10 @@ pub fn pytest_ini(features: &[Feature]) -> String {
 #[must_use]
 pub fn prelude(home: &Home) -> String {
     let alias = home.alias();
-    let imported = match alias == home.module {
-        true => format!("import {alias}"),
-        false => format!("import {} as {alias}", home.module),
+    let imported = if alias == home.module {
+        format!("import {alias}")
+    } else {
+        format!("import {} as {alias}", home.module)
     };
     let store = home.store;
     let (imports, support) = support();
@@ -134,9 +135,10 @@ impl Home {
             (false, false) => format!("{levels}/{}", self.folder),
         };
         let alias = self.alias();
-        let imported = match alias == self.module {
-            true => format!("import {alias}"),
-            false => format!("import {} as {alias}", self.module),
+        let imported = if alias == self.module {
+            format!("import {alias}")
+        } else {
+            format!("import {} as {alias}", self.module)
         };
         format!(
             "sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), {}))\n\n{imported}  # noqa: E402\n",
@@ -164,9 +166,10 @@ pub(crate) fn statements(code: &Code, home: &Home) -> Vec<String> {
     lines.extend(code.body.iter().cloned());
     if let Some(check) = &code.check {
         let seen: Vec<String> = code.seen.iter().map(|name| quoted(name)).collect();
-        lines.push(match seen.is_empty() {
-            true => format!("assert {check}"),
-            false => format!("assert {check}, seen({store}, {})", seen.join(", ")),
+        lines.push(if seen.is_empty() {
+            format!("assert {check}")
+        } else {
+            format!("assert {check}, seen({store}, {})", seen.join(", "))
         });
     }
     lines
@@ -305,9 +308,10 @@ fn others(shared: &[Shared<'_>]) -> String {
     let texts: Vec<String> = texts
         .map(|text| format!("re.escape({})", quoted(&text)))
         .collect();
-    match texts.is_empty() {
-        true => String::new(),
-        false => format!("\"(?!(?:\" + {} + r\")\\Z)\" + ", texts.join(" + \"|\" + ")),
+    if texts.is_empty() {
+        String::new()
+    } else {
+        format!("\"(?!(?:\" + {} + r\")\\Z)\" + ", texts.join(" + \"|\" + "))
     }
 }
 
@@ -329,9 +333,10 @@ fn word(keyword: Keyword) -> &'static str {
 pub(crate) fn indented(lines: &[String]) -> String {
     let mut text = String::new();
     for line in lines.iter().flat_map(|line| line.split('\n')) {
-        let _ = match line.trim().is_empty() {
-            true => writeln!(text),
-            false => writeln!(text, "    {line}"),
+        let _ = if line.trim().is_empty() {
+            writeln!(text)
+        } else {
+            writeln!(text, "    {line}")
         };
     }
     text

@@ -249,9 +249,10 @@ pub fn with_article(words: &str) -> String {
 /// The words with "a" or "an" before them, or with "some" if there are several: nobody has a values.
 #[must_use]
 pub fn one_or_some(words: &str) -> String {
-    match is_plural(words) {
-        true => format!("some {words}"),
-        false => with_article(words),
+    if is_plural(words) {
+        format!("some {words}")
+    } else {
+        with_article(words)
     }
 }
 

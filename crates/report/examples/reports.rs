@@ -41,9 +41,10 @@ fn report(data: &Value) -> CoverageReport {
     CoverageReport {
         files: list(&data["files"]).iter().map(file).collect(),
         tests: list(&data["tests"]).iter().map(text).collect(),
-        attribution: match data["attribution"] == "first" {
-            true => Attribution::First,
-            false => Attribution::Every,
+        attribution: if data["attribution"] == "first" {
+            Attribution::First
+        } else {
+            Attribution::Every
         },
         root: text(&data["root"]).into(),
     }

@@ -132,9 +132,10 @@ fn name_with_folder(name: &str) -> String {
     let (folder, base) = name.split_at(name.rfind('/').map_or(0, |slash| slash + 1));
     // A line may break after each folder.
     let folder = Escaped(folder).to_string().replace('/', "/<wbr>");
-    match folder.is_empty() {
-        true => Escaped(base).to_string(),
-        false => format!("<span class=\"folder\">{folder}</span>{}", Escaped(base)),
+    if folder.is_empty() {
+        Escaped(base).to_string()
+    } else {
+        format!("<span class=\"folder\">{folder}</span>{}", Escaped(base))
     }
 }
 

@@ -28,11 +28,13 @@ fn section(text: &mut String, file: &FileCoverage) {
         ways.sort_by_key(|way| (*way < 0, *way));
         let has_run = findings.executed.contains(&line);
         for (number, way) in ways.iter().enumerate() {
-            let taken = match findings.executed_branches.contains(&(line, *way)) {
-                true => "1",
-                false if has_run => "0",
+            let taken = if findings.executed_branches.contains(&(line, *way)) {
+                "1"
+            } else if has_run {
+                "0"
+            } else {
                 // The format tells a branch that was not taken from one that could not even have been.
-                false => "-",
+                "-"
             };
             let _ = writeln!(text, "BRDA:{line},0,{number},{taken}");
         }

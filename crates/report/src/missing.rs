@@ -9,9 +9,10 @@ use crate::coverage::Findings;
 pub(crate) fn missing(findings: &Findings) -> Vec<String> {
     let mut items: Vec<(u32, String)> = Vec::new();
     let mut add = |first: u32, last: u32| {
-        let text = match first == last {
-            true => first.to_string(),
-            false => format!("{first}-{last}"),
+        let text = if first == last {
+            first.to_string()
+        } else {
+            format!("{first}-{last}")
         };
         items.push((first, text));
     };

@@ -406,9 +406,10 @@ impl Scope<'_> {
             }
             Expr::Lambda(lambda) => {
                 let fine = |parameters: &Parameters| self.parameters(parameters);
-                match lambda.parameters.as_deref().is_none_or(fine) {
-                    true => Value::Harmless,
-                    false => Value::Unknown,
+                if lambda.parameters.as_deref().is_none_or(fine) {
+                    Value::Harmless
+                } else {
+                    Value::Unknown
                 }
             }
             Expr::Attribute(_) if self.is_path(expression) => Value::Harmless,
@@ -435,13 +436,13 @@ impl Scope<'_> {
             None => Value::Unknown,
         });
         let is_own_name = |argument: &Expr| matches!(argument, Expr::Name(name) if name.id.as_str() == "__name__");
-        let positional = arguments
-            .args
-            .iter()
-            .map(|argument| match is_own_name(argument) {
-                true => Value::Plain,
-                false => self.value(argument),
-            });
+        let positional = arguments.args.iter().map(|argument| {
+            if is_own_name(argument) {
+                Value::Plain
+            } else {
+                self.value(argument)
+            }
+        });
         if worst(positional.chain(named)) != Value::Plain {
             return Value::Unknown;
         }

@@ -104,9 +104,10 @@ impl Store {
             let query = "SELECT status FROM failure WHERE id = ?1";
             let before = one(transaction, "failure", query, [failure.0], self::status)?
                 .ok_or_else(|| missing("failure", failure.0))?;
-            match before == status {
-                true => Ok(()),
-                false => change_status(transaction, failure, status, campaign, at),
+            if before == status {
+                Ok(())
+            } else {
+                change_status(transaction, failure, status, campaign, at)
             }
         })
     }

@@ -94,9 +94,10 @@ impl Fields<'_> {
             ValueRef::Integer(number) => number as f64,
             other => return Err(self.expected(column, other, "a number")),
         };
-        match number.is_finite() && number >= 0.0 {
-            true => Ok(number),
-            false => Err(self.wrong(column, "no number of seconds")),
+        if number.is_finite() && number >= 0.0 {
+            Ok(number)
+        } else {
+            Err(self.wrong(column, "no number of seconds"))
         }
     }
 

@@ -16,10 +16,11 @@ impl Store {
     pub fn prune(&mut self, options: &PruneOptions) -> Result<Pruned, Error> {
         let campaigns = self.to_drop(options)?;
         let drop_all = |database: &Connection| drop_from(database, campaigns, options);
-        let mut pruned = match options.dry_run {
+        let mut pruned = if options.dry_run {
             // The very same work, given up at the end.
-            true => self.try_out(drop_all)?,
-            false => self.change(|transaction| drop_all(transaction))?,
+            self.try_out(drop_all)?
+        } else {
+            self.change(|transaction| drop_all(transaction))?
         };
         pruned.size_before = self.size()?;
         pruned.size_after = pruned.size_before;
@@ -105,18 +106,17 @@ fn drop_from(
     for failure in &failures {
         database.execute("DELETE FROM failure WHERE id = ?1", [failure.0])?;
     }
-    let tests = match campaigns.is_empty() {
-        true => 0,
-        false => {
-            database.execute(
+    let tests = if campaigns.is_empty() {
+        0
+    } else {
+        database.execute(
                 "DELETE FROM shared_text WHERE id NOT IN (SELECT file FROM place UNION SELECT test FROM place)",
                 [],
             )?;
-            database.execute(
-                "DELETE FROM kept_test WHERE harness NOT IN (SELECT harness FROM campaign)",
-                [],
-            )?
-        }
+        database.execute(
+            "DELETE FROM kept_test WHERE harness NOT IN (SELECT harness FROM campaign)",
+            [],
+        )?
     };
     Ok(Pruned {
         campaigns,

@@ -144,9 +144,10 @@ pub(super) fn recognise(database: &Connection) -> Result<usize, Problem> {
     let expected = expected(version)?;
     let is_among = |part: &&Part, all: &[Part]| all.contains(part);
     if let Some(strange) = parts.iter().find(|part| !is_among(part, &expected)) {
-        let what = match expected.iter().any(|part| part.name == strange.name) {
-            true => "differs from what Testwright makes",
-            false => "is not one that Testwright makes",
+        let what = if expected.iter().any(|part| part.name == strange.name) {
+            "differs from what Testwright makes"
+        } else {
+            "is not one that Testwright makes"
         };
         let kind = match strange.kind.as_str() {
             "table" | "index" | "trigger" | "view" => strange.kind.as_str(),

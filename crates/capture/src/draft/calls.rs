@@ -184,9 +184,10 @@ impl<'a> Calls<'a> {
         let unit = unit.ok_or_else(|| Missing("a call of nothing".to_owned()))?;
         let mut arguments = Vec::new();
         for given in given(call, unit, skipped, Bare::ByPosition)? {
-            let parameter = match given.is_one_of_many {
-                true => given.keyword.unwrap_or(given.parameter),
-                false => given.parameter,
+            let parameter = if given.is_one_of_many {
+                given.keyword.unwrap_or(given.parameter)
+            } else {
+                given.parameter
             };
             let value = call.values.value(given.node);
             let (what, sample) = match value {

@@ -247,14 +247,15 @@ impl<'a> Drafter<'a> {
         let family = self.surface.family(&reference);
         let is_record =
             |at: &ClassAt<'_>| matches!(at.class.nature, Nature::Record | Nature::NamedTuple);
-        let fields: Vec<Parameter> = match family.iter().any(is_record) {
-            true => family
+        let fields: Vec<Parameter> = if family.iter().any(is_record) {
+            family
                 .iter()
                 .rev()
                 .flat_map(|at| &at.class.fields)
                 .cloned()
-                .collect(),
-            false => Vec::new(),
+                .collect()
+        } else {
+            Vec::new()
         };
         let key = (at.module.name.clone(), at.definition.first_line);
         for field in &fields {
@@ -333,9 +334,10 @@ impl<'a> Drafter<'a> {
             Flow::Generator if is_listed => Wrap::Nothing,
             Flow::Generator => {
                 let is_open = |call: &&Call| call.outcome == Outcome::Unfinished;
-                match calls.is_empty() || calls.iter().any(is_open) {
-                    true => Wrap::Some,
-                    false => Wrap::List,
+                if calls.is_empty() || calls.iter().any(is_open) {
+                    Wrap::Some
+                } else {
+                    Wrap::List
                 }
             }
             Flow::Coroutine => Wrap::Run,

@@ -92,9 +92,12 @@ fn file_name(path: &str) -> &str {
 fn variable(path: &str, names: &mut BTreeSet<String>) -> String {
     let letters = file_name(path).chars();
     let wanted: String = letters
-        .map(|letter| match letter.is_ascii_alphanumeric() {
-            true => letter.to_ascii_uppercase(),
-            false => '_',
+        .map(|letter| {
+            if letter.is_ascii_alphanumeric() {
+                letter.to_ascii_uppercase()
+            } else {
+                '_'
+            }
         })
         .collect();
     let wanted = format!("FILE_{}", wanted.trim_matches('_'));

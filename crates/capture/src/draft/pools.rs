@@ -272,9 +272,10 @@ impl Group {
         for sample in all.into_iter().take(MOST_VALUES) {
             let flat = sample.flat();
             let is_long = flat.chars().count() > MOST_IN_LINE;
-            let (said, definition) = match is_long || is_awkward(&flat) {
-                true => defined(sample, &name, constants),
-                false => (flat.clone(), Vec::new()),
+            let (said, definition) = if is_long || is_awkward(&flat) {
+                defined(sample, &name, constants)
+            } else {
+                (flat.clone(), Vec::new())
             };
             entries.push(Entry {
                 flat,
@@ -376,9 +377,10 @@ fn defined(sample: &Sample, name: &str, taken: &mut BTreeSet<String>) -> (String
     }
     let constant = free(name.to_uppercase());
     let lines = sample.code.lines(&format!("{constant} = "), "", 0);
-    match sample.kind.can_change() {
-        true => (format!("copy.deepcopy({constant})"), lines),
-        false => (constant, lines),
+    if sample.kind.can_change() {
+        (format!("copy.deepcopy({constant})"), lines)
+    } else {
+        (constant, lines)
     }
 }
 

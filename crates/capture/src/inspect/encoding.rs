@@ -23,9 +23,12 @@ pub fn readable(bytes: &[u8]) -> Result<Cow<'_, str>, usize> {
         Err(error) => error,
     };
     if declares_single_bytes(bytes) {
-        let letters = bytes.iter().map(|byte| match byte.is_ascii() {
-            true => char::from(*byte),
-            false => 'x',
+        let letters = bytes.iter().map(|byte| {
+            if byte.is_ascii() {
+                char::from(*byte)
+            } else {
+                'x'
+            }
         });
         return Ok(Cow::Owned(letters.collect()));
     }

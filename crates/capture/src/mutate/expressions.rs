@@ -281,9 +281,10 @@ impl Walk<'_> {
                 | ExpressionKind::Call { .. }
                 | ExpressionKind::Subscript { .. }
         );
-        let moved = match is_simple {
-            true => format!("{written} {change}"),
-            false => format!("({written}) {change}"),
+        let moved = if is_simple {
+            format!("{written} {change}")
+        } else {
+            format!("({written}) {change}")
         };
         self.add(Kind::Index, bound.range.clone(), &moved);
     }

@@ -107,8 +107,9 @@ pub(super) fn known(condition: &Expression) -> Known {
         let word = last_word(side).unwrap_or_default();
         matches!(word.as_str(), "version_info" | "platform" | "hexversion")
     };
-    match sides.any(is_fixed) {
-        true => Known::Fixed,
-        false => Known::Nothing,
+    if sides.any(is_fixed) {
+        Known::Fixed
+    } else {
+        Known::Nothing
     }
 }

@@ -342,9 +342,10 @@ impl Walk<'_> {
             return false;
         };
         // A statement from inside a block keeps its indentation, which needs a block around it.
-        let opening = match before.starts_with([' ', '\t', '\x0c']) {
-            true => "if 1:\n",
-            false => "",
+        let opening = if before.starts_with([' ', '\t', '\x0c']) {
+            "if 1:\n"
+        } else {
+            ""
         };
         check_module(&format!("{opening}{before}{replacement}{after}")).is_empty()
     }

@@ -130,9 +130,10 @@ pub(crate) fn told_apart(tests: &[(&str, &[String])]) -> Vec<String> {
                 || given.contains(one)
                 || tests.iter().any(|(name, _)| name == one)
         };
-        let own = match rivals.is_empty() {
-            true => None,
-            false => others.iter().find(|one| !is_taken(one)),
+        let own = if rivals.is_empty() {
+            None
+        } else {
+            others.iter().find(|one| !is_taken(one))
         };
         given.push(own.map_or_else(|| (*name).to_owned(), String::clone));
     }

@@ -394,9 +394,10 @@ pub(crate) struct Given<'a> {
 impl<'a> Given<'a> {
     /// What its value may be called.
     fn hint(&self) -> &'a str {
-        match self.is_one_of_many {
-            true => self.keyword.unwrap_or(""),
-            false => self.parameter,
+        if self.is_one_of_many {
+            self.keyword.unwrap_or("")
+        } else {
+            self.parameter
         }
     }
 }

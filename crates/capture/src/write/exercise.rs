@@ -71,10 +71,11 @@ pub(super) fn exercise(builder: &mut Builder<'_>, unit: &Unit) -> Result<Exercis
                     .unwrap_or_else(|| key.clone());
             }
             let role = builder.knowledge.role(unit);
-            Ok(match answers_not(call) {
+            Ok(if answers_not(call) {
                 // An operator would go on and ask the other operand.
-                true => Exercised::Value(Code::call(&format!("{receiver}.{last}"), arguments)),
-                false => on_object(role, &receiver, last, arguments),
+                Exercised::Value(Code::call(&format!("{receiver}.{last}"), arguments))
+            } else {
+                on_object(role, &receiver, last, arguments)
             })
         }
     }

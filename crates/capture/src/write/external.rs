@@ -108,9 +108,12 @@ fn files(call: &Call) -> Vec<(&str, &FileState, &FileState)> {
         }
     }
     let is_folder = |state: &FileState| matches!(state, FileState::Folder(_));
-    files.sort_by_key(|(path, state, _)| match is_folder(state) {
-        true => (0, path.len()),
-        false => (1, 0),
+    files.sort_by_key(|(path, state, _)| {
+        if is_folder(state) {
+            (0, path.len())
+        } else {
+            (1, 0)
+        }
     });
     files
 }
@@ -178,10 +181,13 @@ pub(super) fn output(call: &Call) -> Option<(String, String)> {
     let (mut out, mut err) = (String::new(), String::new());
     for event in &call.events {
         match &event.external {
-            External::Output { is_error, text } => match is_error {
-                true => err.push_str(text),
-                false => out.push_str(text),
-            },
+            External::Output { is_error, text } => {
+                if *is_error {
+                    err.push_str(text)
+                } else {
+                    out.push_str(text)
+                }
+            }
             // Python prints the prompt itself if the keyboard is none.
             External::Input {
                 function,

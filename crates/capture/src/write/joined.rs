@@ -386,9 +386,10 @@ fn joined_name(
         .collect();
     let start = words.join("_");
     let short = format!("{start}_for_each_{}", varying.join("_and_"));
-    match varying.len() <= 2 && short.len() <= name::LONGEST {
-        true => short,
-        false => name::shortened(&format!("{start}_for_each_case")),
+    if varying.len() <= 2 && short.len() <= name::LONGEST {
+        short
+    } else {
+        name::shortened(&format!("{start}_for_each_case"))
     }
 }
 

@@ -142,9 +142,10 @@ impl<'a> Builder<'a> {
             return None;
         }
         let individual = (self.call.execution, graph.object(node)?);
-        let moment = match std::ptr::eq(graph, &self.call.values) {
-            true => self.call.id,
-            false => self.moment,
+        let moment = if std::ptr::eq(graph, &self.call.values) {
+            self.call.id
+        } else {
+            self.moment
         };
         let lives = &self.evidence.lives;
         for (birth, changes) in lives.before(individual, moment, (graph, node)) {

@@ -229,9 +229,10 @@ fn answering<'a>(
     ] = asked.times.as_slice()
         && let Some(value) = items.pop()
     {
-        let parameters = match takes_arguments {
-            true => "lambda *args, **kwargs",
-            false => "lambda",
+        let parameters = if takes_arguments {
+            "lambda *args, **kwargs"
+        } else {
+            "lambda"
         };
         return Ok(Code::pair(Code::text(parameters), ": ", value));
     }

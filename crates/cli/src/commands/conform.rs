@@ -201,8 +201,9 @@ fn say_refused(console: &mut Console<'_>, models: &Models<'_>, refused: &Refused
         0 => String::new(),
         more => format!(", and {more} more"),
     };
-    match shown.is_empty() {
-        true => console.say("  nothing is possible there"),
-        false => console.say(format_args!("  possible there: {}{more}", shown.join(", "))),
+    if shown.is_empty() {
+        console.say("  nothing is possible there")
+    } else {
+        console.say(format_args!("  possible there: {}{more}", shown.join(", ")))
     }
 }

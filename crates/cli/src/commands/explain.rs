@@ -136,9 +136,10 @@ impl Explain {
     }
 
     fn verbosity(&self) -> u8 {
-        match self.brief {
-            true => 0,
-            false => (NORMAL + self.verbose).min(3),
+        if self.brief {
+            0
+        } else {
+            (NORMAL + self.verbose).min(3)
         }
     }
 

@@ -324,9 +324,10 @@ impl Explore {
             depth: self.depth.or(self.small_scope).map(|steps| steps as usize),
             check: !self.system.no_check,
             // Who looks for something else does not want to be kept from it.
-            failures: match self.all || is_for_answer {
-                true => Failures::Distinct,
-                false => Failures::First,
+            failures: if self.all || is_for_answer {
+                Failures::Distinct
+            } else {
+                Failures::First
             },
             stop_at_goal: self.goal.is_some(),
             most_states: self
@@ -389,9 +390,10 @@ impl Explore {
             None => {
                 let mut explorer = Explorer::of(system).with_copies().with_fingerprints();
                 let choice = explorer.probe();
-                return match testwright_python::interrupted() {
-                    true => Err(Trouble::Interrupted),
-                    false => Ok(choice?),
+                return if testwright_python::interrupted() {
+                    Err(Trouble::Interrupted)
+                } else {
+                    Ok(choice?)
                 };
             }
         };
@@ -451,9 +453,10 @@ impl Explore {
             Err(error) if guide.failures.is_empty() && !asked_to_stop => Err(error),
             Err(error) => {
                 let progress = guide.progress;
-                let because = match asked_to_stop {
-                    true => Reason::Interrupted,
-                    false => Reason::Stopped,
+                let because = if asked_to_stop {
+                    Reason::Interrupted
+                } else {
+                    Reason::Stopped
                 };
                 let outcome = Outcome {
                     states: progress.states,

@@ -197,9 +197,10 @@ impl Feature {
                 .path
                 .extension()
                 .is_some_and(|ending| ending == "test");
-            let one = match is_test {
-                true => self.saved_test(console, &wanted.path, &vocabulary, &mut written)?,
-                false => self.module(console, &wanted, &vocabulary, &mut written)?,
+            let one = if is_test {
+                self.saved_test(console, &wanted.path, &vocabulary, &mut written)?
+            } else {
+                self.module(console, &wanted, &vocabulary, &mut written)?
             };
             status = status.max(one);
         }
@@ -400,14 +401,15 @@ fn wanted(texts: &[String]) -> Result<Vec<Wanted>, Error> {
 fn chosen(subject: &Subject, wanted: &Wanted) -> Result<Vec<Property>, Error> {
     let all = subject.properties();
     if wanted.names.is_empty() {
-        return match all.is_empty() {
-            false => Ok(all),
-            true => Err(
+        return if all.is_empty() {
+            Err(
                 Error::new(format!("`{}` has no properties", wanted.path.display())).with_help(
                     "a property has `@given(…)` of Hypothesis, or a name that starts with `prop_`; \
                  any other function can be named, as in `FILE::NAME`",
                 ),
-            ),
+            )
+        } else {
+            Ok(all)
         };
     }
     let find = |name: &String| {
@@ -420,9 +422,10 @@ fn chosen(subject: &Subject, wanted: &Wanted) -> Result<Vec<Property>, Error> {
                 "`{}` has no function `{name}`",
                 wanted.path.display()
             ));
-            match known.is_empty() {
-                true => error,
-                false => error.with_help(format!("its properties are {}", known.join(", "))),
+            if known.is_empty() {
+                error
+            } else {
+                error.with_help(format!("its properties are {}", known.join(", ")))
             }
         })
     };

@@ -104,9 +104,10 @@ impl Generalize {
         let catalog = system.actions().clone();
         let mut shrinker = Shrinker::new(system, &mut goal, &options, &mut proceed);
         let options = GeneralizeOptions {
-            speed: match self.thorough {
-                true => Speed::Thorough,
-                false => Speed::Fast,
+            speed: if self.thorough {
+                Speed::Thorough
+            } else {
+                Speed::Fast
             },
             fresh: !self.no_fresh,
         };

@@ -155,9 +155,10 @@ impl Generate {
         } else {
             self.tell(console, style, generated, &written);
         }
-        Ok(match written.refused.is_empty() {
-            true => ExitStatus::NothingFound,
-            false => ExitStatus::FailureFound,
+        Ok(if written.refused.is_empty() {
+            ExitStatus::NothingFound
+        } else {
+            ExitStatus::FailureFound
         })
     }
 
@@ -244,9 +245,10 @@ pub(super) fn usual_style(executable: &Path) -> Result<Style, Error> {
                 .with_help("name the interpreter of the project with `--python`")
         })?
         .success();
-    Ok(match has_pytest {
-        true => Style::Pytest,
-        false => Style::Unittest,
+    Ok(if has_pytest {
+        Style::Pytest
+    } else {
+        Style::Unittest
     })
 }
 

@@ -160,9 +160,10 @@ impl Localize {
                 suspects: lines.collect(),
                 unit: system.unit(),
             };
-            match self.json {
-                true => console.say(report.to_json()),
-                false => report.say(console),
+            if self.json {
+                console.say(report.to_json())
+            } else {
+                report.say(console)
             }
             Ok(ExitStatus::FailureFound)
         })
@@ -195,9 +196,10 @@ impl Localize {
             }
             let failed = trace.failure().is_some();
             evidence.spectrum.add(&system.touched(), failed);
-            *match failed {
-                true => &mut evidence.failing,
-                false => &mut evidence.passing,
+            *if failed {
+                &mut evidence.failing
+            } else {
+                &mut evidence.passing
             } += 1;
         }
         Ok(())
@@ -213,9 +215,10 @@ impl Localize {
         };
         let mut collection = Collection::default();
         search(system, &plan, &mut collection)?;
-        match testwright_python::interrupted() {
-            true => Err(Trouble::Interrupted),
-            false => Ok(collection.0),
+        if testwright_python::interrupted() {
+            Err(Trouble::Interrupted)
+        } else {
+            Ok(collection.0)
         }
     }
 }
@@ -336,9 +339,10 @@ impl Report {
         let heading = console.paint(Look::Quiet, heading);
         console.say(heading);
         for line in &self.suspects {
-            let score = match line.score.is_finite() {
-                true => format!("{:.3}", line.score),
-                false => "∞".to_owned(),
+            let score = if line.score.is_finite() {
+                format!("{:.3}", line.score)
+            } else {
+                "∞".to_owned()
             };
             let text = format!(
                 "{:>4}  {score:>6}  {:>7}  {:>7}  {:width$}  {}",

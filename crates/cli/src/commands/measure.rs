@@ -65,9 +65,10 @@ impl Measure {
                 all_reached &= row.is_reached;
             }
         }
-        Ok(match self.check && !all_reached {
-            true => ExitStatus::FailureFound,
-            false => ExitStatus::NothingFound,
+        Ok(if self.check && !all_reached {
+            ExitStatus::FailureFound
+        } else {
+            ExitStatus::NothingFound
         })
     }
 }

@@ -284,10 +284,11 @@ fn test_files(project: &Project, path: &Path) -> Result<Vec<PathBuf>, Error> {
         .map(|module| project.root.join(&module.path))
         .filter(|file| file.starts_with(&absolute))
         .collect();
-    match found.is_empty() {
-        true => Err(Error::new(format!("there are no test files in `{shown}`"))
-            .with_help("a test file is called `test_….py` or `…_test.py`, and belongs to the project in the current folder")),
-        false => Ok(found),
+    if found.is_empty() {
+        Err(Error::new(format!("there are no test files in `{shown}`"))
+            .with_help("a test file is called `test_….py` or `…_test.py`, and belongs to the project in the current folder"))
+    } else {
+        Ok(found)
     }
 }
 

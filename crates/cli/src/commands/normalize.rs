@@ -51,9 +51,10 @@ pub(crate) struct Normalize {
 
 impl Normalize {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
-        let speed = match self.thorough {
-            true => Speed::Thorough,
-            false => Speed::Fast,
+        let speed = if self.thorough {
+            Speed::Thorough
+        } else {
+            Speed::Fast
         };
         let Normalize {
             test,

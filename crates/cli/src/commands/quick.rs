@@ -116,9 +116,10 @@ impl Quick {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, Trouble> {
         let mut folder = OutputFolder::of_quick_tests(&self.folder()?)?;
         let root = std::env::current_dir().unwrap_or_default();
-        let files = match self.from.is_empty() {
-            true => Vec::new(),
-            false => load::test_files(&self.from)?,
+        let files = if self.from.is_empty() {
+            Vec::new()
+        } else {
+            load::test_files(&self.from)?
         };
         let source = self.source()?;
         let options = Options {
@@ -129,9 +130,10 @@ impl Quick {
         ready.with_subject(console, &options, &self.system, |console, system| {
             system.reset()?;
             let loaded = system.all_touched();
-            let originals = match files.is_empty() {
-                true => self.make(console, system)?,
-                false => given(console, system, files)?,
+            let originals = if files.is_empty() {
+                self.make(console, system)?
+            } else {
+                given(console, system, files)?
             };
             let (measured, chosen) = self.choose(console, system, &originals.tests, loaded)?;
             let before = union(&measured);
@@ -240,21 +242,21 @@ impl Quick {
             },
             budget: Quick::RUNS_PER_BRANCH,
             loaded,
-            proceed: match was_interrupted {
-                true => &mut go_on,
-                false => &mut proceed,
+            proceed: if was_interrupted {
+                &mut go_on
+            } else {
+                &mut proceed
             },
         };
         let measured = quick.measured(system, tests)?;
         if measured.len() < tests.len() {
             return Err(Trouble::Interrupted);
         }
-        let candidates: Vec<QuickTest> = match was_interrupted {
-            true => measured.clone(),
-            false => {
-                let found = quick.per_target(system, &measured).map_err(explain)?;
-                found.into_iter().map(|(_, quick)| quick).collect()
-            }
+        let candidates: Vec<QuickTest> = if was_interrupted {
+            measured.clone()
+        } else {
+            let found = quick.per_target(system, &measured).map_err(explain)?;
+            found.into_iter().map(|(_, quick)| quick).collect()
         };
         console.clear_status();
         let suite = minimal_suite(&candidates);
@@ -366,9 +368,10 @@ impl Quick {
             console.say(format_args!("{}: {words}", file.display()));
             report::say_failure(console, failure, 4);
         }
-        let how = match testwright_python::interrupted() {
-            true => "; interrupted, so it may not be the shortest",
-            false => "",
+        let how = if testwright_python::interrupted() {
+            "; interrupted, so it may not be the shortest"
+        } else {
+            ""
         };
         console.say(format_args!("Written to {}{how}", folder.display()));
         if lost > 0 {

@@ -193,12 +193,11 @@ impl Run {
         console: &mut Console<'_>,
         words: &[OsString],
     ) -> Result<ExitStatus, Trouble> {
-        match self.resume {
-            true => {
-                let (run, words, earlier) = resume::earlier(console, &self, words)?;
-                run.start(console, &words, Some(earlier))
-            }
-            false => self.start(console, words, None),
+        if self.resume {
+            let (run, words, earlier) = resume::earlier(console, &self, words)?;
+            run.start(console, &words, Some(earlier))
+        } else {
+            self.start(console, words, None)
         }
     }
 
@@ -303,9 +302,10 @@ impl Run {
     fn jobs(&self) -> usize {
         self.workers.jobs.unwrap_or_else(|| {
             // One worker makes the same tests for the same seed, and nobody wants to read what several print at once.
-            match self.seed.is_some() || self.show_output {
-                true => 1,
-                false => WorkerArguments::one_for_each_core(),
+            if self.seed.is_some() || self.show_output {
+                1
+            } else {
+                WorkerArguments::one_for_each_core()
             }
         })
     }
@@ -404,9 +404,10 @@ impl Run {
             report.failures = failures
                 .map(|finding| FailureReport::new(finding, catalog))
                 .collect();
-            match self.json_lines {
-                true => events::tell(console, result.time, &events::End { report: &report }),
-                false => console.say(report.to_json()),
+            if self.json_lines {
+                events::tell(console, result.time, &events::End { report: &report })
+            } else {
+                console.say(report.to_json())
             }
         }
         match result.trouble {
@@ -440,9 +441,10 @@ impl Run {
             None => "tests".to_owned(),
         };
         let length = quantity::of(plan.length as u64, "step");
-        let length = match self.strategy.may_be_longer(self.length.is_some()) {
-            true => format!("{length} or more"),
-            false => format!("up to {length}"),
+        let length = if self.strategy.may_be_longer(self.length.is_some()) {
+            format!("{length} or more")
+        } else {
+            format!("up to {length}")
         };
         let steps = match self.steps {
             Some(steps) => format!(", {} in all", quantity::of(steps, "step")),

@@ -99,9 +99,10 @@ impl Triage {
                 }
                 say_summary(console, &sorted, groups.len());
             }
-            Ok(match sorted.cases.is_empty() {
-                true => ExitStatus::NothingFound,
-                false => ExitStatus::FailureFound,
+            Ok(if sorted.cases.is_empty() {
+                ExitStatus::NothingFound
+            } else {
+                ExitStatus::FailureFound
             })
         })
     }

@@ -81,10 +81,13 @@ impl Argument {
             .map(|value| as_python(&value.to_string_lossy()))
             .collect();
         let value = match (argument.get_action(), values.as_slice()) {
-            (ArgAction::SetTrue, _) => match matches.get_flag(id) {
-                true => String::from("True"),
-                false => String::from("False"),
-            },
+            (ArgAction::SetTrue, _) => {
+                if matches.get_flag(id) {
+                    String::from("True")
+                } else {
+                    String::from("False")
+                }
+            }
             (_, []) => String::from("None"),
             (ArgAction::Append, values) => format!("[{}]", values.join(", ")),
             (_, [value, ..]) => value.clone(),

@@ -50,9 +50,10 @@ impl Tool for Markov {
         compiled.with_system(console, &options, |console, system| {
             let mut tests = Vec::new();
             for file in files {
-                tests.push(match self.not_raw {
-                    true => of_classes(system, &file)?,
-                    false => TestFile::Lines(file).test(console, system)?,
+                tests.push(if self.not_raw {
+                    of_classes(system, &file)?
+                } else {
+                    TestFile::Lines(file).test(console, system)?
                 });
             }
             let catalog = system.actions();

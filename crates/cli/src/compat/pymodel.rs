@@ -158,13 +158,11 @@ fn keep_imported(place: &Place, name: &str, models: &Models<'_>) -> Result<(), E
 }
 
 fn refuse_if_same(place: &Place, name: &str, file: &Path) -> Result<(), Error> {
-    match place.is(file) {
-        false => Ok(()),
-        true => {
-            let message =
-                format!("`{name}.py` is among the modules that are used, and would be lost");
-            Err(Error::new(message).with_help("choose another name with `-o NAME`"))
-        }
+    if place.is(file) {
+        let message = format!("`{name}.py` is among the modules that are used, and would be lost");
+        Err(Error::new(message).with_help("choose another name with `-o NAME`"))
+    } else {
+        Ok(())
     }
 }
 

@@ -592,9 +592,10 @@ impl Tool for RandomTester {
         ]);
         console.say(format_args!("Random testing using config={config}"));
         console.flush();
-        let measured = match self.no_cover {
-            true => Measured::Nothing,
-            false => Measured::ModulesIfPossible,
+        let measured = if self.no_cover {
+            Measured::Nothing
+        } else {
+            Measured::ModulesIfPossible
         };
         let options = Options {
             log_level: self.logging,
@@ -611,17 +612,19 @@ impl Tool for RandomTester {
 impl RandomTester {
     /// What becomes of what the system prints.
     fn shown_output(&self) -> Output {
-        match self.silent_sut {
-            true => Output::Drop,
-            false => Output::Show,
+        if self.silent_sut {
+            Output::Drop
+        } else {
+            Output::Show
         }
     }
 
     fn reduce_options(&self) -> ReduceOptions {
         ReduceOptions {
-            method: match self.ddmin {
-                true => Method::Ddmin,
-                false => Method::Greedy,
+            method: if self.ddmin {
+                Method::Ddmin
+            } else {
+                Method::Greedy
             },
             keep_last: self.keep_last,
             check: !self.no_check,

@@ -236,9 +236,10 @@ impl Tool for Reducer {
 impl Reducer {
     fn options(&self) -> ReduceOptions {
         ReduceOptions {
-            method: match self.ddmin {
-                true => Method::Ddmin,
-                false => Method::Greedy,
+            method: if self.ddmin {
+                Method::Ddmin
+            } else {
+                Method::Greedy
             },
             keep_last: self.keep_last,
             check: !self.no_check,
@@ -324,16 +325,15 @@ impl Reducer {
             return Ok(found.into_iter().map(|quick| quick.test).collect());
         }
         let mut shrinker = Shrinker::new(system, goal, &self.options(), &mut proceed);
-        let found = match self.multiple {
-            true => {
-                let options = SeveralOptions {
-                    rounds: self.recursive,
-                    limit: self.limit.unwrap_or(SeveralOptions::default().limit),
-                    ..SeveralOptions::default()
-                };
-                shrinker.reduce_several(test, &options)?
-            }
-            false => vec![shrinker.reduce(test)?],
+        let found = if self.multiple {
+            let options = SeveralOptions {
+                rounds: self.recursive,
+                limit: self.limit.unwrap_or(SeveralOptions::default().limit),
+                ..SeveralOptions::default()
+            };
+            shrinker.reduce_several(test, &options)?
+        } else {
+            vec![shrinker.reduce(test)?]
         };
         Ok(found.into_iter().map(|shrunk| shrunk.test).collect())
     }
@@ -391,22 +391,20 @@ impl Reducer {
     ) -> Result<(), Trouble> {
         let catalog = system.actions();
         for (number, test) in tests.iter().enumerate() {
-            let (place, shown) = match self.is_several() {
-                true => {
-                    console.say(format_args!("TEST #{number}:"));
-                    let shown = format!("{}.{number}", output.shown().display());
-                    let place = output.renamed(|name| format!("{name}.{number}.test"));
-                    (place, shown)
-                }
-                false => (output.clone(), output.shown().display().to_string()),
+            let (place, shown) = if self.is_several() {
+                console.say(format_args!("TEST #{number}:"));
+                let shown = format!("{}.{number}", output.shown().display());
+                let place = output.renamed(|name| format!("{name}.{number}.test"));
+                (place, shown)
+            } else {
+                (output.clone(), output.shown().display().to_string())
             };
-            match self.writeafl {
-                true => {
-                    let bytes = test_file::to_bytes(catalog, test);
-                    std::fs::write(place.absolute(), bytes)
-                        .map_err(|error| unwritable(place.shown(), &error))?;
-                }
-                false => test_file::save(system, test, &place)?,
+            if self.writeafl {
+                let bytes = test_file::to_bytes(catalog, test);
+                std::fs::write(place.absolute(), bytes)
+                    .map_err(|error| unwritable(place.shown(), &error))?;
+            } else {
+                test_file::save(system, test, &place)?
             }
             words::say_test(console, catalog, test);
             console.say("");

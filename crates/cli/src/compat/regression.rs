@@ -103,14 +103,13 @@ impl Tool for Regression {
 
 impl Regression {
     fn files(&self) -> Result<Vec<TestFile>, Error> {
-        let found = match self.glob {
-            true => {
-                let patterns = self.tests.iter().map(|path| path.to_string_lossy());
-                patterns
-                    .flat_map(|pattern| test_file::matching(&pattern))
-                    .collect()
-            }
-            false => self.tests.clone(),
+        let found = if self.glob {
+            let patterns = self.tests.iter().map(|path| path.to_string_lossy());
+            patterns
+                .flat_map(|pattern| test_file::matching(&pattern))
+                .collect()
+        } else {
+            self.tests.clone()
         };
         let files = found.iter().map(|path| TestFile::read(path, self.afl));
         files.collect()
@@ -157,9 +156,10 @@ impl Regression {
             system.flush();
             let new = self.measure(console, system, tally);
             if let Some(new) = &new {
-                match new.is_empty() {
-                    true => results.redundant.push(name.clone()),
-                    false => results.needed.push(name.clone()),
+                if new.is_empty() {
+                    results.redundant.push(name.clone())
+                } else {
+                    results.needed.push(name.clone())
                 }
             }
             if let Some(failure) = trace.failure() {

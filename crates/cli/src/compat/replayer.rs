@@ -151,9 +151,10 @@ impl Replayer {
         }
         system.flush();
         if let Some(failure) = trace.failure() {
-            let what = match words::is_of_check(failure) {
-                true => "FAILED PROPERTY",
-                false => "FAILED STEP",
+            let what = if words::is_of_check(failure) {
+                "FAILED PROPERTY"
+            } else {
+                "FAILED STEP"
             };
             console.say(what);
             console.say(system.exception_tuple(&failure.message));

@@ -116,9 +116,10 @@ impl Smallcheck {
         Plan {
             matching: (self.visited || self.visited_list).then_some(Likeness::Equal),
             check: !self.no_check,
-            failures: match self.multiple {
-                true => Failures::All,
-                false => Failures::First,
+            failures: if self.multiple {
+                Failures::All
+            } else {
+                Failures::First
             },
             going_back,
             ..Plan::small_scope(self.depth)

@@ -88,9 +88,10 @@ impl Tally {
             colour: false,
         };
         place.write(&table::table(&report, &options))?;
-        Ok(match report.files.is_empty() {
-            true => 0.0,
-            false => report.counts().percentage(),
+        Ok(if report.files.is_empty() {
+            0.0
+        } else {
+            report.counts().percentage()
         })
     }
 

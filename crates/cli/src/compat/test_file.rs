@@ -52,12 +52,13 @@ impl TestFile {
 
 /// Why tests made by a swarm under a fuzzer cannot be read.
 pub(super) fn refuse_swarm(is_wanted: bool) -> Result<(), Error> {
-    match is_wanted {
-        false => Ok(()),
-        true => Err(Error::new(
+    if is_wanted {
+        Err(Error::new(
             "tests in AFL's swarm form cannot be read: what their bytes mean depends on Python's random numbers",
         )
-        .with_help("write them as text with TSTL's `tstl_fromafl --aflswarm`")),
+        .with_help("write them as text with TSTL's `tstl_fromafl --aflswarm`"))
+    } else {
+        Ok(())
     }
 }
 
@@ -139,9 +140,10 @@ pub(super) fn to_bytes(catalog: &Catalog, test: &Test) -> Vec<u8> {
 /// The files whose names match a pattern with `*`, `?` and `[…]`, in order. Names that begin with a dot match only where
 /// the pattern says so.
 pub(super) fn matching(pattern: &str) -> Vec<PathBuf> {
-    let mut found = vec![match pattern.starts_with('/') {
-        true => PathBuf::from("/"),
-        false => PathBuf::new(),
+    let mut found = vec![if pattern.starts_with('/') {
+        PathBuf::from("/")
+    } else {
+        PathBuf::new()
     }];
     for part in pattern.split('/').filter(|part| !part.is_empty()) {
         found = found
@@ -162,9 +164,10 @@ fn below(folder: &Path, part: &str) -> Vec<PathBuf> {
             Vec::new()
         };
     }
-    let here = match folder.as_os_str().is_empty() {
-        true => Path::new("."),
-        false => folder,
+    let here = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
     };
     let pattern: Vec<char> = part.chars().collect();
     let entries = std::fs::read_dir(here).into_iter().flatten().flatten();

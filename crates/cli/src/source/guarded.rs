@@ -61,10 +61,11 @@ pub(super) fn with_harness(
         let live = |console: &mut Console<'_>| {
             load::with_system(console, &file, harness, options, in_copy)
         };
-        match can_be_sheltered {
+        if can_be_sheltered {
             // It is said once more if the copy does not come to its end.
-            true => console.holding(live),
-            false => live(console),
+            console.holding(live)
+        } else {
+            live(console)
         }
     })?;
     let Some(failure) = lost.into_inner() else {

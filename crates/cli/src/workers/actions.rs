@@ -92,9 +92,10 @@ impl Actions {
 
     /// A test that a worker has sent.
     pub(crate) fn received(&self, sent: SentTest) -> Test {
-        match sent.has_names() {
-            true => sent.named(|name| self.learn(&name.class, &name.rest)),
-            false => sent.into_test(&self.catalog()),
+        if sent.has_names() {
+            sent.named(|name| self.learn(&name.class, &name.rest))
+        } else {
+            sent.into_test(&self.catalog())
         }
     }
 
@@ -158,9 +159,10 @@ impl<'a> Glossary<'a> {
 
     /// The action that has this number in the worker. Code under test may write into its log, so there may be none.
     pub(crate) fn action(&self, theirs: ActionId) -> Option<ActionId> {
-        match self.actions.is_open {
-            true => self.numbers.get(&theirs.0).copied(),
-            false => Some(theirs).filter(|action| self.actions.catalog().contains(*action)),
+        if self.actions.is_open {
+            self.numbers.get(&theirs.0).copied()
+        } else {
+            Some(theirs).filter(|action| self.actions.catalog().contains(*action))
         }
     }
 

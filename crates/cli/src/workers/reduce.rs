@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use testwright_campaign::{
-    Log, Loss, Nursery, Overseen, Overseer, Patience, Processes, Remote, SentFailure, WHOLE_TEST,
+    Log, Loss, ForkServer, Overseen, Overseer, Patience, Processes, Remote, SentFailure, WHOLE_TEST,
     oversee,
 };
 use testwright_core::replay::{ReplayOptions, replay};
@@ -31,7 +31,7 @@ pub(crate) struct Reducer<'a> {
     pub(crate) patience: Patience,
     /// Somebody wants it to end.
     pub(crate) stop: &'a AtomicBool,
-    nursery: Option<Nursery>,
+    nursery: Option<ForkServer>,
 }
 
 /// What is known of a failing test in the end.
@@ -133,8 +133,8 @@ impl<'a> Reducer<'a> {
             // Most that are killed from outside have nothing to do with what they did, which shows at full speed. Who is
             // done soon is tried step by step at once: that a crash does not come again says little on a busy machine.
             let takes_long = failure.kind == FailureKind::Crash && candidate.len() > Reducer::SOON;
-            let attempt = match number > 0 || takes_long {
-                true => match self.replay_test(&candidate)? {
+            let attempt = if number > 0 || takes_long {
+                match self.replay_test(&candidate)? {
                     Replayed::Fails { failure: other, .. } if !other.is_same_as(failure) => {
                         Attempt::NotReproduced(Some(other))
                     }
@@ -142,8 +142,9 @@ impl<'a> Reducer<'a> {
                     Replayed::Fails { .. } | Replayed::Unknown => {
                         self.attempt(&candidate, failure)?
                     }
-                },
-                false => self.attempt(&candidate, failure)?,
+                }
+            } else {
+                self.attempt(&candidate, failure)?
             };
             match attempt {
                 Attempt::NotReproduced(other) if number == 0 => instead = other,
@@ -182,9 +183,10 @@ impl<'a> Reducer<'a> {
     /// Makes a test simpler in one process for all attempts. If the result does not fail in a new process, one attempt
     /// has influenced the other, and each gets a process of its own.
     fn attempt(&mut self, test: &Test, failure: &Failure) -> Result<Attempt, Error> {
-        let attempt = match is_fatal(failure.kind) {
-            true => self.attempt_from_here(test, failure, false)?,
-            false => self.attempt_in_worker(test, failure)?,
+        let attempt = if is_fatal(failure.kind) {
+            self.attempt_from_here(test, failure, false)?
+        } else {
+            self.attempt_in_worker(test, failure)?
         };
         let is_in_a_hurry = self.stop.load(Ordering::Relaxed);
         match &attempt {
@@ -341,7 +343,7 @@ impl<'a> Reducer<'a> {
     fn remote(
         &self,
         patience: Patience,
-    ) -> Remote<Processes<impl FnMut() -> Result<Nursery, Error> + use<'a>, Task>> {
+    ) -> Remote<Processes<impl FnMut() -> Result<ForkServer, Error> + use<'a>, Task>> {
         let (starter, stop) = (self.starter, self.stop);
         let start = move || start(starter, stop);
         Remote::new(
@@ -442,7 +444,7 @@ impl<'a> Reducer<'a> {
     }
 }
 
-pub(crate) fn start(starter: &Starter, stop: &AtomicBool) -> Result<Nursery, Error> {
+pub(crate) fn start(starter: &Starter, stop: &AtomicBool) -> Result<ForkServer, Error> {
     let mut wait = || !stop.load(Ordering::Relaxed);
     starter.start(&mut wait).map_err(|why| match why {
         NoNursery::Error(error) => error,

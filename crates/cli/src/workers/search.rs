@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use super::{Reached, Report, SearchTask, SentProblem, Wish};
+use super::{Reached, Report, SearchTask, SentProblem, NextStep};
 use crate::Terminal;
 use crate::commands::{Pace, Run};
 use crate::console::Console;
@@ -163,10 +163,11 @@ impl<S: Subject> SearchWatcher<Logged<'_, S>> for Watch<'_> {
         if made.failure.is_none() {
             self.log.finish_test();
         }
-        match self.voice.borrow().is_heard() {
-            true => ControlFlow::Continue(()),
+        if self.voice.borrow().is_heard() {
+            ControlFlow::Continue(())
+        } else {
             // Code under test has closed the connection, so nobody would hear of what comes now.
-            false => ControlFlow::Break(()),
+            ControlFlow::Break(())
         }
     }
 
@@ -180,8 +181,8 @@ impl<S: Subject> SearchWatcher<Logged<'_, S>> for Watch<'_> {
         let wish = self.voice.borrow_mut().ask(&report);
         self.log.finish_test();
         match wish {
-            Ok(Wish::GoOn) => ControlFlow::Continue(()),
-            Ok(Wish::Stop) | Err(_) => ControlFlow::Break(()),
+            Ok(NextStep::GoOn) => ControlFlow::Continue(()),
+            Ok(NextStep::Stop) | Err(_) => ControlFlow::Break(()),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use testwright_campaign::{Limits, Nursery, Stillborn};
+use testwright_campaign::{Limits, ForkServer, Stillborn};
 use testwright_core::Error;
 
 use super::{Greeting, HarnessFile, Refusal, Setup};
@@ -138,9 +138,10 @@ impl Starter {
                 text: file.text.clone(),
             })
         });
-        let scratch = match isolation.in_place {
-            true => None,
-            false => Some(Scratch::new()?),
+        let scratch = if isolation.in_place {
+            None
+        } else {
+            Some(Scratch::new()?)
         };
         Ok(Starter {
             python,
@@ -167,7 +168,7 @@ impl Starter {
     }
 
     /// Starts a nursery and waits until it has loaded the system, as long as `wait` says so.
-    pub(crate) fn start(&self, wait: &mut dyn FnMut() -> bool) -> Result<Nursery, NoNursery> {
+    pub(crate) fn start(&self, wait: &mut dyn FnMut() -> bool) -> Result<ForkServer, NoNursery> {
         let mut setup = self.setup.clone();
         let mut command = Command::new(&self.python);
         command
@@ -188,7 +189,7 @@ impl Starter {
         command.envs(self.environment.iter().cloned());
         // By its name: code under test may have made it anew.
         command.current_dir(&self.here);
-        let mut started = Nursery::start(&mut command, &setup, wait);
+        let mut started = ForkServer::start(&mut command, &setup, wait);
         let is_gone = match &started {
             Err(Stillborn::Unstarted(error)) => error.kind() == std::io::ErrorKind::NotFound,
             Err(Stillborn::Ended { .. }) => !self.here.is_dir(),
@@ -197,7 +198,7 @@ impl Starter {
         if is_gone {
             // Or removed it, and may do so again.
             command.current_dir(std::env::temp_dir());
-            started = Nursery::start(&mut command, &setup, wait);
+            started = ForkServer::start(&mut command, &setup, wait);
         }
         let started = started.map(|(nursery, greeting)| {
             let _first_counts = self.greeting.set(greeting);
@@ -262,8 +263,5 @@ fn crashed(how: &str, stack: &str, is_models: bool) -> Error {
         message.push_str("\n  ");
         message.push_str(line);
     }
-    Error::new(message).with_help(match is_models {
-        true => "this happens before the first test: while the modules are imported",
-        false => "this happens before the first test: while the modules under test are imported, or in the harness's own code",
-    })
+    Error::new(message).with_help(if is_models { "this happens before the first test: while the modules are imported" } else { "this happens before the first test: while the modules under test are imported, or in the harness's own code" })
 }

@@ -115,9 +115,10 @@ impl Quick<'_> {
             };
             let shortest = shortest.clone();
             let targets: Coverage = [target].into_iter().collect();
-            let reduced = match (self.proceed)() {
-                true => self.reduce(system, &shortest.test, &targets),
-                false => Ok(None),
+            let reduced = if (self.proceed)() {
+                self.reduce(system, &shortest.test, &targets)
+            } else {
+                Ok(None)
             };
             // What was stopped half-way says nothing, not even by an error.
             if !(self.proceed)() {

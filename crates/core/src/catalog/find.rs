@@ -286,10 +286,12 @@ impl Target {
             _ => {}
         };
         let rest = &self.text[at..];
-        let joint = match twin {
-            true => "_REF",
-            false if pool.name.ends_with(|last: char| last.is_ascii_digit()) => "_",
-            false => "",
+        let joint = if twin {
+            "_REF"
+        } else if pool.name.ends_with(|last: char| last.is_ascii_digit()) {
+            "_"
+        } else {
+            ""
         };
         let pretty = rest
             .strip_prefix(pool.name.as_str())

@@ -288,9 +288,10 @@ impl<S: System + ?Sized, K> Search<'_, '_, '_, S, K> {
     }
 
     fn stop_at_goal(&self) -> Result<(), Halt> {
-        match self.plan.stop_at_goal && self.found.reached > 0 {
-            true => Err(Halt::Stop(Reason::GoalFound)),
-            false => Ok(()),
+        if self.plan.stop_at_goal && self.found.reached > 0 {
+            Err(Halt::Stop(Reason::GoalFound))
+        } else {
+            Ok(())
         }
     }
 
@@ -351,9 +352,10 @@ impl<S: System + ?Sized, K> Search<'_, '_, '_, S, K> {
             _ => None,
         };
         let Some(number) = known else {
-            return Ok(match self.is_full() {
-                true => Arrival::NoRoom,
-                false => Arrival::New(fingerprint),
+            return Ok(if self.is_full() {
+                Arrival::NoRoom
+            } else {
+                Arrival::New(fingerprint)
             });
         };
         let best = self

@@ -61,16 +61,15 @@ impl ClassDraw {
         system: &mut S,
         random: &mut Random,
     ) -> Option<ActionId> {
-        let picked = match self.templates.len() <= FEW {
-            true => self.pick_of_few(system, random),
-            false => {
-                let kinds = self.kinds.get_or_insert_with(|| {
-                    let mut kinds = Kinds::new(system, &self.templates);
-                    kinds.weigh(&self.weights);
-                    kinds
-                });
-                kinds.pick(system, &self.templates, random)
-            }
+        let picked = if self.templates.len() <= FEW {
+            self.pick_of_few(system, random)
+        } else {
+            let kinds = self.kinds.get_or_insert_with(|| {
+                let mut kinds = Kinds::new(system, &self.templates);
+                kinds.weigh(&self.weights);
+                kinds
+            });
+            kinds.pick(system, &self.templates, random)
         };
         picked.or_else(|| system.pick(random))
     }

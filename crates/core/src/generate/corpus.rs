@@ -155,9 +155,10 @@ impl<N> Corpus<N> {
         }
         let [one, two] = [0; 2].map(|_| random.below(active.len() as u64) as usize);
         let (earlier, later) = (active.get(one.min(two))?, active.get(one.max(two))?);
-        Some(match self.rarest(earlier) < self.rarest(later) {
-            true => earlier,
-            false => later,
+        Some(if self.rarest(earlier) < self.rarest(later) {
+            earlier
+        } else {
+            later
         })
     }
 

@@ -130,12 +130,11 @@ mod tests {
             median_of_seeds(|seed| {
                 let plan = Search { seed, ..SEARCH };
                 let mut safe = Safe::new(99, &CODE);
-                match extend {
-                    true => {
-                        let mut extend = Extend::new(NewCoverage, ExtendOptions::default());
-                        steps_to_failure(&mut safe, &mut extend, &plan, 30_000)
-                    }
-                    false => steps_to_failure(&mut safe, &mut Uniform, &plan, 30_000),
+                if extend {
+                    let mut extend = Extend::new(NewCoverage, ExtendOptions::default());
+                    steps_to_failure(&mut safe, &mut extend, &plan, 30_000)
+                } else {
+                    steps_to_failure(&mut safe, &mut Uniform, &plan, 30_000)
                 }
             })
         };

@@ -64,9 +64,10 @@ where
     }
 
     fn end(&mut self, system: &mut S, made: &Made<'_>) -> Result<(), Error> {
-        match self.repeats {
-            true => self.strategy.learn(system, made),
-            false => self.strategy.end(system, made),
+        if self.repeats {
+            self.strategy.learn(system, made)
+        } else {
+            self.strategy.end(system, made)
         }
     }
 

@@ -374,9 +374,10 @@ impl<'m> Product<'m> {
             results
         };
         let computed = all(false);
-        match computed.is_empty() {
-            true => all(true),
-            false => computed,
+        if computed.is_empty() {
+            all(true)
+        } else {
+            computed
         }
     }
 
@@ -548,9 +549,10 @@ mod tests {
         let open = Machine::scenario(&mut words, "open", &["a A b"]);
         let name = words.name("A");
         for scenario_first in [true, false] {
-            let models: Vec<Box<dyn Model>> = match scenario_first {
-                true => vec![Box::new(open.clone()), Box::new(program.clone())],
-                false => vec![Box::new(program.clone()), Box::new(open.clone())],
+            let models: Vec<Box<dyn Model>> = if scenario_first {
+                vec![Box::new(open.clone()), Box::new(program.clone())]
+            } else {
+                vec![Box::new(program.clone()), Box::new(open.clone())]
             };
             let mut product = Product::new(words.clone(), models);
             let start = product.start(0).unwrap().unwrap();

@@ -186,9 +186,10 @@ impl Sut {
                     matching.push(action);
                 }
             }
-            match matching.len() as u64 == count {
-                true => drop(on.remove(template)),
-                false => off.extend(matching),
+            if matching.len() as u64 == count {
+                on.remove(template);
+            } else {
+                off.extend(matching);
             }
         }
         let mut sut = Sut::take_hold(slf)?;

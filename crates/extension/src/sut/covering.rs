@@ -269,11 +269,12 @@ type Touched<'py> = (Bound<'py, PySet>, Bound<'py, PySet>);
 impl Sut {
     fn must_measure(slf: &Bound<'_, Sut>) -> PyResult<()> {
         let measures = Sut::look_at(slf)?.measures();
-        match measures {
-            true => Ok(()),
-            false => Err(PyTypeError::new_err(
+        if measures {
+            Ok(())
+        } else {
+            Err(PyTypeError::new_err(
                 "coverage is not measured; load the harness with `coverage=True`",
-            )),
+            ))
         }
     }
 

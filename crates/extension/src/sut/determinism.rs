@@ -191,11 +191,12 @@ impl Sut {
         tries: u32,
     ) -> PyResult<bool> {
         let ignored = ignore_exceptions;
-        let found = match iterate {
-            false => Sut::find_process_nondeterminism(slf, test, ignored, verbose, delay, tries)?,
-            true => Sut::iterate_find_process_nondeterminism(
+        let found = if iterate {
+            Sut::iterate_find_process_nondeterminism(
                 slf, test, ignored, verbose, double, delay, tries,
-            )?,
+            )?
+        } else {
+            Sut::find_process_nondeterminism(slf, test, ignored, verbose, delay, tries)?
         };
         Ok(found >= 0)
     }

@@ -68,9 +68,10 @@ impl Sut {
             matching: None,
             depth: Some(depth),
             check: check_prop,
-            failures: match stop_fail {
-                true => Failures::First,
-                false => Failures::All,
+            failures: if stop_fail {
+                Failures::First
+            } else {
+                Failures::All
             },
             most_tests: usize::from(stop_fail),
             // A state is a copy where its values can be copied, else the test that leads there.
@@ -267,9 +268,10 @@ impl<'a, 'py> ExploreWatcher<FromHere<'a, 'py>> for Gathering<'py> {
     }
 
     fn is_goal(&mut self, system: &mut FromHere<'a, 'py>) -> bool {
-        let new = match self.measures && !self.is_start {
-            true => Sut::touched_anything_new(system.sut),
-            false => Ok(false),
+        let new = if self.measures && !self.is_start {
+            Sut::touched_anything_new(system.sut)
+        } else {
+            Ok(false)
         };
         system.kept(new).unwrap_or(true)
     }

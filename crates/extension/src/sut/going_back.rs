@@ -37,9 +37,12 @@ impl Sut {
         let test = Sut::look_at(slf)?.test(slf.py())?;
         let core = Sut::core_test(slf, test.as_any())?;
         let replays = Sut::look_at(slf)?.replays;
-        let copy = Sut::with(slf, |system| match replays {
-            true => None,
-            false => system.snapshot().ok(),
+        let copy = Sut::with(slf, |system| {
+            if replays {
+                None
+            } else {
+                system.snapshot().ok()
+            }
         })?;
         let pools = Sut::with(slf, |system| system.pools())?;
         let listed = PyList::empty(slf.py());

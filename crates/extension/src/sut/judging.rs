@@ -93,9 +93,10 @@ impl Sut {
             pause(slf.py(), delay)?;
         }
         let good = good.into_pyobject(slf.py())?.to_owned().into_any();
-        match return_cov {
-            true => Ok(PyTuple::new(slf.py(), [good, covered.into_any()])?.into_any()),
-            false => Ok(good),
+        if return_cov {
+            Ok(PyTuple::new(slf.py(), [good, covered.into_any()])?.into_any())
+        } else {
+            Ok(good)
         }
     }
 

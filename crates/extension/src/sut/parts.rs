@@ -24,9 +24,10 @@ impl Sut {
         let found = PyDict::new(slf.py());
         Sut::restart(slf)?;
         for (number, step) in test.try_iter()?.enumerate() {
-            let ids = match check_enabled {
-                true => Sut::enabled_ids(slf)?,
-                false => Sut::look_at(slf)?.actions_on().collect(),
+            let ids = if check_enabled {
+                Sut::enabled_ids(slf)?
+            } else {
+                Sut::look_at(slf)?.actions_on().collect()
             };
             let name = |id: ActionId| Sut::action(slf, Step::Act(id), None)?.get().name(slf.py());
             let names: Vec<String> = ids.into_iter().map(name).collect::<PyResult<_>>()?;
@@ -71,9 +72,10 @@ impl Sut {
         let action = Sut::own_action(slf, action)?;
         let name = action.get().name(slf.py())?;
         let is_meant = name.trim_end() == old.trim_end() || action.get().shown() == old.trim_end();
-        match is_meant {
-            true => Sut::action(slf, Sut::look_at(slf)?.playable_step(new)?, None),
-            false => Ok(action),
+        if is_meant {
+            Sut::action(slf, Sut::look_at(slf)?.playable_step(new)?, None)
+        } else {
+            Ok(action)
         }
     }
 

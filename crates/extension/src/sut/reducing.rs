@@ -283,9 +283,10 @@ impl Sut {
         let raised = RefCell::new(Raised::default());
         let known = known_goal(slf, pred).filter(|_| asking.is_plain());
         let options = ReduceOptions {
-            method: match asking.classic {
-                false => Method::Greedy,
-                true => Method::Ddmin,
+            method: if asking.classic {
+                Method::Ddmin
+            } else {
+                Method::Greedy
             },
             keep_last: asking.keep_last,
             check: known.unwrap_or(true),

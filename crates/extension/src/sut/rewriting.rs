@@ -116,9 +116,10 @@ impl Sut {
             let first = shrinker.generalize(&test, &options)?;
             let mut cloud: Vec<Test> = Vec::new();
             let mut known = HashSet::new();
-            let mut newest = match return_collect {
-                true => first.equivalents(MOST_COLLECTED),
-                false => Vec::new(),
+            let mut newest = if return_collect {
+                first.equivalents(MOST_COLLECTED)
+            } else {
+                Vec::new()
             };
             for level in 0..=depth {
                 newest.retain(|test| known.insert(test.steps.clone()));

@@ -135,15 +135,12 @@ impl Sut {
         let table = self.table_in(&file)?;
         let text = |class| self.classes.text(class).to_owned();
         let pairs = table.iter().map(|(class, number)| (text(class), number));
-        match return_list {
-            false => {
-                let numbers: BTreeMap<String, f64> = pairs.collect();
-                Ok(numbers.into_pyobject(python)?.into_any())
-            }
-            true => {
-                let numbers: Probabilities = pairs.map(|(text, number)| (number, text)).collect();
-                Ok(numbers.into_pyobject(python)?.into_any())
-            }
+        if return_list {
+            let numbers: Probabilities = pairs.map(|(text, number)| (number, text)).collect();
+            Ok(numbers.into_pyobject(python)?.into_any())
+        } else {
+            let numbers: BTreeMap<String, f64> = pairs.collect();
+            Ok(numbers.into_pyobject(python)?.into_any())
         }
     }
 
@@ -230,10 +227,11 @@ fn table_of(classes: &Classes, numbers: &BTreeMap<String, f64>) -> PyResult<Clas
 }
 
 fn probability(name: &str, number: f64) -> PyResult<f64> {
-    match (0.0..=1.0).contains(&number) {
-        true => Ok(number),
-        false => Err(PyValueError::new_err(format!(
+    if (0.0..=1.0).contains(&number) {
+        Ok(number)
+    } else {
+        Err(PyValueError::new_err(format!(
             "{name} is a probability, a number from 0 to 1, not {number}"
-        ))),
+        )))
     }
 }

@@ -126,9 +126,10 @@ impl Sut {
         if random.below(2) == 1 {
             std::mem::swap(&mut one, &mut other);
         }
-        let steps = match two_point {
-            true => crossed_twice(&one, &other, &mut random),
-            false => crossed(&one, &other, &mut random),
+        let steps = if two_point {
+            crossed_twice(&one, &other, &mut random)
+        } else {
+            crossed(&one, &other, &mut random)
         };
         Sut::python_test(slf, &Test::of_steps(steps))
     }

@@ -106,9 +106,10 @@ impl<'g> Ground<'g> {
     /// Why no run takes a transition, if none does.
     pub(super) fn reason_of(&self, transition: u32) -> Option<Reason> {
         let Transition { from, to, .. } = self.transition(transition);
-        match self.allowed[transition as usize] {
-            true => self.reason(from, to),
-            false => Some(Reason::NoWay),
+        if self.allowed[transition as usize] {
+            self.reason(from, to)
+        } else {
+            Some(Reason::NoWay)
         }
     }
 
@@ -124,9 +125,10 @@ impl<'g> Ground<'g> {
 
     /// How much longer a way gets by a transition. Where runs have a greatest length, steps count more than costs.
     pub(super) fn length(&self, transition: u32) -> Length {
-        match self.steps_first {
-            true => (1, self.cost(transition)),
-            false => (self.cost(transition), 1),
+        if self.steps_first {
+            (1, self.cost(transition))
+        } else {
+            (self.cost(transition), 1)
         }
     }
 

@@ -364,9 +364,10 @@ impl Program<'_> {
                 start: unit_of(Label::Surroundings(protection.start)),
                 end: unit_of(Label::Surroundings(protection.end)),
                 handler: unit_of(Label::Target(protection.handler)),
-                depth_and_place: match self.handlers.contains(&protection.handler) {
-                    true => protection.depth_and_place | exception_table::WITH_PLACE,
-                    false => protection.depth_and_place,
+                depth_and_place: if self.handlers.contains(&protection.handler) {
+                    protection.depth_and_place | exception_table::WITH_PLACE
+                } else {
+                    protection.depth_and_place
                 },
             })
             .collect();

@@ -165,18 +165,20 @@ impl Flow {
 
     /// The lines that a tool may have been told of last when an exception comes from this instruction.
     fn lines_thrown_from(&self, number: usize, lines: &Lines) -> Lines {
-        match self.tracing.forgets_line_at(number) {
-            true => vec![self.exit],
-            false => lines.clone(),
+        if self.tracing.forgets_line_at(number) {
+            vec![self.exit]
+        } else {
+            lines.clone()
         }
     }
 
     /// The line that a tool was told of last when an exception comes from this instruction, if that does not depend
     /// on the past.
     pub(crate) fn line_thrown_from(&self, number: usize) -> Option<i32> {
-        match self.tracing.forgets_line_at(number) {
-            true => Some(self.exit),
-            false => self.last_line(number),
+        if self.tracing.forgets_line_at(number) {
+            Some(self.exit)
+        } else {
+            self.last_line(number)
         }
     }
 

@@ -243,9 +243,10 @@ impl Prober {
 
     fn passed(&self, python: Python<'_>, probe: &ProbeObject) {
         // Of code objects that were copied, only the one that runs is to be changed.
-        let running = match probe.is_once {
-            true => running_code(python),
-            false => None,
+        let running = if probe.is_once {
+            running_code(python)
+        } else {
+            None
         };
         let mut state = self.state();
         let State {

@@ -110,13 +110,10 @@ fn bad_pattern(text: &str, pattern: &BadPattern) -> Diagnostic {
         "this is not a valid regular expression: {}",
         pattern.message
     );
-    let help = match pattern.message.contains("group reference") {
-        true => {
-            "`\\1` is what the first pair of parentheses in the pattern matches, `\\2` the second"
-        }
-        false => {
-            "a character such as `(`, `[`, `*` or `+` that is meant literally needs a backslash"
-        }
+    let help = if pattern.message.contains("group reference") {
+        "`\\1` is what the first pair of parentheses in the pattern matches, `\\2` the second"
+    } else {
+        "a character such as `(`, `[`, `*` or `+` that is meant literally needs a backslash"
     };
     error(
         text,

@@ -234,9 +234,10 @@ impl Parameters {
     /// The names under which there may be values. Of a function that takes nothing but any number of arguments, it is
     /// the name of these.
     pub(crate) fn names(&self) -> &[String] {
-        match self.positional.is_empty() {
-            true => &self.any,
-            false => &self.positional,
+        if self.positional.is_empty() {
+            &self.any
+        } else {
+            &self.positional
         }
     }
 }
@@ -266,17 +267,17 @@ pub(crate) fn arguments<'py>(
             }
             Err(error) => return Err(error),
         };
-        found.push(match values.is_callable() {
-            true => Domain::Computed(values),
-            false if values.try_iter().is_err() => {
+        found.push(if values.is_callable() {
+            Domain::Computed(values)
+        } else if values.try_iter().is_err() {
                 let message = format!(
                     "the values that the module `{module}` has for the parameter `{parameter}` of the action `{name}` are \
                      neither a collection nor a function"
                 );
                 let help = format!("for a single value: `domains = {{ {name}: {{ '{parameter}': [value] }} }}`");
                 return Ok(Arguments::Missing(Error::new(message).with_help(help)));
-            }
-            false => Domain::Fixed(values),
+            } else {
+            Domain::Fixed(values)
         });
     }
     let how = combinations.get_item(function)?;

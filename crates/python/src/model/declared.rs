@@ -201,12 +201,11 @@ impl<'py> Reader<'_, 'py> {
             let what = format!("what `enablers` has for `{action}`");
             self.odd(&what, "a sequence of functions")
         };
-        let guards: Vec<Object<'py>> = match guards.is_callable() {
-            true => vec![guards],
-            false => {
-                let guards: PyResult<_> = guards.try_iter().and_then(|guards| guards.collect());
-                guards.map_err(|_| odd())?
-            }
+        let guards: Vec<Object<'py>> = if guards.is_callable() {
+            vec![guards]
+        } else {
+            let guards: PyResult<_> = guards.try_iter().and_then(|guards| guards.collect());
+            guards.map_err(|_| odd())?
         };
         let guard = |function: Object<'py>| {
             if !function.is_callable() {

@@ -159,8 +159,9 @@ fn items<'py>(value: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         || value.is_instance_of::<PyTuple>()
         || value.is_instance_of::<PySet>()
         || value.is_instance_of::<PyFrozenSet>();
-    match is_sequence {
-        true => value.try_iter()?.collect(),
-        false => Ok(Vec::new()),
+    if is_sequence {
+        value.try_iter()?.collect()
+    } else {
+        Ok(Vec::new())
     }
 }

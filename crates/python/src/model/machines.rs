@@ -40,9 +40,10 @@ impl Machine {
         let (folder, module) = modules::place(name);
         let module = modules::import(python, &folder, &module)?;
         let is_machine = module.hasattr("graph");
-        match is_machine.map_err(|error| raised(python, &error))? {
-            true => Machine::load(interpreter, name).map(Some),
-            false => Ok(None),
+        if is_machine.map_err(|error| raised(python, &error))? {
+            Machine::load(interpreter, name).map(Some)
+        } else {
+            Ok(None)
         }
     }
 

@@ -63,9 +63,10 @@ const OF_DICTIONARIES: [(&str, &str); 4] = [
 
 /// The place in the user's code, if it is not Python, or if it is Python 2.
 pub(crate) fn place(python: Python<'_>, error: &PyErr) -> Option<Trouble> {
-    let misread = match error.is_instance_of::<PySyntaxError>(python) {
-        true => wrong_syntax(python, error),
-        false => older(python, error),
+    let misread = if error.is_instance_of::<PySyntaxError>(python) {
+        wrong_syntax(python, error)
+    } else {
+        older(python, error)
     };
     misread.map(|misread| Trouble::Misread(Box::new(misread)))
 }

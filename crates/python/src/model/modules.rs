@@ -202,9 +202,10 @@ pub(crate) fn place(name: &str) -> (PathBuf, String) {
     let path = Path::new(name);
     let is_file = path.extension().is_some_and(|ending| ending == "py");
     let folder = path.parent().unwrap_or(Path::new(""));
-    let module = match is_file {
-        true => path.file_stem(),
-        false => path.file_name(),
+    let module = if is_file {
+        path.file_stem()
+    } else {
+        path.file_name()
     };
     let module = module.unwrap_or_default().to_string_lossy();
     let simply = || (folder.to_owned(), module.clone().into_owned());
@@ -220,9 +221,10 @@ fn in_package(folder: &Path, module: &str) -> Option<(PathBuf, String)> {
     if levels == 0 {
         return None;
     }
-    let mut folder = fs::canonicalize(match folder.as_os_str().is_empty() {
-        true => Path::new("."),
-        false => folder,
+    let mut folder = fs::canonicalize(if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
     })
     .ok()?;
     let mut name = module.to_owned();
@@ -351,9 +353,10 @@ fn kind(module: &Bound<'_, PyModule>) -> PyResult<Kind> {
     let documentation = module.getattr("__doc__")?;
     let documentation: String = documentation.extract().unwrap_or_default();
     let says = documentation.trim().to_uppercase();
-    Ok(match says.starts_with(CONFIGURATION) {
-        true => Kind::Configuration,
-        false => Kind::Program,
+    Ok(if says.starts_with(CONFIGURATION) {
+        Kind::Configuration
+    } else {
+        Kind::Program
     })
 }
 
@@ -393,9 +396,10 @@ impl<'py> Reader<'_, 'py> {
 
     /// Something that the module may define.
     pub(crate) fn optional(&self, attribute: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
-        match self.module.hasattr(attribute)? {
-            true => self.module.getattr(attribute).map(Some),
-            false => Ok(None),
+        if self.module.hasattr(attribute)? {
+            self.module.getattr(attribute).map(Some)
+        } else {
+            Ok(None)
         }
     }
 

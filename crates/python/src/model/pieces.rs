@@ -20,9 +20,10 @@ impl Pieces {
     /// Adds a piece; false if that is not possible, since the pieces of its group are too long together.
     pub(crate) fn push(&mut self, piece: &[u8]) -> bool {
         let length = self.bytes.len() as u64;
-        let begins = match self.ends.len().is_multiple_of(GROUP) {
-            true => length,
-            false => self.groups.last().copied().unwrap_or(length),
+        let begins = if self.ends.len().is_multiple_of(GROUP) {
+            length
+        } else {
+            self.groups.last().copied().unwrap_or(length)
         };
         let Ok(end) = u32::try_from(length - begins + piece.len() as u64) else {
             return false;

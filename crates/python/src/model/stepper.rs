@@ -168,12 +168,13 @@ impl<'py> Stepper<'py> {
         let too_long = builtins.getattr("type")?;
         let too_long = too_long.call1(("TimeoutException", bases, members))?;
         // PyModel's has no text.
-        let text = match self.shows_tracebacks {
-            true => String::new(),
-            false => format!(
+        let text = if self.shows_tracebacks {
+            String::new()
+        } else {
+            format!(
                 "the step took longer than {} seconds",
                 patience.as_secs_f64()
-            ),
+            )
         };
         let too_long = too_long.unbind();
         let raise =

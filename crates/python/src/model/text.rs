@@ -68,9 +68,10 @@ impl Writer {
         {
             repr(value)
         } else if let Ok(number) = value.cast_exact::<PyFloat>() {
-            match number.value().is_finite() || !self.quotes_objects {
-                true => repr(value),
-                false => Ok(format!("float('{}')", repr(value)?)),
+            if number.value().is_finite() || !self.quotes_objects {
+                repr(value)
+            } else {
+                Ok(format!("float('{}')", repr(value)?))
             }
         } else if let Ok(tuple) = value.cast_exact::<PyTuple>() {
             let items = self.items(tuple.iter())?;

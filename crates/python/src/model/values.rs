@@ -105,10 +105,13 @@ impl<'py> Values<'py> {
         bytes: &mut Vec<u8>,
     ) -> PyResult<Packing> {
         let mut shared = Shared::default();
-        Ok(match self.pack_into(value, bytes, &mut shared, 0)? {
-            false => Packing::Impossible,
-            true if shared.differs_from_key => Packing::Done,
-            true => Packing::AsKey,
+        let is_packed = self.pack_into(value, bytes, &mut shared, 0)?;
+        Ok(if !is_packed {
+            Packing::Impossible
+        } else if shared.differs_from_key {
+            Packing::Done
+        } else {
+            Packing::AsKey
         })
     }
 

@@ -27,9 +27,10 @@ pub(super) fn receiver(name: &str, module: &str, first: Option<&Bound<'_, PyAny>
         return Receiver::Class(names::class_reference(class));
     }
     let class = first.get_type();
-    match is_of(&class) {
-        true => Receiver::Instance(names::class_reference(&class)),
-        false => Receiver::None,
+    if is_of(&class) {
+        Receiver::Instance(names::class_reference(&class))
+    } else {
+        Receiver::None
     }
 }
 

@@ -212,9 +212,12 @@ fn parameters(code: &Bound<'_, PyCode>, flags: u32) -> PyResult<Vec<Parameter>> 
             })
             .collect()
     };
-    found.extend(take(positional, &|place| match place < positional_only {
-        true => ParameterKind::PositionalOnly,
-        false => ParameterKind::Normal,
+    found.extend(take(positional, &|place| {
+        if place < positional_only {
+            ParameterKind::PositionalOnly
+        } else {
+            ParameterKind::Normal
+        }
     }));
     let by_keyword = take(keyword_only, &|_| ParameterKind::KeywordOnly);
     if flags & POSITIONALS != 0 {

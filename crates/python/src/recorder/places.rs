@@ -54,10 +54,11 @@ impl Plans {
         if self.known.len() >= MOST_PLANS {
             self.known.clear();
         }
-        match plan.owners.iter().all(Option::is_some) {
-            true => self.known.insert(key, Arc::clone(&plan)),
+        if plan.owners.iter().all(Option::is_some) {
+            self.known.insert(key, Arc::clone(&plan))
+        } else {
             // A namespace that nobody owns cannot be found again without keeping it alive.
-            false => self.known.remove(&key),
+            self.known.remove(&key)
         };
         Reach::new(plan, namespaces)
     }

@@ -124,12 +124,11 @@ impl<'a> Moment<'a> {
     fn node(&mut self, object: &Bound<'_, PyAny>, depth: u32) -> NodeId {
         if let Some(value) = simple(object) {
             self.bytes += bytes_in(&value);
-            return match self.bytes > MOST_BYTES {
-                true => {
-                    let class = names::class_reference(&object.get_type());
-                    self.plain(too_long(&class.path, bytes_in(&value)))
-                }
-                false => self.plain(value),
+            return if self.bytes > MOST_BYTES {
+                let class = names::class_reference(&object.get_type());
+                self.plain(too_long(&class.path, bytes_in(&value)))
+            } else {
+                self.plain(value)
             };
         }
         let address = object.as_ptr() as usize;
@@ -186,9 +185,10 @@ impl<'a> Moment<'a> {
             object: &'a Bound<'py, PyAny>,
             is_exact: bool,
         ) -> Option<&'a Bound<'py, T>> {
-            match is_exact {
-                true => object.cast_exact::<T>().ok(),
-                false => object.cast::<T>().ok(),
+            if is_exact {
+                object.cast_exact::<T>().ok()
+            } else {
+                object.cast::<T>().ok()
             }
         }
         if let Some(list) = is::<PyList>(object, is_exact) {
@@ -287,17 +287,16 @@ impl<'a> Moment<'a> {
         }
         // Both are of types written in C, which answer themselves.
         let receiver = object.getattr("__self__").ok()?;
-        let name = match is_written_in_python {
-            true => {
-                let function = object.getattr("__func__").ok()?;
-                let function = function.cast_exact::<PyFunction>().ok()?;
-                // SAFETY: the object is a function, so it has this layout.
-                unsafe {
-                    let parts = &*function.as_ptr().cast::<ffi::PyFunctionObject>();
-                    names::text(object.py(), parts.func_name)?
-                }
+        let name = if is_written_in_python {
+            let function = object.getattr("__func__").ok()?;
+            let function = function.cast_exact::<PyFunction>().ok()?;
+            // SAFETY: the object is a function, so it has this layout.
+            unsafe {
+                let parts = &*function.as_ptr().cast::<ffi::PyFunctionObject>();
+                names::text(object.py(), parts.func_name)?
             }
-            false => object.getattr("__name__").ok()?.extract().ok()?,
+        } else {
+            object.getattr("__name__").ok()?.extract().ok()?
         };
         let receiver = self.node(&receiver, depth);
         Some(Value::Method { receiver, name })

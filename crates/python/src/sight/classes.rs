@@ -399,9 +399,10 @@ impl Layout {
                     let size = (class.tp_basicsize + items + word - 1) / word * word;
                     *object.byte_offset(size + offset).cast::<Pointer>()
                 };
-                match dictionary.is_null() {
-                    true => Attributes::None,
-                    false => Attributes::Dictionary(dictionary),
+                if dictionary.is_null() {
+                    Attributes::None
+                } else {
+                    Attributes::Dictionary(dictionary)
                 }
             }
             #[cfg(Py_3_11)]
@@ -423,9 +424,10 @@ impl Layout {
         // SAFETY: classes made in Python have this layout, and those with such instances have shared keys.
         unsafe {
             let keys = (*self.class.cast::<ffi::PyHeapTypeObject>()).ht_cached_keys;
-            match keys.is_null() {
-                true => 0,
-                false => (*keys.cast::<Keys>()).entries as usize,
+            if keys.is_null() {
+                0
+            } else {
+                (*keys.cast::<Keys>()).entries as usize
             }
         }
     }
@@ -475,9 +477,10 @@ impl Layout {
                 let inline = object.byte_offset((*self.class).tp_basicsize).cast::<u8>();
                 let has_values = ffi::PyType_HasFeature(self.class, INLINE_VALUES) != 0;
                 // A dictionary that was asked for knows the order, too.
-                match has_values && *inline.add(3) == 1 && *words.sub(3) == 0 {
-                    true => (inline.add(size_of::<usize>()) as usize, 0),
-                    false => (0, *words.sub(3)),
+                if has_values && *inline.add(3) == 1 && *words.sub(3) == 0 {
+                    (inline.add(size_of::<usize>()) as usize, 0)
+                } else {
+                    (0, *words.sub(3))
                 }
             };
             if values != 0 {

@@ -506,9 +506,10 @@ impl World {
         if entry(attributes, c"__module__").is_some_and(|module| is_stateless(&module))
             && self.is_of_library(python, class)
         {
-            return match is_written_in_c {
-                true => self.note_of_library(name).map(|()| Vec::new()),
-                false => self.enter_library(python, class, name),
+            return if is_written_in_c {
+                self.note_of_library(name).map(|()| Vec::new())
+            } else {
+                self.enter_library(python, class, name)
             };
         }
         if is_written_in_c {

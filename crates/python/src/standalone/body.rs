@@ -209,12 +209,11 @@ impl Body {
             .reference
             .filter(|text| self.mirrored || acts_on_system(text))
         {
-            match record.reference_raised {
-                true => {
-                    self.needs_suppress = true;
-                    self.lines.extend(suppressed(&reference));
-                }
-                false => self.lines.push(reference),
+            if record.reference_raised {
+                self.needs_suppress = true;
+                self.lines.extend(suppressed(&reference));
+            } else {
+                self.lines.push(reference)
             }
         }
         Ok(())
@@ -369,12 +368,13 @@ impl Body {
             return Ok(());
         }
         // What an assertion raises goes without saying.
-        let note = match statement.starts_with("assert") {
-            true => String::new(),
-            false => format!(
+        let note = if statement.starts_with("assert") {
+            String::new()
+        } else {
+            format!(
                 "  # raises {}",
                 failure.message.split(" in `").next().unwrap_or_default()
-            ),
+            )
         };
         self.lines.push(format!("{statement}{note}"));
         self.lines.extend(tail(names, action));
@@ -459,9 +459,10 @@ impl Body {
                 .push(format!("assert {name}_check(before, after{all}) == True"));
             return Ok(());
         }
-        let (statement, value) = match line.post_mentions_reference {
-            true => with_result(&texts.statement, "result"),
-            false => (texts.statement.clone(), None),
+        let (statement, value) = if line.post_mentions_reference {
+            with_result(&texts.statement, "result")
+        } else {
+            (texts.statement.clone(), None)
         };
         if line.post_mentions_raised || line.post_mentions_reference {
             self.lines.push(String::from("raised = None"));

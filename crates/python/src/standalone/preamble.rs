@@ -216,8 +216,9 @@ fn way(folder: &Path, home: &Path) -> Option<String> {
     shared.parent()?;
     let up = format!("Path(__file__).resolve().parents[{depth}]");
     let down = home.strip_prefix(shared).ok()?.to_string_lossy();
-    Some(match down.is_empty() {
-        true => up,
-        false => format!("{up} / {down:?}"),
+    Some(if down.is_empty() {
+        up
+    } else {
+        format!("{up} / {down:?}")
     })
 }

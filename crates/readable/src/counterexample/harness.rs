@@ -232,10 +232,7 @@ impl<'a> Story<'a> {
         origin: (&Expression, &str),
     ) {
         let is_tried = is_last && self.fails;
-        let verb = match is_tried {
-            true => "I try to call",
-            false => "I call",
-        };
+        let verb = if is_tried { "I try to call" } else { "I call" };
         let giving = giving.map(|slot| format!(", giving {}", self.slots.shown(slot)));
         let giving = giving.unwrap_or_default();
         self.has_acted = true;
@@ -429,9 +426,10 @@ const RESTART: &str = "<<RESTART>>";
 
 /// Code whose error is kept for the next line.
 pub(super) fn tried(code: &[String]) -> Vec<String> {
-    let code = match code.is_empty() {
-        true => vec!["pass".to_owned()],
-        false => code.to_vec(),
+    let code = if code.is_empty() {
+        vec!["pass".to_owned()]
+    } else {
+        code.to_vec()
     };
     let attempt = format!(
         "failure = None\ntry:\n{}",

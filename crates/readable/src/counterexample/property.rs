@@ -134,15 +134,18 @@ fn results(script: &Script, speaker: &Speaker<'_>) -> Vec<String> {
             tries: false,
             ..
         } => match giving {
-            None => match line
-                .code
-                .body
-                .first()
-                .is_some_and(|body| body.contains("[\"the result\"] = "))
-            {
-                true => vec!["the result".to_owned()],
-                false => Vec::new(),
-            },
+            None => {
+                if line
+                    .code
+                    .body
+                    .first()
+                    .is_some_and(|body| body.contains("[\"the result\"] = "))
+                {
+                    vec!["the result".to_owned()]
+                } else {
+                    Vec::new()
+                }
+            }
             Some(Given::Number(number)) => vec![format!("result {number}")],
             Some(Given::Names(names)) => names.iter().map(|name| speaker.words(name)).collect(),
         },

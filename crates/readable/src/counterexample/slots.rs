@@ -102,17 +102,19 @@ impl Slots<'_> {
 
 /// As the harness shows it: `int0`, or `c1_0` where the name itself ends in a digit.
 fn slot_name(pool: &str, index: &str) -> String {
-    match pool.ends_with(|last: char| last.is_ascii_digit()) {
-        true => format!("{pool}_{index}"),
-        false => format!("{pool}{index}"),
+    if pool.ends_with(|last: char| last.is_ascii_digit()) {
+        format!("{pool}_{index}")
+    } else {
+        format!("{pool}{index}")
     }
 }
 
 impl Scope for Slots<'_> {
     fn name(&self, name: &str) -> Option<Term> {
-        match self.is_slot(name) {
-            true => Some(self.look_up(name)),
-            false => self.known.get(name).cloned(),
+        if self.is_slot(name) {
+            Some(self.look_up(name))
+        } else {
+            self.known.get(name).cloned()
         }
     }
 

@@ -13,9 +13,10 @@ pub fn given(text: &str) -> Result<Vec<Argument>, String> {
     let call = format!("given({text})");
     let (_, arguments) =
         call_in(&call).ok_or_else(|| "write values like `n=7, xs=[7, 7]`".to_owned())?;
-    match arguments.is_empty() {
-        true => Err("write values like `n=7, xs=[7, 7]`".to_owned()),
-        false => Ok(arguments),
+    if arguments.is_empty() {
+        Err("write values like `n=7, xs=[7, 7]`".to_owned())
+    } else {
+        Ok(arguments)
     }
 }
 
@@ -89,9 +90,10 @@ fn call_in(call: &str) -> Option<(String, Vec<Argument>)> {
 fn class_of(source: &str) -> String {
     let name = source.split('(').next().unwrap_or_default();
     let name = name.rsplit('.').next().unwrap_or_default().trim();
-    match name.is_empty() {
-        true => "value".to_owned(),
-        false => name.to_owned(),
+    if name.is_empty() {
+        "value".to_owned()
+    } else {
+        name.to_owned()
     }
 }
 

@@ -160,9 +160,10 @@ fn gather(item: &Item, condition: &str, in_guard: bool, found: &mut Vec<Statemen
     }
     let mut say = |words: String, is_requirement: bool| {
         let words = format!("{condition}{words}");
-        let words = match words.ends_with(['.', ':']) {
-            true => words,
-            false => format!("{words}."),
+        let words = if words.ends_with(['.', ':']) {
+            words
+        } else {
+            format!("{words}.")
         };
         found.push(Statement {
             words,

@@ -333,9 +333,10 @@ impl<'a, 'w> Author<'a, 'w> {
             item = Item::labelled(WHEN, once, lines.clone()).from_level(0);
         }
         let code: Vec<&str> = action.guards.iter().map(|one| self.code(one)).collect();
-        match code.is_empty() {
-            true => item,
-            false => item.with_code(code.join("\n")),
+        if code.is_empty() {
+            item
+        } else {
+            item.with_code(code.join("\n"))
         }
     }
 
@@ -372,12 +373,11 @@ impl<'a, 'w> Author<'a, 'w> {
                 } else {
                     "."
                 };
-                let told = match clauses.is_empty() {
-                    true => format!("{doc}{stop}"),
-                    false => {
-                        let all = join::clauses(&clauses, "and");
-                        format!("{doc}{stop} In other words: {all}.")
-                    }
+                let told = if clauses.is_empty() {
+                    format!("{doc}{stop}")
+                } else {
+                    let all = join::clauses(&clauses, "and");
+                    format!("{doc}{stop} In other words: {all}.")
                 };
                 vec![Item::sentence(told, lines).with_code(self.code(callable))]
             }

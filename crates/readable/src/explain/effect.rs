@@ -61,13 +61,14 @@ fn target_noun(speaker: &Speaker<'_>, target: &Term) -> Noun {
     let key = speaker.noun(index).text;
     let is_marked = key != speaker.target(index).text;
     let is_known = matches!(object.type_of(), Type::Dictionary(..));
-    match is_entry(object, index) {
-        true if is_marked || !is_known => {
-            let object = target_noun(speaker, object).text;
-            Noun::one(format!("the entry for {key} in {object}"))
-        }
-        false if is_marked => Noun::one(element_at(speaker, object, index)),
-        _ => speaker.target(target),
+    let is_entry = is_entry(object, index);
+    if is_entry && (is_marked || !is_known) {
+        let object = target_noun(speaker, object).text;
+        Noun::one(format!("the entry for {key} in {object}"))
+    } else if !is_entry && is_marked {
+        Noun::one(element_at(speaker, object, index))
+    } else {
+        speaker.target(target)
     }
 }
 
@@ -153,9 +154,10 @@ fn first_units(speaker: &Speaker<'_>, target: &Term, count: &Term) -> String {
     let type_ = target.type_of();
     let units = crate::words::plural_of(type_.unit());
     let (text, count) = (speaker.target(target).text, speaker.noun(count).text);
-    match count.starts_with("the ") || count.starts_with("one ") {
-        true => format!("the first {units} of {text} (as many as {count})"),
-        false => format!("the first {count} {units} of {text}"),
+    if count.starts_with("the ") || count.starts_with("one ") {
+        format!("the first {units} of {text} (as many as {count})")
+    } else {
+        format!("the first {count} {units} of {text}")
     }
 }
 

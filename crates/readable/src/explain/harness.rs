@@ -181,9 +181,10 @@ struct Author<'a, 'w> {
 impl<'w> Author<'_, 'w> {
     fn pools(&self) -> Vec<Item> {
         let pools = self.harness.pools.iter().map(|pool| {
-            let mirrored = match pool.reference {
-                true => ", each mirrored by a reference value",
-                false => "",
+            let mirrored = if pool.reference {
+                ", each mirrored by a reference value"
+            } else {
+                ""
             };
             let name = self.speaker.words(&pool.name);
             let values = if pool.size == 1 { "value" } else { "values" };
@@ -339,9 +340,10 @@ impl<'w> Author<'_, 'w> {
                 Item::sentence(format!("{label}: any {name} made so far"), lines.clone())
             })
             .collect();
-        match items.is_empty() {
-            true => Item::labelled("Inputs", "none.", lines.clone()),
-            false => Item::group("Inputs", items, lines.clone()),
+        if items.is_empty() {
+            Item::labelled("Inputs", "none.", lines.clone())
+        } else {
+            Item::group("Inputs", items, lines.clone())
         }
     }
 
@@ -404,9 +406,10 @@ impl<'w> Author<'_, 'w> {
                     })
                     .collect();
                 let clause = teller.plain(&conjunct);
-                let told = match every.is_empty() {
-                    true => clause,
-                    false => format!("for {}, {clause}", join::nouns(&every, "and")),
+                let told = if every.is_empty() {
+                    clause
+                } else {
+                    format!("for {}, {clause}", join::nouns(&every, "and"))
                 };
                 items.push(Item::sentence(sentence(&told), lines.clone()));
             }

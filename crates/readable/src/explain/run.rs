@@ -384,11 +384,10 @@ impl<'w> Execution<'w> {
             } => {
                 self.hold_for_later(body, work, path, frame);
                 let condition = self.as_long_as(condition, body, range, path, frame, events);
-                match cycle::breaks(body) {
-                    true => {
-                        self.if_completed(Some(condition), otherwise, range, path, frame, events);
-                    }
-                    false => push(work, otherwise),
+                if cycle::breaks(body) {
+                    self.if_completed(Some(condition), otherwise, range, path, frame, events);
+                } else {
+                    push(work, otherwise)
                 }
             }
             StatementKind::With { items, body, .. } => {

@@ -311,12 +311,11 @@ impl Author<'_> {
     /// `"log in" with "ann"`.
     fn action(&self, step: &Step) -> String {
         let name = self.speaker.words(&step.action);
-        match step.arguments.is_empty() {
-            true => format!("\"{name}\""),
-            false => {
-                let arguments = self.speaker.operands(&self.nouns(&step.arguments));
-                format!("\"{name}\" with {arguments}")
-            }
+        if step.arguments.is_empty() {
+            format!("\"{name}\"")
+        } else {
+            let arguments = self.speaker.operands(&self.nouns(&step.arguments));
+            format!("\"{name}\" with {arguments}")
         }
     }
 
@@ -347,9 +346,10 @@ impl Author<'_> {
                     if let Some(result) = &edge.step.result {
                         told.push_str(&format!(", returning {},", self.noun(result)));
                     }
-                    told.push_str(&match edge.to == edge.from {
-                        true => " leads back to the same state.".to_owned(),
-                        false => format!(" leads to state {}.", self.noun(&edge.to)),
+                    told.push_str(&if edge.to == edge.from {
+                        " leads back to the same state.".to_owned()
+                    } else {
+                        format!(" leads to state {}.", self.noun(&edge.to))
                     });
                     let lines = self.index.lines(&edge.whole.range);
                     Item::sentence(told, lines).from_level(0)
@@ -367,9 +367,10 @@ impl Author<'_> {
     fn end(&self, scenario: &Scenario) -> Option<Section> {
         let accepting = scenario.accepting.as_ref()?;
         let states: Vec<String> = accepting.iter().map(|state| self.noun(state)).collect();
-        let told = match states.is_empty() {
-            true => "never.".to_owned(),
-            false => format!("only in state {}.", join::nouns(&states, "or")),
+        let told = if states.is_empty() {
+            "never.".to_owned()
+        } else {
+            format!("only in state {}.", join::nouns(&states, "or"))
         };
         let range = match accepting.as_slice() {
             [first, ..] => first.range.clone(),

@@ -110,9 +110,10 @@ impl Unfolding {
             return None;
         };
         let (first, later) = operands.split_first()?;
-        let before = match self.acts_later(first) {
-            true => 0,
-            false => later.iter().position(|one| self.acts(one))?,
+        let before = if self.acts_later(first) {
+            0
+        } else {
+            later.iter().position(|one| self.acts(one))?
         };
         let (first, rest) = operands.split_at(before + 1);
         let is_and = matches!(expression.kind, ExpressionKind::And(_));
@@ -120,9 +121,10 @@ impl Unfolding {
             [only] => only.clone(),
             several => Expression {
                 range: expression.range.clone(),
-                kind: match is_and {
-                    true => ExpressionKind::And(several.to_vec()),
-                    false => ExpressionKind::Or(several.to_vec()),
+                kind: if is_and {
+                    ExpressionKind::And(several.to_vec())
+                } else {
+                    ExpressionKind::Or(several.to_vec())
                 },
             },
         };
@@ -214,9 +216,10 @@ impl Unfolding {
         if let Some(parted) = self.parted(&condition).filter(|_| has_room) {
             let inner = self.choice(parted.rest, body.clone(), otherwise.clone(), range);
             let inner = vec![at(range, inner)];
-            return match parted.is_and {
-                true => self.choice(parted.first, inner, otherwise, range),
-                false => self.choice(parted.first, body, inner, range),
+            return if parted.is_and {
+                self.choice(parted.first, inner, otherwise, range)
+            } else {
+                self.choice(parted.first, body, inner, range)
             };
         }
         match negated(&condition) {
@@ -267,9 +270,10 @@ impl Unfolding {
         else {
             return value;
         };
-        let given = match is_truth(&first) {
-            true => truth(!is_and, &first.range),
-            false => first.clone(),
+        let given = if is_truth(&first) {
+            truth(!is_and, &first.range)
+        } else {
+            first.clone()
         };
         let rest = self.value(rest);
         let (then, otherwise) = if is_and { (rest, given) } else { (given, rest) };

@@ -113,9 +113,10 @@ impl<'a> Reader<'a> {
         let is_outline = self
             .peek()
             .is_some_and(|line| line.text.starts_with("Scenario Outline:"));
-        let name = self.named(match is_outline {
-            true => "Scenario Outline:",
-            false => "Scenario:",
+        let name = self.named(if is_outline {
+            "Scenario Outline:"
+        } else {
+            "Scenario:"
         })?;
         if self.names.contains(&name) {
             return Err(self.problem_before("another scenario has the same name"));
@@ -192,13 +193,10 @@ impl<'a> Reader<'a> {
                 );
             }
             let beginning = line.whole.get(..indent).unwrap_or(line.whole);
-            match beginning.trim().is_empty() {
-                true => lines.push(line.whole.get(indent..).unwrap_or_default()),
-                false => {
-                    return Err(
-                        self.problem_before("this line is indented less than its beginning")
-                    );
-                }
+            if beginning.trim().is_empty() {
+                lines.push(line.whole.get(indent..).unwrap_or_default())
+            } else {
+                return Err(self.problem_before("this line is indented less than its beginning"));
             }
         }
         Err(self.problem("the text is not closed by three quotation marks"))
@@ -223,9 +221,10 @@ impl<'a> Reader<'a> {
         let is_right = |row: &Vec<String>| {
             row.len() == width && row.iter().all(|cell| fits_cell(cell, columns))
         };
-        match table.rows.iter().all(is_right) {
-            true => Ok(table),
-            false => Err(self.problem_before("the rows above do not fit under their headings, or not every parser reads them alike")),
+        if table.rows.iter().all(is_right) {
+            Ok(table)
+        } else {
+            Err(self.problem_before("the rows above do not fit under their headings, or not every parser reads them alike"))
         }
     }
 

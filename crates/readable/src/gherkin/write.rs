@@ -9,12 +9,13 @@ use super::{Argument, Feature, Keyword, Problem, Scenario, Step, Table, fits_cel
 pub fn write(feature: &Feature) -> Result<String, Problem> {
     let text = Writer::default().feature(feature);
     let again = read(&text)?;
-    match again == *feature {
-        true => Ok(text),
-        false => Err(Problem {
+    if again == *feature {
+        Ok(text)
+    } else {
+        Err(Problem {
             line: first_difference(&text, &Writer::default().feature(&again)),
             message: "this line is not read back as what it was written for".to_owned(),
-        }),
+        })
     }
 }
 

@@ -239,9 +239,10 @@ impl Kinds<'_> {
                 .get("unique", None)
                 .is_some_and(|unique| unique.kind == ExpressionKind::Boolean(true));
         let unique = if is_unique { "different " } else { "" };
-        let members = match is_one {
-            true => format!("{}{}", element.noun, element.restriction),
-            false => element.several(),
+        let members = if is_one {
+            format!("{}{}", element.noun, element.restriction)
+        } else {
+            element.several()
         };
         let restriction = format!(" of {size}{unique}{members}");
         list_of(noun, &element).with_restriction(restriction)

@@ -93,17 +93,18 @@ impl Sheet {
         self.shapes.push(format!(
             "<path class=\"{class}\" d=\"M{from:.0} {y:.0}H{tip:.0}\"/>"
         ));
-        self.shapes.push(match is_bad {
-            true => format!(
+        self.shapes.push(if is_bad {
+            format!(
                 "<path class=\"arrow bad\" d=\"M{:.0} {:.0}l10 10m0-10l-10 10\"/>",
                 to + 3.0,
                 y - 5.0
-            ),
-            false => format!(
+            )
+        } else {
+            format!(
                 "<path class=\"tip\" d=\"M{to:.0} {y:.0}L{tip:.0} {:.0}V{:.0}z\"/>",
                 y - 5.0,
                 y + 5.0
-            ),
+            )
         });
     }
 

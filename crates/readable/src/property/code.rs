@@ -24,9 +24,10 @@ pub(super) fn code(expression: &Expression, text: &str, stored: &dyn Stored) -> 
     };
     edits.expression(expression);
     let code = edited(text, expression.range.clone(), edits.edits);
-    match code.contains('\n') {
-        true => format!("({code})"),
-        false => code,
+    if code.contains('\n') {
+        format!("({code})")
+    } else {
+        code
     }
 }
 
@@ -39,9 +40,10 @@ pub(super) fn grouped(code: &str) -> String {
     let is_stored =
         stored.is_some_and(|(store, name)| store.chars().all(is_one) && !name.contains('"'));
     let is_simple = code.chars().all(is_one) || is_stored;
-    match is_simple {
-        true => code.to_owned(),
-        false => format!("({code})"),
+    if is_simple {
+        code.to_owned()
+    } else {
+        format!("({code})")
     }
 }
 

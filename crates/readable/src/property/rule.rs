@@ -254,12 +254,13 @@ impl Subject {
         let property = sampled.property;
         let documented =
             first_paragraph(property.function.docstring.as_deref().unwrap_or_default());
-        let (name, rest) = match documented.is_empty() {
-            true => (
+        let (name, rest) = if documented.is_empty() {
+            (
                 capitalised(&speaker.words(property.short_name())),
                 String::new(),
-            ),
-            false => title_and_rest(&documented),
+            )
+        } else {
+            title_and_rest(&documented)
         };
         let mut description = Description::default();
         description.push(&rest);
@@ -284,17 +285,20 @@ impl Subject {
             .iter()
             .map(|term| speaker.clause(term))
             .collect();
-        let inputs = match inputs.is_empty() {
-            true => String::new(),
-            false => format!(" for {}", join::nouns(&inputs, "and")),
+        let inputs = if inputs.is_empty() {
+            String::new()
+        } else {
+            format!(" for {}", join::nouns(&inputs, "and"))
         };
-        let assumptions = match assumptions.is_empty() {
-            true => String::new(),
-            false => format!(", provided that {}", join::clauses(&assumptions, "and")),
+        let assumptions = if assumptions.is_empty() {
+            String::new()
+        } else {
+            format!(", provided that {}", join::clauses(&assumptions, "and"))
         };
-        match inputs.is_empty() && assumptions.is_empty() {
-            true => String::new(),
-            false => format!("This must hold{inputs}{assumptions}."),
+        if inputs.is_empty() && assumptions.is_empty() {
+            String::new()
+        } else {
+            format!("This must hold{inputs}{assumptions}.")
         }
     }
 
@@ -354,9 +358,10 @@ fn unique(title: String, titles: &mut Vec<String>) -> String {
 const LONGEST_TITLE: usize = 120;
 
 fn title_and_rest(paragraph: &str) -> (String, String) {
-    let end = match paragraph.chars().count() > LONGEST_TITLE {
-        true => paragraph.find(". ").map(|position| position + 1),
-        false => None,
+    let end = if paragraph.chars().count() > LONGEST_TITLE {
+        paragraph.find(". ").map(|position| position + 1)
+    } else {
+        None
     };
     let (title, rest) = paragraph.split_at(end.unwrap_or(paragraph.len()));
     (title.to_owned(), rest.trim_start().to_owned())

@@ -156,10 +156,7 @@ impl Saying {
                 giving,
                 tries,
             } => {
-                let verb = match tries {
-                    true => "I try to call",
-                    false => "I call",
-                };
+                let verb = if *tries { "I try to call" } else { "I call" };
                 let giving = giving
                     .as_ref()
                     .map(|given| format!(", giving {}", given.words(speaker)));

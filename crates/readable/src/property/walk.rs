@@ -340,21 +340,22 @@ impl<'a> Walk<'a> {
             };
             let name = name.to_owned();
             let type_ = term.type_of();
-            let (keyword, saying) = match self.has_acted {
-                false => (
-                    Keyword::Given,
-                    Saying::Have {
-                        term,
-                        name: name.clone(),
-                    },
-                ),
-                true => (
+            let (keyword, saying) = if self.has_acted {
+                (
                     Keyword::When,
                     Saying::Make {
                         term,
                         name: name.clone(),
                     },
-                ),
+                )
+            } else {
+                (
+                    Keyword::Given,
+                    Saying::Have {
+                        term,
+                        name: name.clone(),
+                    },
+                )
             };
             self.line(keyword, saying, code, statement.range.start);
             self.here.variable(&name, type_);
@@ -493,9 +494,10 @@ impl<'a> Walk<'a> {
 fn dedented(source: &str, indent: usize) -> Vec<String> {
     let lines = source.lines().enumerate().map(|(index, line)| {
         let blank = line.get(..indent).filter(|_| index > 0);
-        match blank.is_some_and(|blank| blank.trim().is_empty()) {
-            true => line[indent..].to_owned(),
-            false => line.to_owned(),
+        if blank.is_some_and(|blank| blank.trim().is_empty()) {
+            line[indent..].to_owned()
+        } else {
+            line.to_owned()
         }
     });
     lines.collect()

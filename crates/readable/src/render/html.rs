@@ -156,9 +156,10 @@ fn first_words(section: &Section) -> String {
 /// `plates.py, lines 3 to 5`.
 pub(crate) fn place(source: &Source, lines: &Lines) -> String {
     let (first, last) = (lines.start(), lines.end());
-    match first == last {
-        true => format!("{}, line {first}", source.file),
-        false => format!("{}, lines {first} to {last}", source.file),
+    if first == last {
+        format!("{}, line {first}", source.file)
+    } else {
+        format!("{}, lines {first} to {last}", source.file)
     }
 }
 
@@ -186,9 +187,10 @@ fn slug(words: &str) -> String {
     let small = words.to_lowercase();
     let parts = small.split(|letter: char| !letter.is_ascii_alphanumeric());
     let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).take(8).collect();
-    match parts.is_empty() {
-        true => "section".to_owned(),
-        false => parts.join("-"),
+    if parts.is_empty() {
+        "section".to_owned()
+    } else {
+        parts.join("-")
     }
 }
 

@@ -18,9 +18,10 @@ pub fn shapes(value: &Value) -> Vec<String> {
         }),
         Value::Text(text) => {
             add(how_many(text.chars().count()));
-            add(match text.is_ascii() {
-                true => "plain letters",
-                false => "other letters",
+            add(if text.is_ascii() {
+                "plain letters"
+            } else {
+                "other letters"
             });
         }
         Value::List(items) | Value::Tuple(items) => {
@@ -30,13 +31,11 @@ pub fn shapes(value: &Value) -> Vec<String> {
                     .iter()
                     .enumerate()
                     .any(|(index, item)| items[..index].contains(item));
-                add(match repeats {
-                    true => "repeated",
-                    false => "different",
-                });
-                add(match is_sorted(items) {
-                    true => "sorted",
-                    false => "not sorted",
+                add(if repeats { "repeated" } else { "different" });
+                add(if is_sorted(items) {
+                    "sorted"
+                } else {
+                    "not sorted"
                 });
             }
         }
@@ -75,9 +74,10 @@ pub fn size(value: &Value) -> u128 {
         }
         Value::Text(text) => text.chars().count() as u128,
         Value::List(items) | Value::Tuple(items) | Value::Set(items) | Value::FrozenSet(items) => {
-            match items.is_empty() {
-                true => 0,
-                false => all(items),
+            if items.is_empty() {
+                0
+            } else {
+                all(items)
             }
         }
         Value::Dictionary(entries) => {

@@ -123,12 +123,13 @@ fn steps(told: &Told, home: &Home) -> String {
     let all = Shared::all(told);
     for (index, shared) in all.iter().enumerate() {
         let keyword = word(shared.keyword);
-        let (pattern, parameters) = match shared.is_exact() {
-            true => (
+        let (pattern, parameters) = if shared.is_exact() {
+            (
                 format!("literal({})", quoted(&shared.exact_text())),
                 "context",
-            ),
-            false => (shared.pattern(), "context, line"),
+            )
+        } else {
+            (shared.pattern(), "context, line")
         };
         text.push_str(&format!(
             "\n@step(\"{keyword}\", {pattern})\ndef step_{}({parameters}):\n",
@@ -139,10 +140,7 @@ fn steps(told: &Told, home: &Home) -> String {
         text.push_str(&indented(&lines));
         text.push('\n');
     }
-    let generic = match is_inline(told) {
-        true => INLINE,
-        false => NAMED,
-    };
+    let generic = if is_inline(told) { INLINE } else { NAMED };
     text.push_str(&generic.replace("OTHERS_HAVE", &format!("{}HAVE", others(&all))));
     text
 }

@@ -142,10 +142,7 @@ impl Origin<'_> {
             return all;
         }
         let alone: Vec<usize> = all.into_iter().filter(|index| fits(&[*index])).collect();
-        match fits(&alone) {
-            true => alone,
-            false => Vec::new(),
-        }
+        if fits(&alone) { alone } else { Vec::new() }
     }
 
     fn parts(

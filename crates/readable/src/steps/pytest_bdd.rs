@@ -80,9 +80,10 @@ fn steps(told: &Told, home: &Home) -> String {
     let all = Shared::all(told);
     for (index, shared) in all.iter().enumerate() {
         let keyword = word(shared.keyword);
-        let (pattern, parameters) = match shared.is_exact() {
-            true => (quoted(&shared.exact_text()), "kept"),
-            false => (format!("parsers.re({})", shared.pattern()), "kept, line"),
+        let (pattern, parameters) = if shared.is_exact() {
+            (quoted(&shared.exact_text()), "kept")
+        } else {
+            (format!("parsers.re({})", shared.pattern()), "kept, line")
         };
         text.push_str(&format!(
             "\n@{keyword}({pattern})\ndef step_{}({parameters}):\n",
@@ -93,10 +94,7 @@ fn steps(told: &Told, home: &Home) -> String {
         text.push_str(&indented(&lines));
         text.push('\n');
     }
-    let generic = match is_inline(told) {
-        true => INLINE,
-        false => NAMED,
-    };
+    let generic = if is_inline(told) { INLINE } else { NAMED };
     text.push_str(&generic.replace("OTHERS_HAVE", &format!("{}HAVE", others(&all))));
     text
 }

@@ -85,18 +85,22 @@ fn ids(states: &[State]) -> Vec<(String, Option<&str>)> {
     let names: BTreeSet<&str> = states.iter().map(|state| state.name.as_str()).collect();
     let is_one_each = names.len() == states.len();
     (states.iter().enumerate())
-        .map(|(place, state)| match is_one_each {
-            true => (id(&state.name), None),
-            false => (place.to_string(), Some(state.name.as_str())),
+        .map(|(place, state)| {
+            if is_one_each {
+                (id(&state.name), None)
+            } else {
+                (place.to_string(), Some(state.name.as_str()))
+            }
         })
         .collect()
 }
 
 /// A name, in quotation marks if it needs them.
 fn id(name: &str) -> String {
-    match is_identifier(name) || is_number(name) {
-        true => name.to_owned(),
-        false => quoted(name),
+    if is_identifier(name) || is_number(name) {
+        name.to_owned()
+    } else {
+        quoted(name)
     }
 }
 

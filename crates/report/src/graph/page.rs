@@ -71,17 +71,16 @@ fn data(graph: &StateGraph, plan: &Plan) -> String {
     text += "],\n\"transitions\":[";
     list(&mut text, &graph.transitions, |text, transition| {
         let count = graph.states.len();
-        match transition.from < count && transition.to < count {
-            true => {
-                let (from, to) = (transition.from, transition.to);
-                let action = one_line(&transition.text);
-                let _ = write!(
-                    text,
-                    "{{\"from\":{from},\"to\":{to},\"text\":{}}}",
-                    Json(&action)
-                );
-            }
-            false => *text += "null",
+        if transition.from < count && transition.to < count {
+            let (from, to) = (transition.from, transition.to);
+            let action = one_line(&transition.text);
+            let _ = write!(
+                text,
+                "{{\"from\":{from},\"to\":{to},\"text\":{}}}",
+                Json(&action)
+            );
+        } else {
+            *text += "null"
         }
     });
     text += "],\n\"edges\":[";

@@ -235,9 +235,10 @@ impl Picture {
             branch(self, &texts);
         }
         if step.hidden > 0 {
-            let words = match step.others.is_empty() {
-                true => format!("{} other actions enabled", step.hidden),
-                false => format!("… and {} other actions", step.hidden),
+            let words = if step.others.is_empty() {
+                format!("{} other actions enabled", step.hidden)
+            } else {
+                format!("… and {} other actions", step.hidden)
             };
             branch(self, &[("summary", words.clone(), words)]);
         }

@@ -117,9 +117,10 @@ impl Plan {
             .filter(|&state| graph.states[state].marks.start)
             .collect();
         let is_small = nodes.len() <= MOST_STATES && edges.len() <= MOST_EDGES;
-        let layout = match is_small {
-            true => layout(&nodes, &edges, &starts),
-            false => None,
+        let layout = if is_small {
+            layout(&nodes, &edges, &starts)
+        } else {
+            None
         };
         Plan {
             names,

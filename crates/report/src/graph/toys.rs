@@ -244,9 +244,10 @@ pub(crate) fn random(states: usize, transitions: usize, seed: u64) -> StateGraph
         .map(|number| {
             let name = names[numbers.below(names.len())];
             // First a tree, so that most can be reached.
-            let (from, to) = match number + 1 < states {
-                true => (numbers.below(number + 1), number + 1),
-                false => (numbers.below(states), numbers.below(states)),
+            let (from, to) = if number + 1 < states {
+                (numbers.below(number + 1), number + 1)
+            } else {
+                (numbers.below(states), numbers.below(states))
             };
             let arguments = ["", "1", "'text'", "'a longer text', 12345, [1, 2, 3], None"];
             (

@@ -99,9 +99,10 @@ fn header(findings: &Findings, place: &Place<'_>) -> String {
 
 fn unreadable(findings: &Findings) -> String {
     let items = missing(findings);
-    let missing = match items.is_empty() {
-        true => "Nothing is missing in it.".to_owned(),
-        false => format!("Missing: {}.", Escaped(&items.join(", "))),
+    let missing = if items.is_empty() {
+        "Nothing is missing in it.".to_owned()
+    } else {
+        format!("Missing: {}.", Escaped(&items.join(", ")))
     };
     format!("<p class=\"nothing\">The source of this file cannot be read. {missing}</p>\n")
 }
@@ -205,9 +206,10 @@ impl<'a> Lines<'a> {
         let (set, class, label) = match self.report.attribution {
             Attribution::Every => (tests, "", quantity(tests.len(), "test")),
             Attribution::First => {
-                let class = match self.last_named == Some(first) {
-                    true => " class=\"again\"",
-                    false => "",
+                let class = if self.last_named == Some(first) {
+                    " class=\"again\""
+                } else {
+                    ""
                 };
                 self.last_named = Some(first);
                 (&tests[..1], class, shortened(self.report.test_name(first)))

@@ -36,9 +36,10 @@ fn plain(name: &str) -> String {
     let start = plain.len().saturating_sub(LONGEST);
     // No dot in front, for that would hide the page.
     let plain = plain[start..].trim_start_matches(['.', '_', '-']);
-    match plain.is_empty() {
-        true => "file".to_owned(),
-        false => plain.to_owned(),
+    if plain.is_empty() {
+        "file".to_owned()
+    } else {
+        plain.to_owned()
     }
 }
 

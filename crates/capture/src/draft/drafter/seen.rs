@@ -44,9 +44,10 @@ impl<'a> Drafter<'a> {
         shapes.truncate(MOST_SHAPES);
         shapes.sort_by_key(|(shape, _)| shape.arguments.len());
         for (shape, calls) in shapes {
-            let times = match is_only {
-                true => total.max(calls.len() as u64),
-                false => calls.len() as u64,
+            let times = if is_only {
+                total.max(calls.len() as u64)
+            } else {
+                calls.len() as u64
             };
             let guard = match (&target.callee, at.function.role) {
                 (Named::Of(_), Role::Method) => guard::observed(&calls, &others),
@@ -158,9 +159,10 @@ impl<'a> Drafter<'a> {
                 && let Value::Exception(exception) = call.values.value(node)
                 && exception.class.name() != "GeneratorExit"
             {
-                let name = match exception.is_importable {
-                    true => self.scope.reference(&exception.class).flat(),
-                    false => "Exception".to_owned(),
+                let name = if exception.is_importable {
+                    self.scope.reference(&exception.class).flat()
+                } else {
+                    "Exception".to_owned()
                 };
                 match raised.iter_mut().find(|(known, _)| *known == name) {
                     Some((_, times)) => *times += 1,

@@ -148,9 +148,10 @@ impl<'a> Drafter<'a> {
                 result,
                 exceptions: origin.exceptions.clone(),
                 guard: None,
-                note: match origin.is_record {
-                    true => "from its fields".to_owned(),
-                    false => "from its signature".to_owned(),
+                note: if origin.is_record {
+                    "from its fields".to_owned()
+                } else {
+                    "from its signature".to_owned()
                 },
                 left_out: left_out.clone(),
                 section: origin.section,

@@ -203,9 +203,10 @@ impl Measured {
             let all = (file, lines.first)..=(file, lines.last);
             self.at_import.range(all).next().is_some()
         });
-        match self.can_fork && mutant.in_function && !ran_at_import {
-            true => Way::Swap,
-            false => Way::Load,
+        if self.can_fork && mutant.in_function && !ran_at_import {
+            Way::Swap
+        } else {
+            Way::Load
         }
     }
 
@@ -221,9 +222,10 @@ impl Measured {
         });
         let found: Vec<PathBuf> = of_tests.cloned().collect();
         // A name that says nothing about its file is looked for in all.
-        match found.len() < names.len() {
-            true => setting.tests.clone(),
-            false => found,
+        if found.len() < names.len() {
+            setting.tests.clone()
+        } else {
+            found
         }
     }
 }

@@ -66,13 +66,12 @@ impl Verifier<'_, '_> {
         let items = nodes.iter().take(told);
         let items = items.map(|node| self.builder.expected_of(inner, *node));
         let items = Code::list(items.collect::<Result<_, Missing>>().ok()?);
-        let actual = match is_whole {
-            true => Actual::OfResult("list(".to_owned(), ")".to_owned()),
-            false => {
-                let itertools = self.builder.scope.module("itertools").flat();
-                let before = format!("list({itertools}.islice(");
-                Actual::OfResult(before, format!(", {told}))"))
-            }
+        let actual = if is_whole {
+            Actual::OfResult("list(".to_owned(), ")".to_owned())
+        } else {
+            let itertools = self.builder.scope.module("itertools").flat();
+            let before = format!("list({itertools}.islice(");
+            Actual::OfResult(before, format!(", {told}))"))
         };
         self.checks.push(Check::new(actual, How::Equal, items));
         Some(())
@@ -99,9 +98,10 @@ impl Verifier<'_, '_> {
             }
             StepOutcome::Returned(value) => {
                 let is_none = *self.builder.call.values.value(value) == Value::None;
-                let expected = match is_none {
-                    true => None,
-                    false => Some(self.builder.expected(value)?),
+                let expected = if is_none {
+                    None
+                } else {
+                    Some(self.builder.expected(value)?)
                 };
                 StepCheck::Ends(resumed, expected)
             }

@@ -77,9 +77,10 @@ fn say_table(console: &mut Console<'_>, records: &[CampaignRecord]) {
     let line = |cells: [&str; 9]| {
         let padded = (0..9).map(|column| {
             let (cell, width) = (cells[column], widths[column]);
-            match IS_NUMBER[column] {
-                true => format!("{cell:>width$}"),
-                false => format!("{cell:<width$}"),
+            if IS_NUMBER[column] {
+                format!("{cell:>width$}")
+            } else {
+                format!("{cell:<width$}")
             }
         });
         padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()

@@ -190,9 +190,10 @@ impl<'e> Desk<'e> {
         let Some(goal) = &questions.goal else {
             return;
         };
-        let which = match self.explore.finds_shortest() {
-            true => "no test is shorter",
-            false => "there may be shorter tests",
+        let which = if self.explore.finds_shortest() {
+            "no test is shorter"
+        } else {
+            "there may be shorter tests"
         };
         let title = console.paint(Look::Good, "Goal reached");
         console.say("");

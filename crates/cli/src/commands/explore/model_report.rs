@@ -69,23 +69,23 @@ impl Report {
             duration::show(self.time),
             size::show(self.bytes),
         ));
-        match graph.is_complete() {
-            true if self.drew => console.say(
-                "There may be more: a model draws random numbers, so another exploration can find others",
-            ),
-            true => console.say("These are all that can be reached"),
-            false => {
-                let why = match &explored.trouble {
-                    Some(ModelTrouble::Interrupted) => "it was stopped",
-                    Some(_) => "a model could not go on",
-                    None if explored.stopped => "it was stopped",
-                    None => "the limit was reached",
-                };
-                let waiting = quantity::of(graph.frontier.len() as u64, "state");
-                console.say(format_args!(
-                    "Not all: {why}, and {waiting} could lead further"
-                ));
-            }
+        if graph.is_complete() {
+            console.say(if self.drew {
+                "There may be more: a model draws random numbers, so another exploration can find others"
+            } else {
+                "These are all that can be reached"
+            });
+        } else {
+            let why = match &explored.trouble {
+                Some(ModelTrouble::Interrupted) => "it was stopped",
+                Some(_) => "a model could not go on",
+                None if explored.stopped => "it was stopped",
+                None => "the limit was reached",
+            };
+            let waiting = quantity::of(graph.frontier.len() as u64, "state");
+            console.say(format_args!(
+                "Not all: {why}, and {waiting} could lead further"
+            ));
         }
         if let (Some(state), true) = (graph.frontier.first(), could_not_go_on(explored)) {
             console.say(format_args!(
@@ -106,9 +106,10 @@ impl Report {
             models,
             graph,
             &graph.not_safe,
-            &match is_whole {
-                true => ["every state is safe", "unsafe"],
-                false => ["every state met so far is safe", "unsafe"],
+            &if is_whole {
+                ["every state is safe", "unsafe"]
+            } else {
+                ["every state met so far is safe", "unsafe"]
             },
         );
         self.say_states(
@@ -116,15 +117,16 @@ impl Report {
             models,
             graph,
             &self.dead,
-            &match is_whole {
-                true => [
+            &if is_whole {
+                [
                     "from every state an accepting state can be reached",
                     "dead: no accepting state can be reached from there",
-                ],
-                false => [
+                ]
+            } else {
+                [
                     "from every state met so far, an accepting state may still be reached",
                     "dead: no accepting state can be reached from there",
-                ],
+                ]
             },
         );
     }
@@ -213,9 +215,10 @@ fn could_not_go_on(explored: &Exploration) -> bool {
 /// Says how to get to a state.
 fn say_way(console: &mut Console<'_>, models: &Models<'_>, graph: &Graph, state: u32) {
     let way = graph.way_to(state);
-    match way.is_empty() {
-        true => console.say(format_args!("  runs begin in state {state}")),
-        false => console.say(format_args!("  a shortest way to state {state}:")),
+    if way.is_empty() {
+        console.say(format_args!("  runs begin in state {state}"))
+    } else {
+        console.say(format_args!("  a shortest way to state {state}:"))
     }
     for transition in way {
         let label = graph.labels[graph.transitions[transition as usize].label as usize];

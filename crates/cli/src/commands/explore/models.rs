@@ -93,9 +93,10 @@ impl Explore {
             if let Some(out) = out {
                 let (product, graph) = (&models.product, &explored.graph);
                 let is_json = out.shown().extension().is_some_and(|end| end == "json");
-                out.write(&match is_json {
-                    true => graph_file::write(product, graph),
-                    false => fsm_file::write(product, graph, &self.command_line(names)),
+                out.write(&if is_json {
+                    graph_file::write(product, graph)
+                } else {
+                    fsm_file::write(product, graph, &self.command_line(names))
                 })?;
                 if !self.json {
                     console.say(format_args!("Written: {}", out.shown().display()));
@@ -255,9 +256,10 @@ fn tell_crash(
 
 fn refuse_own_model(out: &Place, names: &[String]) -> Result<(), Error> {
     for name in names {
-        let file = match name.ends_with(".py") {
-            true => PathBuf::from(name),
-            false => PathBuf::from(format!("{name}.py")),
+        let file = if name.ends_with(".py") {
+            PathBuf::from(name)
+        } else {
+            PathBuf::from(format!("{name}.py"))
         };
         if out.is(&file) {
             let message = format!(

@@ -71,14 +71,15 @@ impl<'py> Questions<'py> {
                 .map_err(|problems| tell("--without", text, problems))
                 .ok()
         });
-        match in_order {
-            true => Ok(Questions {
+        if in_order {
+            Ok(Questions {
                 goal,
                 heuristic,
                 without,
                 predicates,
-            }),
-            false => Err(Trouble::Told),
+            })
+        } else {
+            Err(Trouble::Told)
         }
     }
 

@@ -23,9 +23,10 @@ pub(super) fn say(
     kept: &Kept,
 ) {
     console.say("");
-    let alike = match explore.symmetry {
-        true => " (whatever the names of slots)",
-        false => "",
+    let alike = if explore.symmetry {
+        " (whatever the names of slots)"
+    } else {
+        ""
     };
     console.say(format_args!(
         "Explored {}{alike}, {}, {} deep, in {}",
@@ -217,9 +218,10 @@ fn formula_words(explore: &Explore, outcome: &Outcome, answer: &Answer) -> (Look
             ),
         ),
         Answer::Violated(run) => {
-            let again = match run.confirmed {
-                true => "",
-                false => ", as far as is known: there was no time to run it again",
+            let again = if run.confirmed {
+                ""
+            } else {
+                ", as far as is known: there was no time to run it again"
             };
             (Look::Bad, format!("violated{again}"))
         }

@@ -100,10 +100,12 @@ impl<'a> Examples<'a> {
             .flat_map(|case| case.met.iter().cloned())
             .collect();
         let all = worker.branches()?;
-        let why_none = match records.iter().any(|record| record.outcome == Outcome::Late) {
-            true => "every case took too long",
-            false if records.is_empty() => "no case could be made",
-            false => "no case meets its assumptions",
+        let why_none = if records.iter().any(|record| record.outcome == Outcome::Late) {
+            "every case took too long"
+        } else if records.is_empty() {
+            "no case could be made"
+        } else {
+            "no case meets its assumptions"
         };
         Ok(Examined {
             branches: (!all.is_empty()).then(|| (all.intersection(&met).count(), all.len())),
@@ -278,9 +280,10 @@ impl<'a> Examples<'a> {
         shrinks: bool,
     ) -> Result<(Case, Observation), Error> {
         let is_same = |other: &Record| other.outcome == record.outcome;
-        let case = match shrinks {
-            true => self.smaller(worker, record, &Features::new(), &is_same)?,
-            false => None,
+        let case = if shrinks {
+            self.smaller(worker, record, &Features::new(), &is_same)?
+        } else {
+            None
         };
         let case = case.unwrap_or_else(|| record.case.clone());
         let run = self.run_steps(worker, &case, true)?;
@@ -336,20 +339,17 @@ impl<'a> Examples<'a> {
         index: usize,
         is_same: &dyn Fn(&Record) -> bool,
     ) -> Result<bool, Error> {
-        let others = match self.property.is_given {
-            true => {
-                let records = worker.sample(&self.name, self.budget.tries, self.budget.seed + 1)?;
-                records.into_iter().map(|record| record.case).collect()
-            }
-            false => {
-                let generators = self.generators()?;
-                let mut random = Random::new(self.budget.seed + 1);
-                let draws = (0..2 * NEIGHBOURS)
-                    .filter_map(|_| generators.get(index).map(|kind| kind.draw(&mut random)));
-                draws
-                    .map(|value| with_value(case, index, value))
-                    .collect::<Vec<Case>>()
-            }
+        let others = if self.property.is_given {
+            let records = worker.sample(&self.name, self.budget.tries, self.budget.seed + 1)?;
+            records.into_iter().map(|record| record.case).collect()
+        } else {
+            let generators = self.generators()?;
+            let mut random = Random::new(self.budget.seed + 1);
+            let draws = (0..2 * NEIGHBOURS)
+                .filter_map(|_| generators.get(index).map(|kind| kind.draw(&mut random)));
+            draws
+                .map(|value| with_value(case, index, value))
+                .collect::<Vec<Case>>()
         };
         let mut tried = Vec::new();
         for other in others {

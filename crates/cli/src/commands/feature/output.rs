@@ -115,15 +115,15 @@ impl Output<'_> {
             })
             .collect();
         let (values, layout) = (self.feature.values.into(), self.feature.layout.into());
-        let groups: Vec<(String, &[Sampled<'_>])> = match self.feature.per_property {
-            true => {
-                let each = sampled
-                    .iter()
-                    .map(|one| (file_name(one.property), std::slice::from_ref(one)));
-                each.collect()
-            }
-            false if sampled.is_empty() => Vec::new(),
-            false => vec![(self.subject.short_name().to_owned(), sampled.as_slice())],
+        let groups: Vec<(String, &[Sampled<'_>])> = if self.feature.per_property {
+            let each = sampled
+                .iter()
+                .map(|one| (file_name(one.property), std::slice::from_ref(one)));
+            each.collect()
+        } else if sampled.is_empty() {
+            Vec::new()
+        } else {
+            vec![(self.subject.short_name().to_owned(), sampled.as_slice())]
         };
         let remarks = self.remarks(properties, examined);
         for (name, group) in groups {
@@ -266,12 +266,11 @@ impl Output<'_> {
         };
         let steps = |runner: Runner, feature: &str, told: &Told| {
             let home = self.home(feature);
-            match told.plays.is_empty() {
-                true => steps::write(runner, told, &home),
-                false => {
-                    let setup = home.import(levels(runner));
-                    steps::write_plays(runner, feature, &setup, &told.plays)
-                }
+            if told.plays.is_empty() {
+                steps::write(runner, told, &home)
+            } else {
+                let setup = home.import(levels(runner));
+                steps::write_plays(runner, feature, &setup, &told.plays)
             }
         };
         self.sheets

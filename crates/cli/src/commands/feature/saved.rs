@@ -169,9 +169,10 @@ impl Saved<'_> {
         let ended = |console: &mut Console<'_>, note: &str, failure: &Failure| {
             let lines = note.lines().filter(|line| !line.is_empty());
             let steps: Vec<Taken> = lines.map(|line| Taken::chosen(line.to_owned())).collect();
-            match steps.is_empty() {
-                true => tell_crash(console, "where runs begin", failure),
-                false => tell(console, &steps, failure),
+            if steps.is_empty() {
+                tell_crash(console, "where runs begin", failure)
+            } else {
+                tell(console, &steps, failure)
             }
         };
         let ready = source.read(console)?;

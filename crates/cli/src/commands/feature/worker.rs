@@ -112,11 +112,10 @@ impl Worker {
                 place.file.display(),
                 problem.message
             ));
-            match problem.message.contains("hypothesis") {
-                true => {
-                    error.with_help("install Hypothesis for the Python that Testwright runs with")
-                }
-                false => error,
+            if problem.message.contains("hypothesis") {
+                error.with_help("install Hypothesis for the Python that Testwright runs with")
+            } else {
+                error
             }
         })?;
         Ok(worker)

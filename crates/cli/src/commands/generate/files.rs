@@ -124,16 +124,17 @@ fn path_for_helpers(folder: &Path) -> Result<Option<Change>, Error> {
     let reason = format!("# Tests of this folder import `{HELPERS_MODULE}`, which is beside them.");
     let insert = "sys.path.insert(0, str(pathlib.Path(__file__).parent))";
     // At the end of what somebody wrote, so that nothing in it moves.
-    let lines: Vec<&str> = match text.is_empty() {
-        true => vec!["import pathlib", "import sys", "", &reason, insert],
-        false => vec![
+    let lines: Vec<&str> = if text.is_empty() {
+        vec!["import pathlib", "import sys", "", &reason, insert]
+    } else {
+        vec![
             "",
             &reason,
             "import pathlib  # noqa: E402",
             "import sys  # noqa: E402",
             "",
             insert,
-        ],
+        ]
     };
     let mut after = before.clone().unwrap_or_default();
     if !text.is_empty() && !text.ends_with('\n') {

@@ -99,9 +99,10 @@ impl Check {
                         break;
                     };
                     checked += 1;
-                    let title = match models.product.has_suite() {
-                        true => format!("{scenario}, run {run}"),
-                        false => scenario.clone(),
+                    let title = if models.product.has_suite() {
+                        format!("{scenario}, run {run}")
+                    } else {
+                        scenario.clone()
                     };
                     wrong += u64::from(!say(console, &title, expected, &seen));
                     // The next run may end this process.
@@ -158,9 +159,10 @@ impl Check {
             return Err(ModelTrouble::Interrupted);
         }
         let graph = explored.graph;
-        let obstacle = match graph.accepting.is_empty() {
-            true => Some(obstacle(product, &graph)?),
-            false => None,
+        let obstacle = if graph.accepting.is_empty() {
+            Some(obstacle(product, &graph)?)
+        } else {
+            None
         };
         Ok(Some(Seen {
             whole: graph.is_complete(),
@@ -200,9 +202,10 @@ fn obstacle(product: &mut Product<'_>, graph: &Graph) -> Result<Obstacle, ModelT
 fn say(console: &mut Console<'_>, title: &str, expected: bool, seen: &Seen) -> bool {
     let is_allowed = seen.obstacle.is_none();
     let is_right = is_allowed == expected;
-    let mark = match is_right {
-        true => console.paint(Look::Good, "ok    "),
-        false => console.paint(Look::Bad, "WRONG "),
+    let mark = if is_right {
+        console.paint(Look::Good, "ok    ")
+    } else {
+        console.paint(Look::Bad, "WRONG ")
     };
     let what = match (is_allowed, seen.whole) {
         (true, _) => "allowed",

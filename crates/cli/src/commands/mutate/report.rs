@@ -113,9 +113,10 @@ impl<'a> Report<'a> {
                 some(&unreached)
             ));
         }
-        let coverable = match self.counts_all_lines {
-            true => total.mutants,
-            false => total.mutants - total.not_covered,
+        let coverable = if self.counts_all_lines {
+            total.mutants
+        } else {
+            total.mutants - total.not_covered
         };
         if total.tried < coverable && !is_sample {
             console.tell(format!(
@@ -255,9 +256,10 @@ impl<'a> Report<'a> {
             mutants: mutants.len(),
             // Some are only seen to be out of reach when they are tried.
             not_covered: mutants.iter().filter(is_not_covered).count() + lost,
-            tried: match self.counts_all_lines {
-                true => of_file().count(),
-                false => of_file().count() - lost,
+            tried: if self.counts_all_lines {
+                of_file().count()
+            } else {
+                of_file().count() - lost
             },
             noticed: of_file()
                 .filter(|(_, verdict)| verdict.is_noticed())

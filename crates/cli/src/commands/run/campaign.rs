@@ -33,7 +33,7 @@ use crate::coverage::{Merged, Reports};
 use crate::events::{self, WorkerFate};
 use crate::files::{OutputFolder, TextFile};
 use crate::source::Source;
-use crate::workers::Wish;
+use crate::workers::NextStep;
 use crate::workers::reduce::Reducer;
 use crate::workers::start::{NoNursery, Starter};
 use crate::{ExitStatus, Trouble, load, quantity, report};
@@ -351,9 +351,10 @@ impl<'a, 'c> Campaign<'a, 'c> {
                 reason,
             } => self.tell(&events::Worker {
                 number: worker + 1,
-                what: match hangs {
-                    true => WorkerFate::Hung,
-                    false => WorkerFate::Crashed,
+                what: if hangs {
+                    WorkerFate::Hung
+                } else {
+                    WorkerFate::Crashed
                 },
                 reason: Some(&reason),
             }),
@@ -445,7 +446,7 @@ impl<'a, 'c> Campaign<'a, 'c> {
         }
     }
 
-    fn found(&mut self, discovery: Discovery, history: Option<Test>) -> Wish {
+    fn found(&mut self, discovery: Discovery, history: Option<Test>) -> NextStep {
         let known = self
             .findings
             .iter_mut()
@@ -454,16 +455,15 @@ impl<'a, 'c> Campaign<'a, 'c> {
             known.times += 1;
         } else if !self.findings.is_empty() && !self.run.keep_going {
             // Another worker was faster.
-            return Wish::Stop;
+            return NextStep::Stop;
         } else {
             self.take_in(discovery, history);
         }
-        match self.run.keep_going && !self.stop.load(Ordering::Relaxed) {
-            true => Wish::GoOn,
-            false => {
-                self.stop();
-                Wish::Stop
-            }
+        if self.run.keep_going && !self.stop.load(Ordering::Relaxed) {
+            NextStep::GoOn
+        } else {
+            self.stop();
+            NextStep::Stop
         }
     }
 
@@ -504,9 +504,10 @@ impl<'a, 'c> Campaign<'a, 'c> {
             return;
         };
         let verdict = verdict.unwrap_or_else(|error| {
-            let reason = match self.interrupt.is_wanted.load(Ordering::Relaxed) {
-                true => "since you interrupted it".to_owned(),
-                false => format!("since {}", error.message),
+            let reason = if self.interrupt.is_wanted.load(Ordering::Relaxed) {
+                "since you interrupted it".to_owned()
+            } else {
+                format!("since {}", error.message)
             };
             Verdict::Fails {
                 test: finding.test.clone(),
@@ -560,9 +561,10 @@ impl<'a, 'c> Campaign<'a, 'c> {
             gauges: self.gauges,
             findings: &self.findings,
             covered: self.is_measured.then(|| self.merged.size()),
-            unit: match self.means.source.is_models() {
-                true => "transition",
-                false => "branch",
+            unit: if self.means.source.is_models() {
+                "transition"
+            } else {
+                "branch"
             },
         };
         self.watching.show(self.console, &scene);
@@ -574,9 +576,10 @@ impl<'a, 'c> Campaign<'a, 'c> {
         let ending = match &self.trouble {
             Some(Trouble::Error(error)) => CampaignEnding::Failed(error.message.clone()),
             Some(Trouble::Told) => {
-                let what = match self.means.source.is_models() {
-                    true => "the models have errors",
-                    false => "the harness has errors",
+                let what = if self.means.source.is_models() {
+                    "the models have errors"
+                } else {
+                    "the harness has errors"
                 };
                 CampaignEnding::Failed(what.to_owned())
             }

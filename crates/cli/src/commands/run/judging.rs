@@ -43,13 +43,14 @@ pub(super) fn reduce(
 }
 
 fn judge(run: &Run, reducer: &mut Reducer<'_>, job: &Job) -> Result<Verdict, Error> {
-    let settled = match run.no_reduce {
-        true => Settled::Reduced {
+    let settled = if run.no_reduce {
+        Settled::Reduced {
             test: job.test.clone(),
             failure: job.failure.clone(),
             story: "Not reduced, as you wished:".to_owned(),
-        },
-        false => reducer.settle(&job.test, &job.failure, job.history.as_ref())?,
+        }
+    } else {
+        reducer.settle(&job.test, &job.failure, job.history.as_ref())?
     };
     Ok(match settled {
         Settled::Flaky { instead: other } => Verdict::Flaky {

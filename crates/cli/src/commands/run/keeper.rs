@@ -15,7 +15,7 @@ use super::finding::{Discovery, Origin};
 use crate::workers::actions::{Actions, Glossary};
 use crate::workers::reduce::failure_of;
 use crate::workers::start::{NoNursery, Starter};
-use crate::workers::{Reached, Report, SearchTask, SentProblem, Task, Wish};
+use crate::workers::{Reached, Report, SearchTask, SentProblem, Task, NextStep};
 
 /// What all keepers share.
 pub(super) struct Orders<'a> {
@@ -72,7 +72,7 @@ pub(super) enum Event {
         discovery: Discovery,
         /// All that the worker had done, with this test at the end.
         history: Option<Test>,
-        reply: Sender<Wish>,
+        reply: Sender<NextStep>,
     },
     WhatIsNew {
         worker: usize,
@@ -215,7 +215,7 @@ pub(super) fn keep(
                 failed_starts = 0;
                 gauge.tests.fetch_add(1, Ordering::Relaxed);
                 gauge.crashes.fetch_add(1, Ordering::Relaxed);
-                if ear.lost(*loss) == Wish::Stop {
+                if ear.lost(*loss) == NextStep::Stop {
                     break;
                 }
                 nursery = Some(current);
@@ -308,18 +308,18 @@ impl Ear<'_> {
     }
 
     /// Tells of a failure, and asks what to do.
-    fn found(&self, discovery: Discovery, history: Option<Test>) -> Wish {
+    fn found(&self, discovery: Discovery, history: Option<Test>) -> NextStep {
         let (reply, answer) = channel();
         self.send(Event::Found {
             discovery,
             history,
             reply,
         });
-        answer.recv().unwrap_or(Wish::Stop)
+        answer.recv().unwrap_or(NextStep::Stop)
     }
 
     /// A worker that is lost has found a failure.
-    fn lost(&self, loss: Loss) -> Wish {
+    fn lost(&self, loss: Loss) -> NextStep {
         self.send(Event::Lost {
             worker: self.worker,
             hangs: loss.ending.hangs,
@@ -331,9 +331,10 @@ impl Ear<'_> {
         let failure = failure_of(&loss, &test, &self.orders.actions.catalog());
         let discovery = Discovery {
             // In a reset before the first step it must be what was there before.
-            test: match test.is_empty() {
-                true => history.clone(),
-                false => test,
+            test: if test.is_empty() {
+                history.clone()
+            } else {
+                test
             },
             failure,
             origin: self.origin(loss.current.number),
@@ -408,12 +409,13 @@ impl Overseer<Report> for Ear<'_> {
                 failure,
             } => {
                 let Some(failure) = failure.into_failure() else {
-                    return Reply::Wish(Wish::Stop);
+                    return Reply::Wish(NextStep::Stop);
                 };
                 // It is long, and nobody needs it twice.
-                let history = match self.orders.is_known(&failure) {
-                    true => None,
-                    false => Some(self.glossary.test(&log.history())),
+                let history = if self.orders.is_known(&failure) {
+                    None
+                } else {
+                    Some(self.glossary.test(&log.history()))
                 };
                 let discovery = Discovery {
                     test: self.orders.actions.received(test),
@@ -461,6 +463,6 @@ impl Overseer<Report> for Ear<'_> {
 #[derive(serde::Serialize)]
 #[serde(untagged)]
 pub(super) enum Reply {
-    Wish(Wish),
+    Wish(NextStep),
     News(Vec<SentTest>),
 }

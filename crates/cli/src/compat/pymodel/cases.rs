@@ -98,9 +98,10 @@ impl Tool for Comparer {
         ran.status().map_err(cannot_start)?;
         let mut compared = Command::new("diff");
         compared.arg("-b").arg(&log).arg(&expected);
-        match compared.status().map_err(cannot_start)?.success() {
-            true => Ok(Ended::Well),
-            false => Err(Trouble::Told),
+        if compared.status().map_err(cannot_start)?.success() {
+            Ok(Ended::Well)
+        } else {
+            Err(Trouble::Told)
         }
     }
 }

@@ -204,9 +204,10 @@ impl RunWatcher for Shown<'_, '_> {
 
     fn step(&mut self, words: &Words, label: Label, _is_observed: bool) {
         testwright_python::flush();
-        match self.quiet {
-            true => self.console.say(words.name_text(label.name)),
-            false => self.console.say(step_text(words, label)),
+        if self.quiet {
+            self.console.say(words.name_text(label.name))
+        } else {
+            self.console.say(step_text(words, label))
         }
         // What the stepper prints comes after that.
         self.console.flush();

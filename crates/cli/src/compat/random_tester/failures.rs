@@ -65,9 +65,10 @@ impl<'t> Failures<'t> {
         self.count += 1;
         observed.system.flush();
         let of_check = words::is_of_check(&found.failure);
-        observed.console.say(match of_check {
-            true => "PROPERLY VIOLATION",
-            false => "UNCAUGHT EXCEPTION",
+        observed.console.say(if of_check {
+            "PROPERLY VIOLATION"
+        } else {
+            "UNCAUGHT EXCEPTION"
         });
         words::say_error(observed.console, &tuple, &found.failure);
         self.save(observed, &found.test, "full")?;
@@ -221,16 +222,17 @@ impl<'t> Failures<'t> {
                       normalize: bool| {
             let mut proceed = || !testwright_python::interrupted();
             let mut shrinker = Shrinker::new(observed, goal, &options, &mut proceed);
-            let shrunk = match normalize {
-                false => shrinker.reduce(test),
-                true => shrinker.normalize(
+            let shrunk = if normalize {
+                shrinker.normalize(
                     test,
                     &NormalizeOptions {
                         speed: speed(&self.tool.speed),
                         no_reassigns: self.tool.no_reassign,
                         furthest: None,
                     },
-                ),
+                )
+            } else {
+                shrinker.reduce(test)
             };
             shrunk.map(|shrunk| shrunk.test)
         };

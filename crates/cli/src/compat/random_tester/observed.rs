@@ -122,9 +122,10 @@ impl<'s, 'py, 'c> Observed<'s, 'py, 'c> {
             is_measuring: false,
             narration: Narration::new(tool.hide_opaque),
             current_log: None,
-            total_log: match tool.total {
-                true => Some(created(&places.total)?),
-                false => None,
+            total_log: if tool.total {
+                Some(created(&places.total)?)
+            } else {
+                None
             },
             pooled: 0,
             trouble: None,
@@ -231,12 +232,11 @@ impl<'s, 'py, 'c> Observed<'s, 'py, 'c> {
 
     /// Counts a test by whether it was the first to cover something.
     pub(super) fn count_new(&mut self, is_new: bool) {
-        match is_new {
-            true => {
-                self.with_new += 1;
-                self.without_new = 0;
-            }
-            false => self.without_new += 1,
+        if is_new {
+            self.with_new += 1;
+            self.without_new = 0;
+        } else {
+            self.without_new += 1
         }
     }
 
@@ -251,9 +251,10 @@ impl<'s, 'py, 'c> Observed<'s, 'py, 'c> {
         if is_start && self.tool.replayable {
             self.current_log = Some(created(&self.places.current)?);
         }
-        let current = match is_start {
-            true => None,
-            false => self.current_log.as_mut(),
+        let current = if is_start {
+            None
+        } else {
+            self.current_log.as_mut()
         };
         for file in current.into_iter().chain(self.total_log.as_mut()) {
             let written = writeln!(file, "{line}");
@@ -430,9 +431,10 @@ impl Covered for Observed<'_, '_, '_> {
     }
 
     fn take_new(&mut self) -> Vec<TargetId> {
-        match self.is_observed {
-            true => std::mem::take(&mut self.untold),
-            false => self.system.take_new(),
+        if self.is_observed {
+            std::mem::take(&mut self.untold)
+        } else {
+            self.system.take_new()
         }
     }
 

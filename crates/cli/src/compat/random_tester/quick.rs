@@ -128,13 +128,12 @@ impl<'t> QuickTests<'t> {
         console.say(format_args!("Original test has {} steps", test.len()));
         let targets: Coverage = observed.new.branches.iter().copied().collect();
         let started = Instant::now();
-        let reduced = match self.tool.full {
-            true => Some(test.clone()),
-            false => {
-                console.say("REDUCING...");
-                console.flush();
-                self.reduced(observed, test, &targets)?
-            }
+        let reduced = if self.tool.full {
+            Some(test.clone())
+        } else {
+            console.say("REDUCING...");
+            console.flush();
+            self.reduced(observed, test, &targets)?
         };
         observed.times.reducing += started.elapsed();
         let Some(reduced) = reduced else {

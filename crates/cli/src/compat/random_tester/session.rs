@@ -186,9 +186,10 @@ impl<'t> Session<'t> {
         let is_over = (self.failures.count > 0 && !self.tool.multiple)
             || (!failed && !summary.stopped && self.is_different(observed, &test)?)
             || self.has_reason_to_stop(observed, covered.as_ref(), is_late, is_empty);
-        Ok(match is_over {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        Ok(if is_over {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         })
     }
 

@@ -24,9 +24,10 @@ impl Reducer {
         let check = !self.no_check;
         if self.coverage || self.cover_more || self.decompose {
             let covered = self.covered(console, system, test)?;
-            return Ok(match self.cover_more {
-                true => Box::new(TouchesMore(covered)),
-                false => Box::new(Touches(covered)),
+            return Ok(if self.cover_more {
+                Box::new(TouchesMore(covered))
+            } else {
+                Box::new(Touches(covered))
             });
         }
         if self.check_process_determinism {
@@ -44,9 +45,10 @@ impl Reducer {
         if self.sandbox {
             return Ok(Box::new(Sandbox::new(What::Fail, check, self.timeout)?));
         }
-        let like = match self.match_exception {
-            true => Some(self.failure(console, system, test)?),
-            false => None,
+        let like = if self.match_exception {
+            Some(self.failure(console, system, test)?)
+        } else {
+            None
         };
         Ok(match self.probability {
             None => goals::fail(like.as_ref()),

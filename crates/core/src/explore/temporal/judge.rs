@@ -148,9 +148,10 @@ impl<S: System + ?Sized, K> Explorer<'_, S, K> {
             graph: &graph,
             automaton: &automaton,
         };
-        let run = match found || product.has_run() {
-            true => product.shortest_run(),
-            false => None,
+        let run = if found || product.has_run() {
+            product.shortest_run()
+        } else {
+            None
         };
         let answer = match run {
             None if exploration.is_complete() => Answer::Holds,

@@ -144,9 +144,10 @@ impl<S: System + ?Sized, K> Shortener<'_, '_, S, K> {
                 self.fingerprint()? == before && !self.holds(&letters, start)
             }
         };
-        Ok(match violates {
-            true => Trial::Violates,
-            false => Trial::Useless,
+        Ok(if violates {
+            Trial::Violates
+        } else {
+            Trial::Useless
         })
     }
 

@@ -51,9 +51,10 @@ impl<S: System + ?Sized> Strategy<S> for Phases {
     fn next(&mut self, system: &mut S, random: &mut Random) -> Option<ActionId> {
         let is_free = (self.steps / STRETCH).is_multiple_of(2);
         self.steps += 1;
-        match is_free {
-            true => system.pick(random),
-            false => self.swarm.next(system, random),
+        if is_free {
+            system.pick(random)
+        } else {
+            self.swarm.next(system, random)
         }
     }
 }

@@ -109,9 +109,12 @@ impl Configuration {
             (true, false) => 1.0,
             (true, true) => high,
         };
-        let weight = |class| match self.contains(class) {
-            true => high / count,
-            false => (1.0 - high) / others,
+        let weight = |class| {
+            if self.contains(class) {
+                high / count
+            } else {
+                (1.0 - high) / others
+            }
         };
         classes.iter().map(weight).collect()
     }

@@ -201,9 +201,10 @@ fn state(path: &Path) -> FileState {
             .flatten()
             .map(|entry| {
                 let name = entry.file_name().to_string_lossy().into_owned();
-                match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                    true => name + "/",
-                    false => name,
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    name + "/"
+                } else {
+                    name
                 }
             })
             .take(MOST_ENTRIES)
@@ -244,8 +245,9 @@ fn variable(name: &str, python: Python<'_>) -> Option<String> {
         Ok(bytes) => String::from_utf8_lossy(bytes.as_bytes()).into_owned(),
         Err(_) => text(&value)?,
     };
-    Some(match secrets::is_secret(name) {
-        true => MASKED.to_owned(),
-        false => secrets::masked(&value).into_owned(),
+    Some(if secrets::is_secret(name) {
+        MASKED.to_owned()
+    } else {
+        secrets::masked(&value).into_owned()
     })
 }

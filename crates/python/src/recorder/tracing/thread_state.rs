@@ -37,9 +37,10 @@ impl ThreadState {
     /// Finds out what is where. `profiling` is the profiling function of this thread, `traced` the object of tracing, or
     /// `None`.
     pub(super) fn explore(profiling: usize, traced: &Bound<'_, PyAny>) {
-        let traced = match traced.is_none() {
-            true => 0,
-            false => traced.as_ptr() as usize,
+        let traced = if traced.is_none() {
+            0
+        } else {
+            traced.as_ptr() as usize
         };
         // SAFETY: the lock is held.
         let state = unsafe { ffi::PyThreadState_Get() }.cast::<usize>();
@@ -131,9 +132,10 @@ impl ThreadState {
 
     /// Has events told of the frame that runs, or not. Frames that begin take it over from their caller.
     pub(super) fn set_tells(self, tells: bool) {
-        let value = match tells {
-            true => TELLS.load(Ordering::Relaxed),
-            false => 0,
+        let value = if tells {
+            TELLS.load(Ordering::Relaxed)
+        } else {
+            0
         };
         // SAFETY: as was found out; the lock is held. The value is one that the interpreter itself writes there.
         unsafe { *self.switch() = value }

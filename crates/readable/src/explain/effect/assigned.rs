@@ -342,9 +342,10 @@ fn becomes(speaker: &Speaker<'_>, target: &Term, value: &Term) -> String {
     let noun = target_noun(speaker, target);
     // "the new tree", which has just come to be.
     let is_new = matches!(target, Term::Reference(one) if one.role == Role::Phrase);
-    let verb = match is_new {
-        true => is_or_are(&noun),
-        false => verb(&noun, "becomes", "become"),
+    let verb = if is_new {
+        is_or_are(&noun)
+    } else {
+        verb(&noun, "becomes", "become")
     };
     format!("{} {verb} {value}", noun.text)
 }

@@ -42,9 +42,10 @@ pub(super) fn called(speaker: &Speaker<'_>, term: &Term, giving: &[Reference]) -
         .iter()
         .map(|one| speaker.reference(one).text)
         .collect();
-    let given = match given.is_empty() {
-        true => String::new(),
-        false => format!(", giving {}", join::nouns(&given, "and")),
+    let given = if given.is_empty() {
+        String::new()
+    } else {
+        format!(", giving {}", join::nouns(&given, "and"))
     };
     format!("{name} is carried out{object}{with}{given}")
 }

@@ -75,9 +75,10 @@ pub(super) fn alternatives(
 
 impl Holes {
     pub(super) fn name(axis: usize, twin: bool) -> String {
-        match twin {
-            true => format!("__twin_{axis}"),
-            false => format!("__hole_{axis}"),
+        if twin {
+            format!("__twin_{axis}")
+        } else {
+            format!("__hole_{axis}")
         }
     }
 
@@ -154,9 +155,10 @@ impl Holes {
         type_: &Type,
         path: &mut Path,
     ) {
-        let reference = match is_new {
-            true => Reference::new(format!("the new {words}"), Role::Phrase),
-            false => Reference::new(name, Role::Pool { number }),
+        let reference = if is_new {
+            Reference::new(format!("the new {words}"), Role::Phrase)
+        } else {
+            Reference::new(name, Role::Pool { number })
         };
         let own = reference.with_type(type_.clone());
         path.locals.insert(Holes::name(axis, false), own.into());

@@ -86,9 +86,10 @@ impl<'w> Author<'_, 'w> {
         let speaker = self.speaker.with_recorder(self.recorder);
         let phrase = speaker.noun(&term).text;
         // "The new stack is a new stack" says it twice.
-        let made = match is_plural(&words) {
-            true => format!("new {words} are made"),
-            false => format!("a new {words} is made"),
+        let made = if is_plural(&words) {
+            format!("new {words} are made")
+        } else {
+            format!("a new {words} is made")
         };
         match phrase.strip_prefix(&format!("a new {words}")) {
             Some("") => sentence(&made),

@@ -157,9 +157,10 @@ fn lines(subject: &Expression, cases: &[Case], range: &Range) -> Option<Vec<Stat
 /// The first case as an `if`, the others as its `else`. Names that a guard may speak of are given before it is asked.
 fn chain(subject: &Expression, cases: &[Case], range: &Range) -> Option<Vec<Statement>> {
     let (first, rest) = cases.split_first()?;
-    let otherwise = match rest.is_empty() {
-        true => vec![],
-        false => chain(subject, rest, range)?,
+    let otherwise = if rest.is_empty() {
+        vec![]
+    } else {
+        chain(subject, rest, range)?
     };
     let mut question = Question::default();
     question.ask(subject, &first.pattern)?;
@@ -354,9 +355,10 @@ impl Question {
                     self.names.push((name.clone(), rest));
                 }
                 part => {
-                    let index = match star.is_some_and(|star| at > star) {
-                        true => from_end(behind, range),
-                        false => number(at, range),
+                    let index = if star.is_some_and(|star| at > star) {
+                        from_end(behind, range)
+                    } else {
+                        number(at, range)
                     };
                     self.ask(&subscript(subject, index, range), part)?;
                 }

@@ -29,10 +29,12 @@ enum Following {
 
 impl Attempt<'_> {
     fn following(&self) -> Following {
-        match self.handlers.iter().any(|handler| goes_on(&handler.body)) {
-            false => Following::Done,
-            true if leaves(self.otherwise) => Following::Each,
-            true => Following::All,
+        if !self.handlers.iter().any(|handler| goes_on(&handler.body)) {
+            Following::Done
+        } else if leaves(self.otherwise) {
+            Following::Each
+        } else {
+            Following::All
         }
     }
 }
@@ -173,10 +175,7 @@ impl<'w> Execution<'w> {
         if let Some(name) = &handler.name {
             self.result(name, &mut path);
         }
-        let mut work = match is_apart {
-            true => rest.clone(),
-            false => Work::new(),
-        };
+        let mut work = if is_apart { rest.clone() } else { Work::new() };
         push(&mut work, &handler.body);
         let caught = self.run(work, path, &frame.uncounted());
         let first = handler.body.first();

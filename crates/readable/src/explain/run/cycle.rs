@@ -85,9 +85,10 @@ impl<'w> Execution<'w> {
             };
             events.push(event(kind, cycle.range));
         }
-        match may_break {
-            true => self.if_completed(None, cycle.otherwise, cycle.range, path, frame, events),
-            false => push(work, cycle.otherwise),
+        if may_break {
+            self.if_completed(None, cycle.otherwise, cycle.range, path, frame, events)
+        } else {
+            push(work, cycle.otherwise)
         }
         None
     }
@@ -190,13 +191,12 @@ impl<'w> Execution<'w> {
         for name in &changed {
             *inside.versions.entry(name.clone()).or_default() += 1;
         }
-        let settled = match changed.is_empty() {
-            true => once,
-            false => {
-                let ended = self.body(body, inside, &frame);
-                inside = ended.path;
-                ended.flow.settled()
-            }
+        let settled = if changed.is_empty() {
+            once
+        } else {
+            let ended = self.body(body, inside, &frame);
+            inside = ended.path;
+            ended.flow.settled()
         };
         for name in changed {
             let last = inside.versions.get(&name).copied().unwrap_or_default();

@@ -226,13 +226,16 @@ impl<'w> Execution<'w> {
     ) -> Option<(String, Term)> {
         let start = self.expanded(before);
         let clauses = addition.clauses;
-        let joined = |operator, is_empty: bool, all: Term| match is_empty {
-            true => all,
-            false => Term::Binary {
-                left: Box::new(before.clone()),
-                operator,
-                right: Box::new(all),
-            },
+        let joined = |operator, is_empty: bool, all: Term| {
+            if is_empty {
+                all
+            } else {
+                Term::Binary {
+                    left: Box::new(before.clone()),
+                    operator,
+                    right: Box::new(all),
+                }
+            }
         };
         let total = match addition.what {
             What::Sum(element) => {

@@ -122,9 +122,10 @@ impl<'w> Execution<'w> {
         let inner = Frame {
             text: self.world.text,
             globals: globals(&helper.body),
-            receiver: match is_method {
-                true => first.map(|one| one.name.clone()),
-                false => None,
+            receiver: if is_method {
+                first.map(|one| one.name.clone())
+            } else {
+                None
             },
             helpers,
             counts: false,
@@ -215,9 +216,10 @@ pub(super) fn pure(flow: Flow, in_condition: bool) -> Option<Term> {
             _ => None,
         }));
     }
-    match flow.events.is_empty() {
-        true => value(flow.end, in_condition),
-        false => None,
+    if flow.events.is_empty() {
+        value(flow.end, in_condition)
+    } else {
+        None
     }
 }
 

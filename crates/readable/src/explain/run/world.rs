@@ -91,9 +91,12 @@ impl<'w> World<'w> {
         limits: Limits,
     ) -> Vocabulary {
         let world = World::new(parts, text, vocabulary, limits);
-        vocabulary.with_constants(&|name| match world.types.contains_key(name) {
-            true => None,
-            false => world.constant(name, 0),
+        vocabulary.with_constants(&|name| {
+            if world.types.contains_key(name) {
+                None
+            } else {
+                world.constant(name, 0)
+            }
         })
     }
 

@@ -135,9 +135,10 @@ impl Teller<'_, '_> {
                 let heading = format!("If {}", self.this_fails(errors));
                 let mut items = self.told(body, marking, conditions);
                 if items.is_empty() {
-                    let nothing = match goes_on {
-                        true => "nothing is done about it",
-                        false => "nothing else changes",
+                    let nothing = if *goes_on {
+                        "nothing is done about it"
+                    } else {
+                        "nothing else changes"
                     };
                     items.push(self.item(nothing, range));
                 }
@@ -192,9 +193,10 @@ impl Teller<'_, '_> {
         let quoted = errors.iter();
         let quoted = quoted.map(|error| format!("\"{}\"", self.speaker.words(error)));
         let quoted: Vec<String> = quoted.collect();
-        match quoted.is_empty() {
-            true => "this fails".to_owned(),
-            false => format!("this fails with the error {}", join::nouns(&quoted, "or")),
+        if quoted.is_empty() {
+            "this fails".to_owned()
+        } else {
+            format!("this fails with the error {}", join::nouns(&quoted, "or"))
         }
     }
 
@@ -249,12 +251,11 @@ impl Teller<'_, '_> {
             return then;
         }
         // A choice with an empty then-side is negated (L4).
-        let words = match then.is_empty() {
-            true => {
-                std::mem::swap(&mut then, &mut otherwise);
-                speaker.behind_if().negative(&said)
-            }
-            false => speaker.behind_if().clause(&said),
+        let words = if then.is_empty() {
+            std::mem::swap(&mut then, &mut otherwise);
+            speaker.behind_if().negative(&said)
+        } else {
+            speaker.behind_if().clause(&said)
         };
         let mut branches = vec![(words, then)];
         let mut last = (!otherwise.is_empty()).then_some(otherwise);
@@ -321,9 +322,10 @@ impl Teller<'_, '_> {
         let condition = self.said(condition);
         match (then.is_empty(), otherwise.is_empty()) {
             (false, true) | (true, false) if is_each => {
-                let (words, done) = match otherwise.is_empty() {
-                    true => (speaker.clause(&condition), self.simple(then)?),
-                    false => (speaker.negative(&condition), self.simple(otherwise)?),
+                let (words, done) = if otherwise.is_empty() {
+                    (speaker.clause(&condition), self.simple(then)?)
+                } else {
+                    (speaker.negative(&condition), self.simple(otherwise)?)
                 };
                 Some(format!(
                     "{} such that {words}, {done}",

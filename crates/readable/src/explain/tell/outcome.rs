@@ -43,9 +43,10 @@ impl Teller<'_, '_> {
         for event in &flow.events {
             event.handed_over(&mut here.handed_over);
         }
-        match before.parted {
-            true => here.own |= !flow.events.is_empty(),
-            false => here.common |= !flow.events.is_empty(),
+        if before.parted {
+            here.own |= !flow.events.is_empty()
+        } else {
+            here.common |= !flow.events.is_empty()
         }
         match &flow.end {
             End::Split { .. } => self.parted(flow, here, range, &mut items),
@@ -58,9 +59,10 @@ impl Teller<'_, '_> {
     }
 
     fn leaf(&self, end: &End, here: &Before, range: &Range, items: &mut Vec<Item>) {
-        let says_nothing = match here.parted {
-            false => !here.common,
-            true => !here.silent && !here.own,
+        let says_nothing = if here.parted {
+            !here.silent && !here.own
+        } else {
+            !here.common
         };
         let lines = self.lines(range);
         if matches!(end, End::Unexplored) {
@@ -72,9 +74,10 @@ impl Teller<'_, '_> {
             return;
         }
         if says_nothing {
-            let told = match here.common {
-                true => "Nothing else changes.",
-                false => "Nothing changes.",
+            let told = if here.common {
+                "Nothing else changes."
+            } else {
+                "Nothing changes."
             };
             items.push(Item::sentence(told, lines.clone()).from_level(0));
         }

@@ -37,9 +37,10 @@ impl Walk<'_> {
         let code = self.here.code(expression);
         let places = giving.iter().flatten().map(|name| self.here.place(name));
         let places: Vec<String> = places.collect();
-        let body = match places.is_empty() {
-            true => code,
-            false => format!("{} = {code}", places.join(", ")),
+        let body = if places.is_empty() {
+            code
+        } else {
+            format!("{} = {code}", places.join(", "))
         };
         let purpose = match giving {
             None => Purpose::Effect,

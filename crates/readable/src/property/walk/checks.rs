@@ -21,9 +21,10 @@ impl Walk<'_> {
         let mut all = conjuncts(condition);
         let is_always_so =
             |one: &Expression| self.here.term(one) == Term::Value(Value::Boolean(true));
-        match all.iter().all(|one| is_always_so(one)) {
-            true => all.truncate(1),
-            false => all.retain(|one| !is_always_so(one)),
+        if all.iter().all(|one| is_always_so(one)) {
+            all.truncate(1)
+        } else {
+            all.retain(|one| !is_always_so(one))
         }
         for conjunct in all {
             if !self.has_checked {
@@ -60,9 +61,10 @@ impl Walk<'_> {
     pub(super) fn check(&self, condition: &Expression, holds: bool) -> Code {
         let code = self.here.code(condition);
         Code {
-            check: Some(match holds {
-                true => code,
-                false => format!("not {}", code::grouped(&code)),
+            check: Some(if holds {
+                code
+            } else {
+                format!("not {}", code::grouped(&code))
             }),
             seen: self.here.kept_names(condition),
             ..Code::default()
@@ -93,12 +95,13 @@ impl Walk<'_> {
             let Term::Call(call) = self.here.term(expression) else {
                 continue;
             };
-            let (result, giving) = match is_only {
-                true => ("the result".to_owned(), None),
-                false => (
+            let (result, giving) = if is_only {
+                ("the result".to_owned(), None)
+            } else {
+                (
                     format!("result {}", index + 1),
                     Some(Given::Number(index + 1)),
-                ),
+                )
             };
             let place = format!("{}[{}]", self.here.store, quoted(&result));
             let body = format!("{place} = {}", self.here.code(expression));
@@ -124,9 +127,10 @@ impl Walk<'_> {
     }
 
     pub(super) fn given(&mut self, condition: &Expression, holds: bool, start: usize) {
-        let polarity = match holds {
-            true => Polarity::Positive,
-            false => Polarity::Negative,
+        let polarity = if holds {
+            Polarity::Positive
+        } else {
+            Polarity::Negative
         };
         let saying = Saying::Clause {
             term: self.here.term(condition),

@@ -79,14 +79,16 @@ pub(super) fn rows(layered: &Layered, x: &[f64]) -> Vec<Row> {
             })
             .fold(0.0, f64::max);
         let is_labels = !has_states(layer);
-        let least = match is_labels && is_after_labels {
-            true => LEAST_BETWEEN_LABELS,
-            false => LEAST,
+        let least = if is_labels && is_after_labels {
+            LEAST_BETWEEN_LABELS
+        } else {
+            LEAST
         };
         is_after_labels = is_labels;
-        let gap = match rows.is_empty() {
-            true => 0.0,
-            false => (least + (furthest - 60.0).max(0.0) * 0.12).min(MOST),
+        let gap = if rows.is_empty() {
+            0.0
+        } else {
+            (least + (furthest - 60.0).max(0.0) * 0.12).min(MOST)
         };
         let centre = bottom + gap + half_height;
         bottom = centre + half_height;

@@ -52,9 +52,12 @@ impl Layered {
         layer_of: &[usize],
     ) -> Option<Layered> {
         let spans: Vec<(usize, usize)> = (edges.iter().zip(flow))
-            .map(|(edge, turned)| match turned {
-                true => (edge.to, edge.from),
-                false => (edge.from, edge.to),
+            .map(|(edge, turned)| {
+                if *turned {
+                    (edge.to, edge.from)
+                } else {
+                    (edge.from, edge.to)
+                }
             })
             .collect();
         let places = LabelPlaces::new(nodes, edges, &spans, layer_of);

@@ -61,9 +61,10 @@ fn place_layer(layered: &Layered, layer: &[usize], x: &mut [f64]) -> f64 {
             sum += strength * x[other];
             weight += strength;
         }
-        let (wish, weight) = match weight > 0.0 {
-            true => (sum / weight, weight),
-            false => (x[vertex], 0.1),
+        let (wish, weight) = if weight > 0.0 {
+            (sum / weight, weight)
+        } else {
+            (x[vertex], 0.1)
         };
         let mut pool = Pool {
             count: 1,

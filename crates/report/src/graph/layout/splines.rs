@@ -111,17 +111,19 @@ fn way(top: Point, middle: &[Stop], bottom: Point, is_turned: bool, label: Optio
         y: tip.y,
         slope,
     };
-    knots.push(match is_turned {
-        true => head(top, first, 1.0),
-        false => end(top, first),
+    knots.push(if is_turned {
+        head(top, first, 1.0)
+    } else {
+        end(top, first)
     });
     for (stop, around) in middle.iter().zip(centres.windows(3)) {
         let before = slope(around[0], around[1]);
         let after = slope(around[1], around[2]);
         // Straight on where the sides agree, otherwise it turns here and is vertical.
-        let mut slope = match before * after > 0.0 {
-            true => 2.0 * before * after / (before + after),
-            false => 0.0,
+        let mut slope = if before * after > 0.0 {
+            2.0 * before * after / (before + after)
+        } else {
+            0.0
         };
         if stop.half_height > 0.0 {
             slope = slope.clamp(-SWAY / stop.half_height, SWAY / stop.half_height);
@@ -131,14 +133,16 @@ fn way(top: Point, middle: &[Stop], bottom: Point, is_turned: bool, label: Optio
             y: stop.y + side * stop.half_height,
             slope,
         };
-        match stop.half_height > 0.0 {
-            true => knots.extend([knot(-1.0), knot(1.0)]),
-            false => knots.push(knot(0.0)),
+        if stop.half_height > 0.0 {
+            knots.extend([knot(-1.0), knot(1.0)])
+        } else {
+            knots.push(knot(0.0))
         }
     }
-    knots.push(match is_turned {
-        true => end(bottom, last),
-        false => head(bottom, last, -1.0),
+    knots.push(if is_turned {
+        end(bottom, last)
+    } else {
+        head(bottom, last, -1.0)
     });
     let tip = if is_turned { top } else { bottom };
     if is_turned {
@@ -163,9 +167,12 @@ fn curve(from: Knot, to: Knot) -> [Point; 3] {
     let third = (to.y - from.y) / 3.0;
     // Fritsch and Carlson: with slopes beyond three times the mean, it would swing out.
     let mean = (to.x - from.x) / (to.y - from.y);
-    let within = |slope: f64| match slope * mean > 0.0 {
-        true => slope.signum() * slope.abs().min(3.0 * mean.abs()),
-        false => slope * 0.5,
+    let within = |slope: f64| {
+        if slope * mean > 0.0 {
+            slope.signum() * slope.abs().min(3.0 * mean.abs())
+        } else {
+            slope * 0.5
+        }
     };
     [
         Point {

@@ -95,10 +95,13 @@ fn fate(reducer: &mut Reducer<'_>, known: &KnownFailure) -> Result<Fate, Error> 
     };
     let was_fixed = known.status == Status::Fixed;
     Ok(match reducer.replay(text)? {
-        Replayed::Fails { test, failure } if is_same(known, &failure) => match was_fixed {
-            true => Fate::Returned { test, failure },
-            false => Fate::StillFails { test, failure },
-        },
+        Replayed::Fails { test, failure } if is_same(known, &failure) => {
+            if was_fixed {
+                Fate::Returned { test, failure }
+            } else {
+                Fate::StillFails { test, failure }
+            }
+        }
         // That it fails in another way is for the search to find.
         Replayed::Passes | Replayed::Fails { .. } if !was_fixed => Fate::Fixed,
         Replayed::Passes | Replayed::Fails { .. } | Replayed::Unknown => Fate::Unchanged,

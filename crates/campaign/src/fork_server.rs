@@ -73,7 +73,7 @@ pub enum Stillborn<R> {
 
 /// A nursery, seen from the supervisor. The process ends with this.
 #[derive(Debug)]
-pub struct Nursery {
+pub struct ForkServer {
     child: Child,
     connection: UnixStream,
     last_words: File,
@@ -81,7 +81,7 @@ pub struct Nursery {
     mark: String,
 }
 
-impl Nursery {
+impl ForkServer {
     /// Between two looks at whether somebody still waits.
     const GLANCE: Duration = Duration::from_millis(50);
 
@@ -93,13 +93,13 @@ impl Nursery {
         command: &mut Command,
         setup: &impl Serialize,
         wait: &mut dyn FnMut() -> bool,
-    ) -> Result<(Nursery, G), Stillborn<R>> {
-        let mut nursery = Nursery::spawn(command, setup).map_err(Stillborn::Unstarted)?;
+    ) -> Result<(ForkServer, G), Stillborn<R>> {
+        let mut nursery = ForkServer::spawn(command, setup).map_err(Stillborn::Unstarted)?;
         loop {
             if !wait() {
                 return Err(Stillborn::Abandoned);
             }
-            return match nursery.listen::<G, R>(Nursery::GLANCE) {
+            return match nursery.listen::<G, R>(ForkServer::GLANCE) {
                 Ok(Reply::Loaded(Ok(greeting))) => Ok((nursery, greeting)),
                 Ok(Reply::Loaded(Err(why))) => Err(Stillborn::Refused(why)),
                 Err(error) if is_late(&error) => continue,
@@ -113,7 +113,7 @@ impl Nursery {
         }
     }
 
-    fn spawn(command: &mut Command, setup: &impl Serialize) -> io::Result<Nursery> {
+    fn spawn(command: &mut Command, setup: &impl Serialize) -> io::Result<ForkServer> {
         let (connection, theirs) = UnixStream::pair()?;
         let last_words = tempfile::tempfile()?;
         let mark = new_mark();
@@ -123,7 +123,7 @@ impl Nursery {
         // The command keeps the other end of the connection open until it is told something else, and then nobody
         // would notice that the process has ended.
         command.stdin(Stdio::null());
-        let mut nursery = Nursery {
+        let mut nursery = ForkServer {
             child: child?,
             connection,
             last_words,
@@ -142,7 +142,7 @@ impl Nursery {
         self.order(&Order::Bear(task))?;
         let descriptors = [theirs.as_fd(), memory.as_fd(), last_words.as_fd()];
         hand_over(&self.connection, &descriptors)?;
-        match self.listen::<(), ()>(Nursery::PATIENCE)? {
+        match self.listen::<(), ()>(ForkServer::PATIENCE)? {
             Reply::Born(Ok(number)) => Process::new(number, connection, log, last_words),
             Reply::Born(Err(message)) => Err(io::Error::other(message)),
             _ => Err(io::ErrorKind::InvalidData.into()),
@@ -155,7 +155,7 @@ impl Nursery {
     /// How its worker came to its end. It has so many milliseconds left.
     pub(crate) fn bury(&mut self, left: u64) -> io::Result<ExitStatus> {
         self.order(&Order::<()>::Bury(left))?;
-        match self.listen::<(), ()>(Nursery::PATIENCE + Duration::from_millis(left))? {
+        match self.listen::<(), ()>(ForkServer::PATIENCE + Duration::from_millis(left))? {
             Reply::Buried(status) => Ok(ExitStatus::from_raw(status)),
             _ => Err(io::ErrorKind::InvalidData.into()),
         }
@@ -164,7 +164,7 @@ impl Nursery {
     /// Whether it is alive. A signal that was sent to it before this is asked has struck before it answers.
     pub(crate) fn is_well(&mut self) -> bool {
         self.order(&Order::<()>::Ping).is_ok()
-            && matches!(self.listen::<(), ()>(Nursery::PATIENCE), Ok(Reply::Here))
+            && matches!(self.listen::<(), ()>(ForkServer::PATIENCE), Ok(Reply::Here))
     }
 
     fn order(&mut self, order: &impl Serialize) -> io::Result<()> {
@@ -206,7 +206,7 @@ impl Nursery {
     }
 }
 
-impl Drop for Nursery {
+impl Drop for ForkServer {
     fn drop(&mut self) {
         self.end();
     }
